@@ -1,0 +1,29 @@
+/// Why a cryptographic structure could not be read, written or used.
+@nonexhaustive
+public enum CMSError: Error, Equatable, Sendable {
+    /// What the bytes were supposed to be.
+    public enum Structure: String, Sendable {
+        case certificate = "certificate"
+        case certificateList = "certificate revocation list"
+        case cms = "CMS object"
+        case pem = "PEM file"
+        case pkcs12 = "PKCS#12 file"
+        case privateKey = "private key"
+    }
+
+    /// Decryption failed. One case, without a cause, for everything after a RecipientInfo was chosen: a reason
+    /// would be an oracle (RFC 3218).
+    case decryptionFailed
+    /// A limit that keeps hostile input in bounds was exceeded; the payload names it.
+    case limitExceeded(String)
+    /// The bytes are not a valid encoding of `Structure`; the payload says where.
+    case malformed(Structure, String)
+    /// The PKCS#12 file holds no private key that belongs to one of its certificates.
+    case noKeyPair
+    /// libcrypto failed in a way that the caller cannot act on.
+    case openSSL(OpenSSLError)
+    /// The algorithm is known by name or number but cannot be used here.
+    case unsupported(String)
+    /// The passphrase does not open the PKCS#12 file or private key.
+    case wrongPassphrase
+}

@@ -1,0 +1,48 @@
+import COpenSSL
+
+/// A message digest in progress.
+///
+/// libcrypto: `EVP_DigestInit_ex2`, `EVP_DigestUpdate`, `EVP_DigestFinal_ex`
+package final class Digester {
+    package let algorithm: DigestAlgorithm
+    private let context: Owned<EVP_MD_CTX>
+
+    package init(_ algorithm: DigestAlgorithm) throws(OpenSSLError) {
+        self.algorithm = algorithm
+        let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, algorithm.libcryptoName, nil), "EVP_MD_fetch")
+        let context = try Owned<EVP_MD_CTX>(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
+        try withPointers(context, digest) { context, digest throws(OpenSSLError) in
+            try check(EVP_DigestInit_ex2(context, digest, nil), "EVP_DigestInit_ex2")
+        }
+        self.context = context
+    }
+
+    package func update(_ bytes: UnsafeRawBufferPointer) throws(OpenSSLError) {
+        try context.withPointer { context throws(OpenSSLError) in
+            try check(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count), "EVP_DigestUpdate")
+        }
+    }
+
+    /// The digest of everything seen so far; the digester takes no more.
+    package func finish() throws(OpenSSLError) -> [UInt8] {
+        try context.withPointer { context throws(OpenSSLError) in
+            var value = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+            var count: UInt32 = 0
+            try check(EVP_DigestFinal_ex(context, &value, &count), "EVP_DigestFinal_ex")
+            return Array(value.prefix(Int(count)))
+        }
+    }
+}
+
+extension DigestAlgorithm {
+    /// The digest of `bytes`.
+    package func digest(_ bytes: [UInt8]) throws(OpenSSLError) -> [UInt8] {
+        let digester = try Digester(self)
+        var failure: OpenSSLError?
+        bytes.withUnsafeBytes { buffer in
+            do throws(OpenSSLError) { try digester.update(buffer) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return try digester.finish()
+    }
+}

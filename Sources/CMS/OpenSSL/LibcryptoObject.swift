@@ -1,0 +1,40 @@
+import COpenSSL
+
+/// A libcrypto object type and its destructor.
+///
+/// Swift sees every libcrypto pointer as `OpaquePointer`. These tags, named as in C, keep an `Owned<X509>` and an
+/// `Owned<BIO>` apart and pair each with the right `free`.
+package protocol LibcryptoObject {
+    static func free(_ pointer: OpaquePointer)
+}
+
+package enum BIO: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { BIO_free_all(pointer) }
+}
+package enum EVP_CIPHER: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { EVP_CIPHER_free(pointer) }
+}
+package enum EVP_CIPHER_CTX: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { EVP_CIPHER_CTX_free(pointer) }
+}
+package enum EVP_KDF: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { EVP_KDF_free(pointer) }
+}
+package enum EVP_KDF_CTX: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { EVP_KDF_CTX_free(pointer) }
+}
+package enum EVP_MD: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { EVP_MD_free(pointer) }
+}
+package enum EVP_MD_CTX: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { EVP_MD_CTX_free(pointer) }
+}
+package enum EVP_PKEY: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { EVP_PKEY_free(pointer) }
+}
+package enum EVP_PKEY_CTX: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { EVP_PKEY_CTX_free(pointer) }
+}
+package enum X509: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { X509_free(pointer) }
+}

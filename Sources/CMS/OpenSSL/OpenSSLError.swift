@@ -1,0 +1,63 @@
+import COpenSSL
+
+/// A libcrypto call that failed, and everything libcrypto said about it.
+public struct OpenSSLError: Error, Equatable, Sendable {
+    /// One entry of libcrypto's error queue.
+    public struct Entry: Equatable, Sendable {
+        public let code: UInt
+        public let library: String
+        public let reason: String
+        /// Detail the library attached, such as a file name. Never a secret.
+        public let detail: String?
+    }
+
+    /// The libcrypto function that failed, as in `EVP_DigestSign`.
+    public let operation: String
+    /// The error queue, root cause first.
+    public let stack: [Entry]
+
+    /// Drains this thread's error queue.
+    ///
+    /// The queue belongs to the thread: call this before any `await`.
+    init(_ operation: StaticString) {
+        self.operation = "\(operation)"
+        self.stack = Self.drainQueue()
+    }
+
+    private static func drainQueue() -> [Entry] {
+        var entries: [Entry] = []
+        var data: UnsafePointer<CChar>?
+        var flags: CInt = 0
+        while case let code = ERR_get_error_all(nil, nil, nil, &data, &flags), code != 0 {
+            entries.append(
+                Entry(
+                    code: UInt(code),
+                    library: String(orEmpty: ERR_lib_error_string(code)),
+                    reason: String(orEmpty: ERR_reason_error_string(code)),
+                    detail: flags & ERR_TXT_STRING != 0 ? String(orEmpty: data) : nil
+                )
+            )
+        }
+        return entries
+    }
+}
+
+extension OpenSSLError: CustomStringConvertible {
+    public var description: String {
+        let reasons = stack.map(\.reason).filter { !$0.isEmpty }
+        return reasons.isEmpty ? "\(operation) failed" : "\(operation): \(reasons.joined(separator: "; "))"
+    }
+}
+
+/// Throws unless a libcrypto call reported success.
+///
+/// libcrypto reports failure as 0 and sometimes as a negative number, so only a positive result counts.
+func check(_ result: CInt, _ operation: StaticString) throws(OpenSSLError) {
+    guard result > 0 else { throw OpenSSLError(operation) }
+}
+
+extension String {
+    fileprivate init(orEmpty cString: UnsafePointer<CChar>?) {
+        self = cString.map(String.init(cString:)) ?? ""
+    }
+}

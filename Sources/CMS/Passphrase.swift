@@ -1,0 +1,28 @@
+import COpenSSL
+
+/// A passphrase that lives in one place and is wiped when it goes.
+///
+/// It cannot be copied, printed, or compared; it can only be lent to libcrypto. Bytes that the caller held before
+/// are the caller's to wipe.
+public struct Passphrase: ~Copyable, Sendable {
+    private nonisolated(unsafe) let characters: UnsafeMutableBufferPointer<UInt8>
+
+    /// Copies the UTF-8 of a passphrase.
+    public init(_ utf8: some Collection<UInt8>) {
+        characters = .allocate(capacity: utf8.count + 1)
+        let end = characters.initialize(fromContentsOf: utf8)
+        characters.initializeElement(at: end, to: 0)
+    }
+
+    deinit {
+        OPENSSL_cleanse(characters.baseAddress, characters.count)
+        characters.deallocate()
+    }
+
+    /// Lends the UTF-8 bytes, without a terminator.
+    package func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeBufferPointer(rebasing: UnsafeBufferPointer(characters).dropLast()))
+    }
+}

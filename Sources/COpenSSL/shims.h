@@ -1,0 +1,34 @@
+#pragma once
+
+#include <openssl/asn1.h>
+#include <openssl/bio.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/kdf.h>
+#include <openssl/params.h>
+#include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
+#include <openssl/rand.h>
+#include <openssl/rsa.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+#include <openssl/x509_vfy.h>
+
+// Swift cannot see function-like macros. Each shim below is one such macro under its own name, nothing more: no
+// logic, no error handling, no ownership change.
+
+static inline int smime_sk_X509_num(const STACK_OF(X509) *stack) { return sk_X509_num(stack); }
+static inline X509 *smime_sk_X509_value(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
+static inline STACK_OF(X509) *smime_sk_X509_new_null(void) { return sk_X509_new_null(); }
+static inline int smime_sk_X509_push(STACK_OF(X509) *stack, X509 *certificate) { return sk_X509_push(stack, certificate); }
+static inline void smime_sk_X509_pop_free(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
+static inline void smime_sk_X509_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+static inline STACK_OF(X509_CRL) *smime_sk_X509_CRL_new_null(void) { return sk_X509_CRL_new_null(); }
+static inline int smime_sk_X509_CRL_push(STACK_OF(X509_CRL) *stack, X509_CRL *crl) { return sk_X509_CRL_push(stack, crl); }
+static inline void smime_sk_X509_CRL_pop_free(STACK_OF(X509_CRL) *stack) { sk_X509_CRL_pop_free(stack, X509_CRL_free); }
+static inline long smime_BIO_get_mem_data(BIO *bio, const char **data) { return BIO_get_mem_data(bio, (char **)data); }
+static inline void smime_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); }

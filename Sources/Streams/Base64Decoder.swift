@@ -1,0 +1,102 @@
+/// Decodes base64 text as it is read (RFC 4648 §4).
+///
+/// Line ends and blanks are skipped wherever they stand; any other byte outside the alphabet, and text after the
+/// padding, is `StreamError.malformedBase64`. Missing padding is tolerated and noted.
+public final class Base64Decoder: ByteReader {
+    /// Whether the text ended without the padding that its length calls for.
+    public private(set) var lacksPadding = false
+
+    private let upstream: any ByteReader
+    private let input = Window()
+    private var unread = 0..<0
+    private var quantum: UInt32 = 0
+    private var characters = 0
+    private var paddings = 0
+    private var pending: [UInt8] = []
+    private var isAtEnd = false
+
+    /// A reader of the bytes that the text of `upstream` stands for.
+    public init(_ upstream: any ByteReader) { self.upstream = upstream }
+
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        var written = 0
+        while written < buffer.count {
+            if !pending.isEmpty {
+                buffer[written] = pending.removeFirst()
+                written += 1
+                continue
+            }
+            if unread.isEmpty {
+                guard !isAtEnd else { break }
+                let count = try upstream.read(into: input.bytes)
+                unread = 0..<count
+                if count == 0 {
+                    isAtEnd = true
+                    try finish()
+                    continue
+                }
+            }
+            if characters == 0, paddings == 0 { written += decodeQuanta(into: buffer, from: written) }
+            if !unread.isEmpty, written < buffer.count { try decodeCharacter() }
+        }
+        return written
+    }
+
+    /// Decodes whole quanta while nothing but the alphabet is met; returns how many bytes were written.
+    private func decodeQuanta(into buffer: UnsafeMutableRawBufferPointer, from start: Int) -> Int {
+        guard let source = input.bytes.baseAddress, let target = buffer.baseAddress else { return 0 }
+        return Base64Alphabet.quanta.withUnsafeBufferPointer { table in
+            guard let table = table.baseAddress else { return 0 }
+            var (from, to) = (unread.lowerBound, start)
+            let (lastFrom, lastTo) = (unread.upperBound - 4, buffer.count - 3)
+            while from <= lastFrom, to <= lastTo {
+                let bytes = UInt32(littleEndian: source.loadUnaligned(fromByteOffset: from, as: UInt32.self))
+                let value =
+                    table[Int(bytes & 0xFF)] | table[256 + Int(bytes >> 8 & 0xFF)]
+                    | table[512 + Int(bytes >> 16 & 0xFF)] | table[768 + Int(bytes >> 24)]
+                guard value < 1 << 31 else { break }
+                target.storeBytes(of: UInt8(truncatingIfNeeded: value >> 16), toByteOffset: to, as: UInt8.self)
+                target.storeBytes(of: UInt8(truncatingIfNeeded: value >> 8), toByteOffset: to + 1, as: UInt8.self)
+                target.storeBytes(of: UInt8(truncatingIfNeeded: value), toByteOffset: to + 2, as: UInt8.self)
+                (from, to) = (from + 4, to + 3)
+            }
+            unread = from..<unread.upperBound
+            return to - start
+        }
+    }
+
+    private func decodeCharacter() throws {
+        let value = Base64Alphabet.values[Int(input.bytes[unread.lowerBound])]
+        unread = unread.lowerBound + 1..<unread.upperBound
+        switch value {
+        case Base64Alphabet.skipped: return
+        case Base64Alphabet.padding:
+            paddings += 1
+            guard characters + paddings <= 4, characters >= 2 else { throw StreamError.malformedBase64 }
+        case 0..<64:
+            guard paddings == 0 else { throw StreamError.malformedBase64 }
+            quantum = quantum << 6 | UInt32(value)
+            characters += 1
+            if characters == 4 {
+                pending = [quantum.byte(2), quantum.byte(1), quantum.byte(0)]
+                (quantum, characters) = (0, 0)
+            }
+        default: throw StreamError.malformedBase64
+        }
+    }
+
+    private func finish() throws {
+        lacksPadding = characters > 0 && characters + paddings != 4
+        switch characters {
+        case 0: break
+        case 2: pending = [UInt8(truncatingIfNeeded: quantum >> 4)]
+        case 3: pending = [UInt8(truncatingIfNeeded: quantum >> 10), UInt8(truncatingIfNeeded: quantum >> 2)]
+        default: throw StreamError.malformedBase64
+        }
+        characters = 0
+    }
+}
+
+extension UInt32 {
+    fileprivate func byte(_ index: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: self >> (8 * index)) }
+}

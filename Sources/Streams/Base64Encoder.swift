@@ -1,0 +1,95 @@
+/// Writes bytes as base64 text in lines of 64 characters (RFC 4648 §4, RFC 2045 §6.8).
+public final class Base64Encoder: ByteSink {
+    private static let lineBytes = 48
+
+    private let downstream: any ByteSink
+    private let lineEnd: [UInt8]
+    private let output = Window()
+    private var carry: [UInt8] = []
+
+    /// An encoder that ends each line, the last included, with `lineEnd`.
+    public init(_ downstream: any ByteSink, lineEnd: [UInt8]) {
+        self.downstream = downstream
+        self.lineEnd = lineEnd
+        carry.reserveCapacity(Self.lineBytes)
+    }
+
+    /// How many characters, line ends included, `count` bytes become.
+    public static func encodedCount(_ count: Int, lineEnd: Int) -> Int {
+        (count + 2) / 3 * 4 + (count + lineBytes - 1) / lineBytes * lineEnd
+    }
+
+    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        if !carry.isEmpty {
+            let missing = rest.prefix(Self.lineBytes - carry.count)
+            carry.append(contentsOf: missing)
+            rest = rest.dropFirst(missing.count)
+            guard carry.count == Self.lineBytes else { return }
+            try carry.withUnsafeBytes { try encodeLines($0) }
+            carry.removeAll(keepingCapacity: true)
+        }
+        let whole = rest.count / Self.lineBytes * Self.lineBytes
+        try encodeLines(UnsafeRawBufferPointer(rebasing: rest.prefix(whole)))
+        carry.append(contentsOf: rest.dropFirst(whole))
+    }
+
+    /// Writes the last line with its padding.
+    public func finish() throws {
+        guard !carry.isEmpty else { return }
+        let padding = (3 - carry.count % 3) % 3
+        let bytes = carry + [UInt8](repeating: 0, count: padding)
+        carry.removeAll()
+        var line: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let value = Int(bytes[start]) << 16 | Int(bytes[start + 1]) << 8 | Int(bytes[start + 2])
+            for shift in [18, 12, 6, 0] { line.append(Base64Alphabet.characters[value >> shift & 63]) }
+        }
+        line.replaceSubrange((line.count - padding)..., with: [UInt8](repeating: UInt8(ascii: "="), count: padding))
+        try downstream.write(line + lineEnd)
+    }
+
+    /// Encodes a whole number of lines, as many at a time as the window holds.
+    private func encodeLines(_ bytes: UnsafeRawBufferPointer) throws {
+        let lineLength = Self.lineBytes / 3 * 4 + lineEnd.count
+        let linesPerWindow = output.bytes.count / lineLength
+        var lines = 0
+        let total = bytes.count / Self.lineBytes
+        while lines < total {
+            let batch = min(linesPerWindow, total - lines)
+            for line in 0..<batch {
+                encodeLine(bytes, from: (lines + line) * Self.lineBytes, to: line * lineLength)
+            }
+            try downstream.write(output.prefix(batch * lineLength))
+            lines += batch
+        }
+    }
+
+    private func encodeLine(_ bytes: UnsafeRawBufferPointer, from start: Int, to target: Int) {
+        guard let source = bytes.baseAddress?.advanced(by: start), let out = output.bytes.baseAddress else { return }
+        Base64Alphabet.pairs.withUnsafeBufferPointer { pairs in
+            guard let pairs = pairs.baseAddress else { return }
+            var to = target
+            for from in stride(from: 0, to: Self.lineBytes, by: 3) {
+                let value =
+                    Int(source.load(fromByteOffset: from, as: UInt8.self)) << 16
+                    | Int(source.load(fromByteOffset: from + 1, as: UInt8.self)) << 8
+                    | Int(source.load(fromByteOffset: from + 2, as: UInt8.self))
+                let text = UInt32(pairs[value >> 12]) | UInt32(pairs[value & 0xFFF]) << 16
+                out.storeBytes(of: text.littleEndian, toByteOffset: to, as: UInt32.self)
+                to += 4
+            }
+            for (offset, byte) in lineEnd.enumerated() {
+                out.storeBytes(of: byte, toByteOffset: to + offset, as: UInt8.self)
+            }
+        }
+    }
+}
+
+extension Array<UInt8> {
+    /// The bytes that a base64 text stands for, blanks and line ends skipped.
+    public init(base64 text: some Collection<UInt8>) throws {
+        let decoder = Base64Decoder(MemorySource(Array(text)).reader())
+        self = try decoder.readAll(limit: .max, orThrow: StreamError.malformedBase64)
+    }
+}

@@ -1,0 +1,52 @@
+/// Bytes pulled once, from front to back.
+///
+/// A reader belongs to one task; it is not shared.
+public protocol ByteReader: AnyObject {
+    /// Fills the front of `buffer` and returns how many bytes were put there; 0 only at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
+}
+
+extension ByteReader {
+    /// Moves all that is left to `sink`, one window at a time, and returns how many bytes that were.
+    @discardableResult
+    public func copy(to sink: any ByteSink) throws -> Int {
+        let window = Window()
+        var total = 0
+        while case let count = try read(into: window.bytes), count > 0 {
+            try sink.write(window.prefix(count))
+            total += count
+        }
+        return total
+    }
+
+    /// All that is left, as an array; throws `tooLong()` past `limit` bytes.
+    public func readAll(limit: Int, orThrow tooLong: @autoclosure () -> any Error) throws -> [UInt8] {
+        let window = Window()
+        var bytes: [UInt8] = []
+        while case let count = try read(into: window.bytes), count > 0 {
+            guard bytes.count + count <= limit else { throw tooLong() }
+            bytes.append(contentsOf: window.prefix(count))
+        }
+        return bytes
+    }
+}
+
+/// Bytes that can be read from the start as often as needed, each time by a fresh reader.
+///
+/// Two passes over a message (check, then release; measure, then write) are two readers of one stream.
+public struct ByteStream: Sendable {
+    private let open: @Sendable () throws -> any ByteReader
+
+    /// A stream whose readers are made by `open`.
+    public init(_ open: @escaping @Sendable () throws -> any ByteReader) {
+        self.open = open
+    }
+
+    /// A reader at the first byte.
+    public func makeReader() throws -> any ByteReader { try open() }
+
+    /// The bytes that the base64 text of this stream stands for (RFC 4648 §4; line ends and blanks are skipped).
+    public func base64Decoded() -> ByteStream {
+        ByteStream { Base64Decoder(try makeReader()) }
+    }
+}

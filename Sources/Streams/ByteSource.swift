@@ -1,0 +1,86 @@
+/// Bytes that can be read at any position: memory, a regular file, or a spool.
+public protocol ByteSource: Sendable {
+    /// How many bytes there are.
+    var count: Int { get }
+
+    /// Fills the front of `buffer` from `offset` on and returns how many bytes were put there; 0 only at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int
+
+    /// Throws `StreamError.changedWhileReading` if what was read may no longer be what is there.
+    func checkUnchanged() throws(StreamError)
+}
+
+extension ByteSource {
+    public func checkUnchanged() throws(StreamError) {}
+
+    /// The bytes of `range`, which must lie inside the source.
+    public func bytes(in range: Range<Int>) throws(StreamError) -> [UInt8] {
+        var failure: StreamError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            while count < range.count {
+                do throws(StreamError) {
+                    let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count..<range.count])
+                    let read = try self.read(into: rest, at: range.lowerBound + count)
+                    guard read > 0 else { throw StreamError.changedWhileReading }
+                    count += read
+                } catch {
+                    failure = error
+                    return
+                }
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// A reader over `range`, or over everything.
+    public func reader(in range: Range<Int>? = nil) -> SourceReader {
+        SourceReader(self, range ?? 0..<count)
+    }
+
+    /// A stream over `range`, or over everything.
+    public func stream(in range: Range<Int>? = nil) -> ByteStream {
+        ByteStream { reader(in: range) }
+    }
+}
+
+/// Reads a range of a source from front to back.
+public final class SourceReader: ByteReader {
+    private let source: any ByteSource
+    private var position: Int
+    private let end: Int
+
+    /// A reader over `range` of `source`.
+    public init(_ source: any ByteSource, _ range: Range<Int>) {
+        self.source = source
+        position = range.lowerBound
+        end = range.upperBound
+    }
+
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        let wanted = min(buffer.count, end - position)
+        guard wanted > 0 else { return 0 }
+        let count = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
+        guard count > 0 else { throw StreamError.changedWhileReading }
+        position += count
+        return count
+    }
+}
+
+/// Bytes in memory.
+public struct MemorySource: ByteSource {
+    /// The bytes.
+    public let bytes: [UInt8]
+
+    /// A source over `bytes`.
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    public var count: Int { bytes.count }
+
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+        let length = min(buffer.count, bytes.count - offset)
+        guard length > 0 else { return 0 }
+        bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + length])) }
+        return length
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// Writes to an open file descriptor through a buffer of one window.
+///
+/// Nothing is sure to have arrived before `flush()` has returned.
+public final class DescriptorSink: ByteSink {
+    private let descriptor: Int32
+    private let window = Window()
+    private var filled = 0
+
+    /// A sink that writes to `descriptor`, which stays the caller's to close.
+    public init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// A sink that writes to standard output.
+    public static func standardOutput() -> DescriptorSink { DescriptorSink(STDOUT_FILENO) }
+
+    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard let start = bytes.baseAddress else { return }
+        if bytes.count >= window.bytes.count - filled { try flush() }
+        guard bytes.count < window.bytes.count else { return try writeThrough(bytes) }
+        window.bytes.baseAddress?.advanced(by: filled).copyMemory(from: start, byteCount: bytes.count)
+        filled += bytes.count
+    }
+
+    /// Writes what the buffer still holds.
+    public func flush() throws {
+        let count = filled
+        filled = 0
+        try writeThrough(window.prefix(count))
+    }
+
+    private func writeThrough(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&ready, 1, -1)
+            } else if errno != EINTR {
+                throw StreamError.writeFailed(code: errno)
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// A regular file, read in place and never mapped, so that a truncated file is an error and not a signal.
+public final class FileSource: ByteSource {
+    private let descriptor: Int32
+    private let start: Int
+    private let status: stat
+    public let count: Int
+
+    /// Opens the file at `path`.
+    ///
+    /// - Throws: `StreamError.cannotOpen` if there is no such file, or it is not a regular one.
+    public convenience init(path: String) throws(StreamError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
+        do throws(StreamError) {
+            try self.init(adopting: descriptor, from: 0)
+        } catch {
+            close(descriptor)
+            throw StreamError.cannotOpen(path: path, code: EINVAL)
+        }
+    }
+
+    /// Takes over an open descriptor of a regular file and reads from `start` to its present end.
+    init(adopting descriptor: Int32, from start: Int) throws(StreamError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw StreamError.readFailed(code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw StreamError.readFailed(code: EINVAL) }
+        self.descriptor = descriptor
+        self.start = start
+        self.status = status
+        count = max(0, Int(status.st_size) - start)
+    }
+
+    deinit { close(descriptor) }
+
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+        let wanted = min(buffer.count, count - offset)
+        guard wanted > 0 else { return 0 }
+        while true {
+            let result = pread(descriptor, buffer.baseAddress, wanted, off_t(start + offset))
+            if result >= 0 { return result }
+            guard errno == EINTR else { throw StreamError.readFailed(code: errno) }
+        }
+    }
+
+    public func checkUnchanged() throws(StreamError) {
+        var now = stat()
+        guard fstat(descriptor, &now) == 0 else { throw StreamError.readFailed(code: errno) }
+        let same =
+            now.st_size == status.st_size && now.modificationTime == status.modificationTime
+            && now.st_ino == status.st_ino
+        guard same else { throw StreamError.changedWhileReading }
+    }
+}
+
+extension stat {
+    fileprivate var modificationTime: [Int] {
+        #if canImport(Darwin)
+        [Int(st_mtimespec.tv_sec), Int(st_mtimespec.tv_nsec)]
+        #else
+        [Int(st_mtim.tv_sec), Int(st_mtim.tv_nsec)]
+        #endif
+    }
+}

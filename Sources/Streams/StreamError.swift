@@ -1,0 +1,31 @@
+import Foundation
+
+/// Why bytes could not be read or written.
+@nonexhaustive
+public enum StreamError: Error, Equatable, Sendable {
+    /// The file or temporary file cannot be made; `code` is errno.
+    case cannotCreate(path: String, code: Int32)
+    /// The file cannot be opened; `code` is errno.
+    case cannotOpen(path: String, code: Int32)
+    /// The file was changed while it was being read, so what was read twice may differ.
+    case changedWhileReading
+    /// The text is not base64 (RFC 4648 §4).
+    case malformedBase64
+    /// Reading failed; `code` is errno.
+    case readFailed(code: Int32)
+    /// Writing failed; `code` is errno.
+    case writeFailed(code: Int32)
+}
+
+extension StreamError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .cannotCreate(let path, let code): "\(path): cannot create: \(String(cString: strerror(code)))"
+        case .cannotOpen(let path, let code): "\(path): cannot open: \(String(cString: strerror(code)))"
+        case .changedWhileReading: "the input changed while it was being read"
+        case .malformedBase64: "malformed base64"
+        case .readFailed(let code): "cannot read: \(String(cString: strerror(code)))"
+        case .writeFailed(let code): "cannot write: \(String(cString: strerror(code)))"
+        }
+    }
+}
