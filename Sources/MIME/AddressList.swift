@@ -11,7 +11,9 @@ public struct Mailbox: Hashable, Sendable {
     public var displayNamePosesAsAddress: Bool {
         guard let displayName else { return false }
         let ats: Set<Unicode.Scalar> = ["@", "\u{FE6B}", "\u{FF20}"]
-        let words = displayName.unicodeScalars.split { $0.properties.isWhitespace || "\"'<>()[],;:".unicodeScalars.contains($0) }
+        let words = displayName.unicodeScalars.split {
+            $0.properties.isWhitespace || "\"'<>()[],;:".unicodeScalars.contains($0)
+        }
         return words.contains { word in
             guard let at = word.firstIndex(where: ats.contains), at > word.startIndex,
                 word.index(after: at) < word.endIndex

@@ -54,7 +54,8 @@ struct AddressParser {
         defer { element = Element() }
         guard !element.isEmpty else { return }
         let text = element.angleAddress ?? AddressTokens.joined(element.words)
-        let name = element.angleAddress == nil ? element.comment : element.phrase.isEmpty ? element.comment : element.phrase
+        let name =
+            element.angleAddress == nil ? element.comment : element.phrase.isEmpty ? element.comment : element.phrase
         guard !element.isMalformed, let text, let address = try? EmailAddress(text) else {
             defects.insert(.malformed)
             return

@@ -39,7 +39,8 @@ public final class LineEndReader: ByteReader {
                 written += payOwed(into: buffer, at: written)
             } else {
                 let out = UnsafeMutableRawBufferPointer(rebasing: buffer[written...])
-                written += isExempt ? copyExempt(to: out) : lineEnd == .crlf ? addReturns(to: out) : dropReturns(to: out)
+                written +=
+                    isExempt ? copyExempt(to: out) : lineEnd == .crlf ? addReturns(to: out) : dropReturns(to: out)
             }
         }
         return written
@@ -134,7 +135,11 @@ public final class LineEndReader: ByteReader {
             text -= 1
             owed = .carriageReturn
             guard text > 0 else { break }
-            if input.bytes[unread.lowerBound] == .lineFeed { owed = nil } else { written += payOwed(into: out, at: written) }
+            if input.bytes[unread.lowerBound] == .lineFeed {
+                owed = nil
+            } else {
+                written += payOwed(into: out, at: written)
+            }
         }
         return written
     }
