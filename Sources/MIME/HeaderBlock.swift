@@ -37,18 +37,20 @@ public struct HeaderBlock: Sendable {
         to end: Int,
         isDelimiter: (ArraySlice<UInt8>) -> Bool
     ) throws(MIMEError) {
+        let limit = MIMELimit.headerBytes.rawValue
         var length = 2_048
         while true {
             let isWhole = end - start <= length
             let chunk = try source.mailBytes(in: start..<(isWhole ? end : start + length))
             var scan = HeaderScan(chunk)
             if scan.run(isWhole: isWhole, isDelimiter: isDelimiter) {
-                guard scan.fieldsEnd <= MIMELimit.headerBytes.rawValue else { throw .limitExceeded(.headerBytes) }
+                guard scan.fieldsEnd <= limit else { throw .limitExceeded(.headerBytes) }
                 self.init(scan, at: start)
                 return
             }
-            guard length <= MIMELimit.headerBytes.rawValue else { throw .limitExceeded(.headerBytes) }
-            length *= 4
+            guard length < limit + 2 else { throw .limitExceeded(.headerBytes) }
+            // The empty line after the largest header must still be in view.
+            length = min(length * 4, limit + 2)
         }
     }
 

@@ -15,7 +15,7 @@ struct HeaderScan {
         var start = skipByteOrderMark()
         let top = start
         while start < bytes.count {
-            let feed = bytes[start...].firstIndex(of: .lineFeed)
+            let feed = firstIndex(of: .lineFeed, from: start)
             guard feed != nil || isWhole else { return false }
             let next = feed.map { $0 + 1 } ?? bytes.count
             let content = bytes[start..<(feed.map(contentEnd) ?? bytes.count)]
@@ -33,8 +33,6 @@ struct HeaderScan {
                 return finish(fieldsEnd: start, end: start)
             }
             note(feed, contentEnd: content.endIndex)
-            if content.contains(.carriageReturn) { defects.insert(.bareCR) }
-            if content.contains(0) { defects.insert(.nul) }
             start = next
         }
         return isWhole && finish(fieldsEnd: bytes.count, end: bytes.count)
@@ -43,7 +41,22 @@ struct HeaderScan {
     private mutating func finish(fieldsEnd: Int, end: Int) -> Bool {
         self.fieldsEnd = fieldsEnd
         self.end = end
+        if let nul = firstIndex(of: 0, from: 0), nul < fieldsEnd { defects.insert(.nul) }
+        if hasBareReturn(before: fieldsEnd) { defects.insert(.bareCR) }
         return true
+    }
+
+    private func hasBareReturn(before end: Int) -> Bool {
+        var position = 0
+        while let found = firstIndex(of: .carriageReturn, from: position), found < end {
+            guard found + 1 < end, bytes[found + 1] == .lineFeed else { return true }
+            position = found + 2
+        }
+        return false
+    }
+
+    private func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+        bytes.withUnsafeBytes { $0.firstOffset(of: byte, from: start) }
     }
 
     private mutating func skipByteOrderMark() -> Int {
