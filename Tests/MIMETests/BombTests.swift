@@ -34,7 +34,7 @@ import Testing
     @Test func `three hundred thousand parts meet the limit at once`() {
         let bytes =
             "Content-Type: multipart/mixed; boundary=b\n\n".bytes
-            + [[UInt8]](repeating: "--b\n\nx\n".bytes, count: 300_000).joined()
+            + "--b\n\nx\n".bytes.flood(300_000 * 7)
         promptly {
             #expect(throws: MIMEError.limitExceeded(.parts)) { try MIMEReader.message(in: MemorySource(bytes)) }
         }
@@ -42,8 +42,7 @@ import Testing
 
     @Test(arguments: ["x", "x: y\n", "\n x", ":", " ", "--"])
     func `a header of 10 MiB meets the limit at once`(filler: String) {
-        let count = 10 * 1024 * 1024 / filler.utf8.count
-        let bytes = "Subject: ".bytes + [[UInt8]](repeating: filler.bytes, count: count).joined()
+        let bytes = "Subject: ".bytes + filler.bytes.flood(10 * 1024 * 1024)
         promptly {
             #expect(throws: MIMEError.limitExceeded(.headerBytes)) { try HeaderBlock(parsing: bytes) }
             #expect(throws: MIMEError.limitExceeded(.headerBytes)) {
@@ -56,7 +55,7 @@ import Testing
         let header = "X: ".bytes + [UInt8](repeating: 120, count: 1_000_000) + "\n\n--b\n".bytes
         let bytes =
             "Content-Type: multipart/mixed; boundary=b\n\n--b\n".bytes
-            + [[UInt8]](repeating: header, count: 20).joined()
+            + header.flood(20_000_000)
         #expect(throws: MIMEError.limitExceeded(.totalHeaderBytes)) { try MIMEReader.message(in: MemorySource(bytes)) }
     }
 
@@ -64,7 +63,7 @@ import Testing
     func `floods of lines and hyphens are text`(flood: String) throws {
         let bytes =
             "Content-Type: multipart/mixed; boundary=b\n\n--b\n\n".bytes
-            + [[UInt8]](repeating: flood.bytes, count: 2_000_000 / flood.utf8.count).joined() + "\n--b--\n".bytes
+            + flood.bytes.flood(2_000_000) + "\n--b--\n".bytes
         try promptly {
             let entity = try MIMEReader.message(in: MemorySource(bytes))
             #expect(entity.children.count == 1)
