@@ -8,7 +8,12 @@ struct HeaderScan {
     private(set) var fieldsEnd = 0
     private(set) var end = 0
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private let isMessage: Bool
+
+    init(_ bytes: [UInt8], isMessage: Bool) {
+        self.bytes = bytes
+        self.isMessage = isMessage
+    }
 
     /// Walks to the header's end; false if `bytes` end before it and are not all there is.
     mutating func run(isWhole: Bool, isDelimiter: (ArraySlice<UInt8>) -> Bool) -> Bool {
@@ -24,7 +29,7 @@ struct HeaderScan {
                 return finish(fieldsEnd: start, end: next)
             }
             if content.starts(with: "--".utf8), isDelimiter(content) { return finish(fieldsEnd: start, end: start) }
-            if start == top, isMailboxLine(content) {
+            if isMessage, start == top, isMailboxLine(content) {
                 defects.insert(.mboxLine)
             } else if content.first?.isBlank == true, !extents.isEmpty {
                 extents[extents.count - 1].end = Int32(next)
@@ -61,7 +66,7 @@ struct HeaderScan {
 
     private mutating func skipByteOrderMark() -> Int {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        guard bytes.starts(with: mark) else { return 0 }
+        guard isMessage, bytes.starts(with: mark) else { return 0 }
         defects.insert(.byteOrderMark)
         return mark.count
     }

@@ -41,7 +41,8 @@ struct StructureScan {
         parts += 1
         guard parts <= MIMELimit.parts.rawValue else { throw .limitExceeded(.parts) }
         let drafts = open
-        let header = try HeaderBlock(reading: source, from: start, to: range.upperBound) { line in
+        let header = try HeaderBlock(reading: source, from: start, to: range.upperBound, isMessage: open.isEmpty) {
+            line in
             Self.boundary(line, of: drafts) != nil
         }
         headerBytes += header.bytes.count
@@ -101,6 +102,7 @@ private struct Draft {
         boundary = contentType.boundary
         if contentType.isMultipart {
             if boundary == nil { defects.insert(.missingBoundary) }
+            if contentType.parameters.contradictions.contains("boundary") { defects.insert(.contradictoryBoundary) }
             if !transferEncoding.isIdentity { defects.insert(.encodedMultipart) }
         }
         isTerminated = boundary == nil

@@ -52,6 +52,15 @@ import Testing
         #expect(entity.part(1)?.header.first("C")?.value == "d")
     }
 
+    @Test func `a mailbox line stands only in front of a message`() throws {
+        let (entity, source) = try parse(
+            "From x\nContent-Type: multipart/mixed; boundary=b\n\n--b\nFrom y\n--b--\n".bytes
+        )
+        #expect(entity.defects == [.mboxLine])
+        #expect(entity.part(0)?.defects == [.missingHeaderEnd])
+        #expect(try entity.part(0)?.body(in: source) == "From y")
+    }
+
     @Test func `a missing closing delimiter is noted`() throws {
         let (entity, source) = try parse("Content-Type: multipart/mixed; boundary=b\n\n--b\n\nlast".bytes)
         #expect(entity.defects == [.unterminatedMultipart])
@@ -84,6 +93,8 @@ import Testing
     @Test(arguments: [
         ("Content-Type: multipart/signed\n\n--b\n", MIMEDefect.missingBoundary),
         ("Content-Type: multipart/mixed; boundary=\"\"\n\n", .missingBoundary),
+        ("Content-Type: multipart/mixed; boundary=a; boundary=b\n\n--a\n\n--a--\n", .contradictoryBoundary),
+        ("Content-Type: multipart/mixed; boundary*=''b; boundary=a\n\n--b\n\n--b--\n", .contradictoryBoundary),
         (
             "Content-Type: multipart/mixed; boundary=b\nContent-Transfer-Encoding: base64\n\n--b\n\n--b--\n",
             .encodedMultipart
