@@ -41,7 +41,7 @@ public struct HeaderBlock: Sendable {
         isDelimiter: (ArraySlice<UInt8>) -> Bool
     ) throws(MIMEError) {
         let limit = MIMELimit.headerBytes.rawValue
-        var length = 2_048
+        var length = 1_024
         while true {
             let isWhole = end - start <= length
             let chunk = try source.mailBytes(in: start..<(isWhole ? end : start + length))

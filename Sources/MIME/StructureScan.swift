@@ -43,7 +43,7 @@ struct StructureScan {
         let drafts = open
         let header = try HeaderBlock(reading: source, from: start, to: range.upperBound, isMessage: open.isEmpty) {
             line in
-            Self.boundary(line, of: drafts) != nil
+            line.withUnsafeBytes { Self.boundary($0, of: drafts) } != nil
         }
         headerBytes += header.bytes.count
         guard headerBytes <= MIMELimit.totalHeaderBytes.rawValue else { throw .limitExceeded(.totalHeaderBytes) }
@@ -61,17 +61,14 @@ struct StructureScan {
     }
 
     /// Which of `drafts` has `line` as its boundary; the innermost one that does.
-    private static func boundary(
-        _ line: some BidirectionalCollection<UInt8>,
-        of drafts: [Draft]
-    ) -> (level: Int, isClosing: Bool)? {
-        let content = line.dropFirst(2)
-        let text = content.prefix(content.count - content.reversed().prefix(while: \.isBlank).count)
-        for (level, draft) in drafts.enumerated().reversed() {
-            guard let boundary = draft.boundary, text.starts(with: boundary) else { continue }
-            let rest = text.dropFirst(boundary.count)
-            if rest.isEmpty { return (level, false) }
-            if rest.elementsEqual("--".utf8) { return (level, true) }
+    private static func boundary(_ line: UnsafeRawBufferPointer, of drafts: [Draft]) -> (level: Int, isClosing: Bool)? {
+        for level in drafts.indices.reversed() {
+            guard let boundary = drafts[level].boundary else { continue }
+            let length = 2 + boundary.count
+            guard line.count >= length, line[2..<length].elementsEqual(boundary) else { continue }
+            let rest = line[length...]
+            if rest.allSatisfy(\.isBlank) { return (level, false) }
+            if rest.starts(with: "--".utf8), rest.dropFirst(2).allSatisfy(\.isBlank) { return (level, true) }
         }
         return nil
     }

@@ -7,7 +7,8 @@ import Testing
     private func promptly(_ work: () throws -> Void) rethrows {
         let duration = try ContinuousClock().measure(work)
         #if DEBUG
-        #expect(duration < .seconds(8))
+        // Unoptimised, and on a machine with other work.
+        #expect(duration < .seconds(20))
         #else
         #expect(duration < .seconds(2))
         #endif
