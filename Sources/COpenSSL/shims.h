@@ -32,3 +32,4 @@ static inline int smime_sk_X509_CRL_push(STACK_OF(X509_CRL) *stack, X509_CRL *cr
 static inline void smime_sk_X509_CRL_pop_free(STACK_OF(X509_CRL) *stack) { sk_X509_CRL_pop_free(stack, X509_CRL_free); }
 static inline long smime_BIO_get_mem_data(BIO *bio, const char **data) { return BIO_get_mem_data(bio, (char **)data); }
 static inline void smime_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); }
+static inline void smime_OPENSSL_clear_free(void *pointer, size_t count) { OPENSSL_clear_free(pointer, count); }
