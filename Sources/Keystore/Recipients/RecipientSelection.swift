@@ -38,7 +38,7 @@ public enum RecipientSelection {
     /// one that became valid last is selected.
     ///
     /// - Parameter chains: what is known of each recipient's chain, in the same order.
-    public static func judge(_ recipients: [Recipient], chains: [Chain], at time: Date) -> [Reason] {
+    public static func judge(_ recipients: [KnownRecipient], chains: [Chain], at time: Date) -> [Reason] {
         var reasons = zip(recipients, chains).map { reason(for: $0, $1, at: time) }
         let usable = reasons.indices.filter { reasons[$0] == .superseded }
         let best = usable.max { recipients[$1].certificate.isNewer(than: recipients[$0].certificate) }
@@ -46,7 +46,7 @@ public enum RecipientSelection {
         return reasons
     }
 
-    private static func reason(for recipient: Recipient, _ chain: Chain, at time: Date) -> Reason {
+    private static func reason(for recipient: KnownRecipient, _ chain: Chain, at time: Date) -> Reason {
         let certificate = recipient.certificate
         guard recipient.trust != .distrusted else { return .distrusted }
         guard certificate.canEncrypt else { return .notForEncryption }

@@ -23,11 +23,11 @@ enum CertificateRecord {
         try database.cachedStatement(
             """
             INSERT INTO certificate
-                (fingerprint, der, subject, issuer, serial, key_identifier, not_before, not_after, usage)
+                (fingerprint, der, subject_key, issuer, serial, key_identifier, not_before, not_after, usage)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """
         ).execute(arguments: [
-            Data(certificate.fingerprint.bytes), Data(certificate.der), Data(certificate.subject.der),
+            Data(certificate.fingerprint.bytes), Data(certificate.der), Data(certificate.subject.matchingKey),
             Data(certificate.issuer.der), Data(certificate.serialNumber), certificate.subjectKeyIdentifier.map { Data($0) },
             certificate.notBefore.seconds, certificate.notAfter.seconds, usage.rawValue,
         ])

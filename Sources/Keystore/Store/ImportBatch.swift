@@ -24,14 +24,14 @@ public struct ImportBatch: Sendable {
     public struct RecipientItem: Sendable {
         public let certificate: Certificate
         public let addresses: [EmailAddress]
-        public let source: Recipient.Source
+        public let source: KnownRecipient.Source
         /// Whether it is believed without a chain from now on.
         public let isPinned: Bool
 
         public init(
             certificate: Certificate,
             addresses: [EmailAddress],
-            source: Recipient.Source = .imported,
+            source: KnownRecipient.Source = .imported,
             isPinned: Bool = false
         ) {
             self.certificate = certificate

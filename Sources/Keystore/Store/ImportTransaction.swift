@@ -26,8 +26,8 @@ struct ImportTransaction {
         }
         for list in batch.crls {
             let isNew = try insert(
-                "INSERT OR IGNORE INTO crl (fingerprint, issuer, der, added) VALUES (?, ?, ?, ?)",
-                [Data(list.fingerprint.bytes), Data(list.issuer.der), Data(list.der), time]
+                "INSERT OR IGNORE INTO crl (fingerprint, issuer_key, der, added) VALUES (?, ?, ?, ?)",
+                [Data(list.fingerprint.bytes), Data(list.issuer.matchingKey), Data(list.der), time]
             )
             report.crls.append(.init(list: list, isNew: isNew))
         }
@@ -57,7 +57,7 @@ struct ImportTransaction {
                     """
                     UPDATE recipient SET trust = ?1 WHERE address_key = ?2 AND certificate = ?3 AND trust <> ?1
                     """,
-                    [Recipient.Trust.pinned.rawValue, address.key, row]
+                    [KnownRecipient.Trust.pinned.rawValue, address.key, row]
                 )
             }
             report.recipients.append(.init(address: address, certificate: item.certificate, isNew: isNew))
@@ -78,8 +78,8 @@ struct ImportTransaction {
     private func addRecipient(
         _ certificate: Int64,
         _ address: EmailAddress,
-        source: Recipient.Source,
-        trust: Recipient.Trust
+        source: KnownRecipient.Source,
+        trust: KnownRecipient.Trust
     ) throws -> Bool {
         try insert(
             """

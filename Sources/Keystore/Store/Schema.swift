@@ -26,13 +26,14 @@ enum Schema {
     }
 
     /// Every certificate once. `usage` has the bits of `CertificateRecord.Usage`; times are seconds since 1970.
+    /// A name's key is equal for names that match, `issuer` is the very encoding that mail refers to.
     private static let certificates = [
         """
         CREATE TABLE certificate (
             id INTEGER PRIMARY KEY,
             fingerprint BLOB NOT NULL UNIQUE,
             der BLOB NOT NULL,
-            subject BLOB NOT NULL,
+            subject_key BLOB NOT NULL,
             issuer BLOB NOT NULL,
             serial BLOB NOT NULL,
             key_identifier BLOB,
@@ -44,20 +45,20 @@ enum Schema {
         """,
         "CREATE INDEX certificate_by_issuer_and_serial ON certificate (issuer, serial)",
         "CREATE INDEX certificate_by_key_identifier ON certificate (key_identifier)",
-        "CREATE INDEX certificate_by_subject ON certificate (subject)",
+        "CREATE INDEX certificate_by_subject ON certificate (subject_key)",
         // A CA certificate that may stand between a leaf and an anchor.
         "CREATE TABLE intermediate (certificate INTEGER PRIMARY KEY REFERENCES certificate) STRICT",
         "CREATE TABLE anchor (certificate INTEGER PRIMARY KEY REFERENCES certificate, added INTEGER NOT NULL) STRICT",
         """
         CREATE TABLE crl (
             fingerprint BLOB PRIMARY KEY,
-            issuer BLOB NOT NULL,
+            issuer_key BLOB NOT NULL,
             der BLOB NOT NULL,
             added INTEGER NOT NULL,
             form INTEGER NOT NULL DEFAULT 1
         ) STRICT
         """,
-        "CREATE INDEX crl_by_issuer ON crl (issuer)",
+        "CREATE INDEX crl_by_issuer ON crl (issuer_key)",
     ]
 
     /// `address_key` is what addresses are compared by, `address` what people are shown. The store key is sealed by

@@ -9,7 +9,6 @@ struct StoreKey: Sendable {
     private static let protector = "key-file"
     private static let purpose = Array("smime store key under key file".utf8)
     private static let magic = Array("smime-key-1\n".utf8)
-    private static let length = 32
 
     private let key: SealingKey
 
@@ -21,7 +20,8 @@ struct StoreKey: Sendable {
             let bytes = try SealingKey.generate().withBytes { magic + $0 }
             try folder.createFile(folder.location.keyFile, holding: bytes)
         }
-        let sealed = try SealingKey.generate().withBytes { try fileKey(in: folder).seal(Array($0), authenticating: purpose) }
+        let fileKey = try fileKey(in: folder)
+        let sealed = try SealingKey.generate().withBytes { try fileKey.seal($0, authenticating: purpose) }
         return { database in
             try database.execute(
                 sql: "INSERT INTO protector (kind, sealed) VALUES (?, ?)",
@@ -44,7 +44,11 @@ struct StoreKey: Sendable {
         guard let sealed else { throw KeystoreError.corrupt(path: location.database, detail: "has no protector") }
         let fileKey = try Self.fileKey(in: StoreFolder(location: location))
         do {
-            key = try SealingKey(bytes: fileKey.open(sealed, authenticating: Self.purpose))
+            let opened = try fileKey.withOpened(sealed, authenticating: Self.purpose) { SealingKey($0) }
+            guard let opened else { throw KeystoreError.corrupt(path: location.database, detail: "store key") }
+            key = opened
+        } catch let error as KeystoreError {
+            throw error
         } catch {
             throw KeystoreError.keyMismatch(path: location.keyFile)
         }
@@ -68,14 +72,15 @@ struct StoreKey: Sendable {
             throw KeystoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
         }
         defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: magic.count + length + 1)
+        var bytes = [UInt8](repeating: 0, count: magic.count + SealingKey.count + 1)
         let count = read(descriptor, &bytes, bytes.count)
-        guard count == magic.count + length, bytes.starts(with: magic) else {
+        guard count == magic.count + SealingKey.count, bytes.starts(with: magic) else {
             throw KeystoreError.corrupt(path: path, detail: "is not a key file of smime")
         }
         defer { bytes.withUnsafeMutableBytes { $0.initializeMemory(as: UInt8.self, repeating: 0) } }
-        do { return try SealingKey(bytes: Array(bytes[magic.count..<count])) } catch {
-            throw KeystoreError.unexpected(String(describing: error))
+        guard let key = SealingKey(bytes[magic.count..<count]) else {
+            throw KeystoreError.corrupt(path: path, detail: "is not a key file of smime")
         }
+        return key
     }
 }

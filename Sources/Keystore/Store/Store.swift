@@ -8,10 +8,10 @@ import GRDB
 /// outside, in parallel. Reads see one state and wait for no writer; writers follow each other, also across processes.
 ///
 /// ```swift
-/// let keystore = try await Keystore.open(StoreLocation(home: "/home/alice/.smime"), mode: .readOnly)
-/// let signer = try await keystore.accounts.signingIdentity(for: EmailAddress("alice@example.org"), at: .now)
+/// let store = try await Store.open(StoreLocation(home: "/home/alice/.smime"), mode: .readOnly)
+/// let signer = try await store.accounts.signingIdentity(for: EmailAddress("alice@example.org"), at: .now)
 /// ```
-public final class Keystore: Sendable {
+public final class Store: Sendable {
     /// What the store is opened for.
     public enum Mode: Sendable {
         /// Looking. Where there is no store yet, an empty one is seen and nothing is made.
@@ -32,9 +32,9 @@ public final class Keystore: Sendable {
     ///
     /// - Throws: `.permissions`, `.corrupt`, `.newer`, `.cannotOpen`, `.busy`; with `.readWrite` also `.cannotCreate`,
     ///   `.notWritable`, `.writeFailed`.
-    public static func open(_ location: StoreLocation, mode: Mode) async throws(KeystoreError) -> Keystore {
+    public static func open(_ location: StoreLocation, mode: Mode) async throws(KeystoreError) -> Store {
         // Opening waits for disks and locks, which must not hold up one of the few cooperative threads.
-        let opened: Result<Keystore, KeystoreError> = await withCheckedContinuation { continuation in
+        let opened: Result<Store, KeystoreError> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(
                     returning: Result { () throws(KeystoreError) in try openNow(location, mode: mode) }
@@ -68,11 +68,11 @@ public final class Keystore: Sendable {
         recipients = RecipientRegistry(database: database)
     }
 
-    private static func openNow(_ location: StoreLocation, mode: Mode) throws(KeystoreError) -> Keystore {
+    private static func openNow(_ location: StoreLocation, mode: Mode) throws(KeystoreError) -> Store {
         let folder = StoreFolder(location: location)
         if try !folder.exists() {
             if mode == .readOnly {
-                return Keystore(location: location, database: try .empty(path: location.path), exists: false)
+                return Store(location: location, database: try .empty(path: location.path), exists: false)
             }
             try folder.create()
             let lock = try StoreLock(location)
@@ -80,7 +80,7 @@ public final class Keystore: Sendable {
             _ = consume lock
         }
         if let database = try StoreDatabase.open(location, readOnly: mode == .readOnly) {
-            return Keystore(location: location, database: database, exists: true)
+            return Store(location: location, database: database, exists: true)
         }
         let lock = try StoreLock(location)
         try StoreDatabase.migrate(location)
@@ -88,7 +88,7 @@ public final class Keystore: Sendable {
         guard let database = try StoreDatabase.open(location, readOnly: mode == .readOnly) else {
             throw KeystoreError.corrupt(path: location.database, detail: "cannot be migrated")
         }
-        return Keystore(location: location, database: database, exists: true)
+        return Store(location: location, database: database, exists: true)
     }
 
     private static func create(_ folder: StoreFolder) throws(KeystoreError) {

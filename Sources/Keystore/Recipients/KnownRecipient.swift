@@ -3,7 +3,7 @@ public import Foundation
 public import MIME
 
 /// A certificate that is known for an address.
-public struct Recipient: Sendable {
+public struct KnownRecipient: Sendable {
     /// Where it came from.
     public enum Source: String, Sendable {
         /// Given by hand for this address.
