@@ -1,3 +1,4 @@
+import CMS
 public import Foundation
 public import MIME
 

@@ -1,4 +1,4 @@
-public import CMS
+import CMS
 public import Foundation
 import GRDB
 

@@ -77,7 +77,7 @@ struct StoreKey: Sendable {
         guard count == magic.count + SealingKey.count, bytes.starts(with: magic) else {
             throw KeystoreError.corrupt(path: path, detail: "is not a key file of smime")
         }
-        defer { bytes.withUnsafeMutableBytes { $0.initializeMemory(as: UInt8.self, repeating: 0) } }
+        defer { bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) } }
         guard let key = SealingKey(bytes[magic.count..<count]) else {
             throw KeystoreError.corrupt(path: path, detail: "is not a key file of smime")
         }

@@ -21,9 +21,7 @@ public struct StoreLocation: Equatable, Sendable {
     /// The store in `home`: HOME/data and HOME/key.
     public init(home: String) {
         let home = Self.absolute(home)
-        self.home = home
-        dataFolder = home + "/data"
-        keyFolder = home + "/key"
+        self.init(home: home, dataFolder: home + "/data", keyFolder: home + "/key")
     }
 
     /// The store a user means: `home` if given, else `SMIME_HOME`, else the XDG data and configuration directories.
@@ -39,9 +37,17 @@ public struct StoreLocation: Equatable, Sendable {
             guard let value = environment[variable], value.hasPrefix("/") else { return "\(user)/\(fallback)/smime" }
             return Self.absolute(value) + "/smime"
         }
-        self.home = nil
-        dataFolder = folder("XDG_DATA_HOME", ".local/share")
-        keyFolder = folder("XDG_CONFIG_HOME", ".config")
+        self.init(
+            home: nil,
+            dataFolder: folder("XDG_DATA_HOME", ".local/share"),
+            keyFolder: folder("XDG_CONFIG_HOME", ".config")
+        )
+    }
+
+    private init(home: String?, dataFolder: String, keyFolder: String) {
+        self.home = home
+        self.dataFolder = dataFolder
+        self.keyFolder = keyFolder
     }
 
     /// `path` from the root, without trailing slashes, so that a symlink at its end is seen as one.
