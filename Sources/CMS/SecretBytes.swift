@@ -29,7 +29,10 @@ package final class SecretBytes: Sendable {
     package static func random(count: Int) throws(OpenSSLError) -> SecretBytes {
         Libcrypto.start()
         return try SecretBytes(count: count) { buffer throws(OpenSSLError) in
-            try check(RAND_priv_bytes(buffer.bindMemory(to: UInt8.self).baseAddress, CInt(buffer.count)), "RAND_priv_bytes")
+            try check(
+                RAND_priv_bytes(buffer.bindMemory(to: UInt8.self).baseAddress, CInt(buffer.count)),
+                "RAND_priv_bytes"
+            )
         }
     }
 

@@ -73,24 +73,24 @@ struct KeyAgreementScheme: Sendable {
         let context = try kdf.withPointer { kdf throws(OpenSSLError) in
             try Owned<EVP_KDF_CTX>(EVP_KDF_CTX_new(kdf), "EVP_KDF_CTX_new")
         }
-        var info = sharedInfo
-        var digest = Array(kdfDigest.libcryptoName.utf8CString)
+        // libcrypto only reads what the parameters point to, for as long as the call lasts.
         return try secret.withBytes { secret throws(OpenSSLError) in
             try SecretBytes(count: count) { output throws(OpenSSLError) in
-                var parameters = [
-                    OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, &digest, 0),
-                    OSSL_PARAM_construct_octet_string(
-                        OSSL_KDF_PARAM_SECRET,
-                        UnsafeMutableRawPointer(mutating: secret.baseAddress),
-                        secret.count
-                    ),
-                    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, &info, info.count),
-                    OSSL_PARAM_construct_end(),
-                ]
-                try context.withPointer { context throws(OpenSSLError) in
-                    let target = output.bindMemory(to: UInt8.self).baseAddress
-                    try check(EVP_KDF_derive(context, target, count, &parameters), "EVP_KDF_derive")
+                var (info, digest) = (sharedInfo, Array(kdfDigest.libcryptoName.utf8CString))
+                let result = info.withUnsafeMutableBytes { info in
+                    digest.withUnsafeMutableBufferPointer { digest in
+                        let secretStart = UnsafeMutableRawPointer(mutating: secret.baseAddress)
+                        var parameters = [
+                            OSSL_PARAM_construct_utf8_string(smime_OSSL_KDF_PARAM_DIGEST(), digest.baseAddress, 0),
+                            OSSL_PARAM_construct_octet_string(smime_OSSL_KDF_PARAM_SECRET(), secretStart, secret.count),
+                            OSSL_PARAM_construct_octet_string(smime_OSSL_KDF_PARAM_INFO(), info.baseAddress, info.count),
+                            OSSL_PARAM_construct_end(),
+                        ]
+                        let target = output.bindMemory(to: UInt8.self).baseAddress
+                        return context.withPointer { EVP_KDF_derive($0, target, count, &parameters) }
+                    }
                 }
+                try check(result, "EVP_KDF_derive")
             }
         }
     }

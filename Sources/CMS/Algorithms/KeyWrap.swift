@@ -44,7 +44,12 @@ struct KeyWrap: Sendable {
     func wrap(_ key: SecretBytes, under wrappingKey: SecretBytes) throws(OpenSSLError) -> [UInt8] {
         try wrappingKey.withBytes { wrappingKey throws(OpenSSLError) in
             try key.withBytes { key throws(OpenSSLError) in
-                let context = try CipherContext(libcryptoName, key: wrappingKey, iv: Self.initialValue, isEncrypting: true)
+                let context = try CipherContext(
+                    libcryptoName,
+                    key: wrappingKey,
+                    iv: Self.initialValue,
+                    isEncrypting: true
+                )
                 let output = try SecretBytes(count: key.count + 16) { buffer throws(OpenSSLError) in
                     _ = try context.update(key, into: buffer)
                 }
@@ -61,7 +66,9 @@ struct KeyWrap: Sendable {
             let output = try SecretBytes(count: wrapped.count + 16) { buffer throws(OpenSSLError) in
                 var failure: OpenSSLError?
                 wrapped.withUnsafeBytes { wrapped in
-                    do throws(OpenSSLError) { count = try context.update(wrapped, into: buffer) } catch { failure = error }
+                    do throws(OpenSSLError) { count = try context.update(wrapped, into: buffer) } catch {
+                        failure = error
+                    }
                 }
                 if let failure { throw failure }
             }

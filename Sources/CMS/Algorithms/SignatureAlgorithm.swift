@@ -70,7 +70,10 @@ package struct SignatureAlgorithm: Sendable {
     static func signing(with key: PrivateKey, digest: DigestAlgorithm) throws -> (Self, AlgorithmIdentifier) {
         switch key.algorithm {
         case .rsa:
-            return try (Self(rsa: digest), AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsa, parameters: AlgorithmIdentifier.null))
+            return try (
+                Self(rsa: digest),
+                AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsa, parameters: AlgorithmIdentifier.null)
+            )
         case .rsaPSS:
             let parameters = PSSParameters(digest: digest, mgf: digest, saltLength: digest.byteCount)
             let identifier = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsaPSS, parameters: try parameters.encoded())

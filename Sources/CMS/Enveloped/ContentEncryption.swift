@@ -30,7 +30,9 @@ struct ContentEncryption: Sendable {
             iv = Array(try ASN1OctetString(berEncoded: parameters).bytes)
             (keyCount, tagCount) = (cipher.keyCount, 0)
         }
-        guard cipher.mode == .gcm || iv.count == cipher.ivCount else { throw CMSError.malformed(.cms, "cipher parameters") }
+        guard cipher.mode == .gcm || iv.count == cipher.ivCount else {
+            throw CMSError.malformed(.cms, "cipher parameters")
+        }
     }
 
     /// A fresh encryption with a random vector.

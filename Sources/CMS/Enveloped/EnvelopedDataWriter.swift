@@ -22,7 +22,9 @@ public struct EnvelopedDataWriter {
         key = try SecretBytes.random(count: encryption.keyCount)
         let (key, encryption) = (key, encryption)
         frame = try reporting(.cms) {
-            let infos = try recipients.map { try $0.recipientInfo(for: key) }.sorted { $0.lexicographicallyPrecedes($1) }
+            let infos = try recipients.map { try $0.recipientInfo(for: key) }.sorted {
+                $0.lexicographicallyPrecedes($1)
+            }
             return try Self.layOut(infos, recipients, encryption, contentCount)
         }
     }

@@ -27,7 +27,9 @@ struct EnvelopedLayout {
         try reader.enter(.sequence)
         contentType = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
         encryption = try AlgorithmIdentifier(berEncoded: reader.readNode())
-        guard try reader.peek()?.identifier == .context(0) else { throw CMSError.malformed(.cms, "no encrypted content") }
+        guard try reader.peek()?.identifier == .context(0) else {
+            throw CMSError.malformed(.cms, "no encrypted content")
+        }
     }
 
     /// How many recipients a message may have.

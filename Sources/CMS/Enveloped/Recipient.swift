@@ -54,7 +54,8 @@ public struct Recipient: Sendable {
             algorithm = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsa, parameters: AlgorithmIdentifier.null)
         }
         let publicKey = try certificate.publicKey()
-        let encrypted = try key.withBytes { bytes throws(OpenSSLError) in try publicKey.encrypt(bytes, padding: padding) }
+        let encrypted = try key.withBytes { bytes throws(OpenSSLError) in try publicKey.encrypt(bytes, padding: padding)
+        }
         return try der { coder in
             try coder.appendConstructedNode(identifier: .sequence) { coder in
                 try coder.serialize(usesKeyIdentifier ? 2 : 0)

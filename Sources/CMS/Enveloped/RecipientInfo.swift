@@ -72,7 +72,9 @@ public struct RecipientInfo: Sendable {
         switch algorithm.algorithm {
         case ASN1ObjectIdentifier.Key.rsa: return ("rsa-pkcs1", .transport(.pkcs1))
         case ASN1ObjectIdentifier.Key.rsaOAEP:
-            do { return ("rsa-oaep", .transport(try OAEPParameters.read(algorithm.parameters))) } catch let error as CMSError {
+            do { return ("rsa-oaep", .transport(try OAEPParameters.read(algorithm.parameters))) } catch let error
+                as CMSError
+            {
                 guard case .unsupported(let what) = error else { throw error }
                 return ("rsa-oaep", .unsupported(what))
             }

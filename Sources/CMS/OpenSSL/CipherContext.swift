@@ -43,7 +43,8 @@ final class CipherContext {
     }
 
     /// Transforms `input` into the front of `output`, which must have room for one block more; returns the count.
-    func update(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws(OpenSSLError) -> Int {
+    func update(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws(OpenSSLError) -> Int
+    {
         guard !input.isEmpty else { return 0 }
         return try context.withPointer { context throws(OpenSSLError) in
             var count: CInt = 0

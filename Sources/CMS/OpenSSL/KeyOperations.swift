@@ -12,7 +12,9 @@ extension Handle<EVP_PKEY> {
     /// The signature over a digest value.
     ///
     /// libcrypto: `EVP_PKEY_sign`
-    func sign(_ value: [UInt8], digest: DigestAlgorithm, scheme: SignatureAlgorithm.Scheme) throws(OpenSSLError) -> [UInt8] {
+    func sign(_ value: [UInt8], digest: DigestAlgorithm, scheme: SignatureAlgorithm.Scheme) throws(OpenSSLError)
+        -> [UInt8]
+    {
         try context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_sign_init(context), "EVP_PKEY_sign_init")
             try configure(context, digest: digest, scheme: scheme)

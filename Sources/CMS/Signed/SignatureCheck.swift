@@ -17,7 +17,9 @@ extension SignedData {
         var problems = attributeProblems(signer)
         let matching = candidates.filter { signer.identifier.matches($0) }
         guard let first = matching.first else {
-            problems.append(Problem("signer-certificate-missing", "the signer's certificate is not included and not known"))
+            problems.append(
+                Problem("signer-certificate-missing", "the signer's certificate is not included and not known")
+            )
             return SignatureCheck(certificate: nil, problems: problems)
         }
         do {
@@ -75,7 +77,9 @@ extension SignedData {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
         let secure = [Known.smimeCapabilities, Known.encryptionKeyPreference, Known.signingTime, Known.messageDigest]
         if signer.unsignedAttributes.contains(where: { secure.contains($0.type) }) {
-            problems.append(Problem("attribute-unsigned", .warning, "an attribute that must be signed is not, and is ignored"))
+            problems.append(
+                Problem("attribute-unsigned", .warning, "an attribute that must be signed is not, and is ignored")
+            )
         }
         return problems + (signer.signedAttributesEncoding == nil ? bareProblems(signer) : signedProblems(signer))
     }

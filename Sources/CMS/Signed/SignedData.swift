@@ -126,7 +126,9 @@ public struct SignedData: Sendable {
             do { certificates.append(try Certificate(der: encoded)) } catch { unreadable += 1 }
         }
         if unreadable > 0 {
-            problems.append(Problem("certificate-unreadable", .warning, "\(unreadable) included certificates cannot be read"))
+            problems.append(
+                Problem("certificate-unreadable", .warning, "\(unreadable) included certificates cannot be read")
+            )
         }
         return certificates
     }

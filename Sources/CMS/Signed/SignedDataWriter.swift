@@ -56,7 +56,8 @@ public struct SignedDataWriter {
     }
 
     /// The digest of all that `stream` yields, and its length in bytes.
-    public static func digest(_ stream: ByteStream, _ algorithm: DigestAlgorithm) throws -> (value: [UInt8], count: Int) {
+    public static func digest(_ stream: ByteStream, _ algorithm: DigestAlgorithm) throws -> (value: [UInt8], count: Int)
+    {
         try reporting(.cms) {
             let digester = try Digester(algorithm)
             let count = try stream.makeReader().copy(to: ClosureSink { try digester.update($0) })
@@ -101,7 +102,8 @@ public struct SignedDataWriter {
         }
     }
 
-    private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [Attribute] {
+    private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [Attribute]
+    {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
         return [
             Attribute(Known.contentType, values: [try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.data) }]),
@@ -143,7 +145,8 @@ public struct SignedDataWriter {
         var certificates = signer.includesCertificate ? [signer.certificate.der] : []
         for certificate in signer.chain where certificate != signer.certificate { certificates.append(certificate.der) }
         let encoded = Set(certificates).sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 }
-        let set = encoded.isEmpty ? [] : DERFrame.header(.context(0), isConstructed: true, length: encoded.count) + encoded
+        let set =
+            encoded.isEmpty ? [] : DERFrame.header(.context(0), isConstructed: true, length: encoded.count) + encoded
         let infos = DERFrame.header(.set, isConstructed: true, length: info.count) + info
         let preamble = try der { coder in
             try coder.serialize(signer.usesKeyIdentifier ? 3 : 1)
