@@ -29,7 +29,8 @@ enum RecipientRecord {
     }
 
     private static func recipient(_ row: Row) throws -> KnownRecipient {
-        guard let source = KnownRecipient.Source(rawValue: row["source"]), let trust = KnownRecipient.Trust(rawValue: row["trust"])
+        guard let source = KnownRecipient.Source(rawValue: row["source"]),
+            let trust = KnownRecipient.Trust(rawValue: row["trust"])
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a recipient of an unknown kind") }
         return KnownRecipient(
             address: try row.address("address"),

@@ -28,7 +28,8 @@ enum CertificateRecord {
             """
         ).execute(arguments: [
             Data(certificate.fingerprint.bytes), Data(certificate.der), Data(certificate.subject.matchingKey),
-            Data(certificate.issuer.der), Data(certificate.serialNumber), certificate.subjectKeyIdentifier.map { Data($0) },
+            Data(certificate.issuer.der), Data(certificate.serialNumber),
+            certificate.subjectKeyIdentifier.map { Data($0) },
             certificate.notBefore.seconds, certificate.notAfter.seconds, usage.rawValue,
         ])
         return database.lastInsertedRowID
