@@ -16,11 +16,15 @@ public struct Problem: Hashable, Sendable {
     /// One sentence without a full stop, safe to print.
     public let text: String
 
-    public init(_ code: String, _ level: Level = .error, _ text: String) {
+    /// A problem of a given level.
+    public init(_ code: String, _ level: Level, _ text: String) {
         self.code = code
         self.level = level
         self.text = text
     }
+
+    /// A problem at the level of an error.
+    public init(_ code: String, _ text: String) { self.init(code, .error, text) }
 }
 
 extension Problem: CustomStringConvertible {
