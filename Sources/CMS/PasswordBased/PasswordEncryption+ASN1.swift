@@ -48,7 +48,7 @@ extension PasswordEncryption {
         } else {
             throw CMSError.unsupported("cipher \(scheme.algorithm)")
         }
-        guard iv.count == cipher.ivCount, function.keyCount ?? cipher.keyCount == cipher.keyCount else {
+        guard iv.count == cipher.ivCount, function.keyCount ?? cipher.keyCount >= cipher.keyCount else {
             throw ElementReader.Mismatch(description: "key or vector length of \(cipher.name)")
         }
         return (cipher, .pbes2(function, iv: iv))
