@@ -27,7 +27,9 @@ public struct TranscriptRunner {
         environment = Self.environment(below: root)
     }
 
-    /// Runs every step; what is wrong becomes an issue at the transcript's own line. The folder is removed in any case.
+    /// Runs every step; what is wrong becomes an issue at the transcript's own line.
+    ///
+    /// The folder is removed in any case.
     public mutating func run() throws {
         for finding in try review() {
             Issue.record("\(finding.text)", sourceLocation: here(finding.line))
