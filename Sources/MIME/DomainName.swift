@@ -1,0 +1,43 @@
+import CIDN2
+
+/// The part of an address after the @.
+enum DomainName {
+    /// `domain` in lower case with A-labels, or nil if it is no domain name and no address literal.
+    ///
+    /// IDNA2008 without transitional mapping, so that ß stays ß.
+    ///
+    /// libidn2: `idn2_lookup_u8`
+    static func ascii(_ domain: String) -> String? {
+        guard !domain.isEmpty, domain.utf8.count <= 255 else { return nil }
+        if domain.hasPrefix("["), domain.hasSuffix("]") { return literal(domain) }
+        guard let ascii = domain.utf8.allSatisfy({ $0 < 128 }) ? domain.lowercased() : lookup(domain) else {
+            return nil
+        }
+        let labels = ascii.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return ascii.utf8.count <= 255 && labels.allSatisfy(isLabel) ? ascii : nil
+    }
+
+    private static func lookup(_ domain: String) -> String? {
+        var output: UnsafeMutablePointer<UInt8>?
+        let flags = CInt(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
+        guard idn2_lookup_u8(domain, &output, flags) == CInt(IDN2_OK.rawValue), let output else { return nil }
+        defer { idn2_free(output) }
+        return String(cString: output)
+    }
+
+    private static func isLabel(_ label: Substring.UTF8View) -> Bool {
+        let hyphen = UInt8(ascii: "-")
+        return !label.isEmpty && label.count <= 63 && label.first != hyphen && label.last != hyphen
+            && label.allSatisfy { byte in
+                byte == hyphen || byte == UInt8(ascii: "_") || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+                    || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+            }
+    }
+
+    /// RFC 5321 §4.1.3, without a look at what the literal says.
+    private static func literal(_ domain: String) -> String? {
+        let content = domain.utf8.dropFirst().dropLast()
+        let isText = content.allSatisfy { 33...126 ~= $0 && !"[]\\".utf8.contains($0) }
+        return isText && !content.isEmpty ? domain.lowercased() : nil
+    }
+}

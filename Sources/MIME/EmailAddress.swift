@@ -1,0 +1,118 @@
+import Foundation
+
+/// An address that mail can be sent to: `local@domain`.
+///
+/// Two addresses are equal when they differ in case only, in quoting that changes nothing, or in the form of an
+/// international domain (A-labels or U-labels). Look-alike characters are different characters.
+///
+/// RFC 5321 §4.1.2, RFC 6531, RFC 5890
+public struct EmailAddress: Sendable {
+    /// The address as it was written.
+    public let text: String
+    /// What stands before the @, as it was written.
+    public let localPart: String
+    /// What stands after the @, as it was written.
+    public let domain: String
+    /// The domain in lower case, with A-labels.
+    public let asciiDomain: String
+    /// What equal addresses have in common: the local part in lower case, @, and `asciiDomain`.
+    public let key: String
+
+    /// Reads `text`, which must be an address and nothing else.
+    ///
+    /// - Throws: `MIMEError.malformedAddress`
+    public init(_ text: String) throws(MIMEError) {
+        func malformed(_ reason: String) -> MIMEError { .malformedAddress(text, reason: reason) }
+        guard text.utf8.count <= 320 else { throw malformed("too long for an address") }
+        guard !text.unicodeScalars.contains(where: \.isUnsafeForDisplay) else {
+            throw malformed("control or invisible characters in an address")
+        }
+        guard text.utf8.first != UInt8(ascii: "-") else { throw malformed("an address must not look like an option") }
+        guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { throw malformed("no @ in the address") }
+        localPart = String(text[..<at])
+        domain = String(text[text.utf8.index(after: at)...])
+        guard let local = LocalPart(localPart) else { throw malformed("not a local part that RFC 5321 knows") }
+        guard let ascii = DomainName.ascii(domain) else { throw malformed("not a domain name") }
+        self.text = text
+        asciiDomain = ascii
+        key = "\(local.key)@\(ascii)"
+    }
+
+    /// Whether the local part needs SMTPUTF8.
+    public var isInternational: Bool { !localPart.utf8.allSatisfy { $0 < 128 } }
+}
+
+extension EmailAddress: Hashable {
+    // By bytes: Swift's own comparison of strings finds canonically equivalent characters equal.
+    public static func == (one: Self, other: Self) -> Bool { one.key.utf8.elementsEqual(other.key.utf8) }
+
+    public func hash(into hasher: inout Hasher) {
+        for byte in key.utf8 { hasher.combine(byte) }
+    }
+}
+
+extension EmailAddress: CustomStringConvertible {
+    public var description: String { text }
+}
+
+/// What stands before the @: a dot-atom or a quoted string.
+private struct LocalPart {
+    /// The form that equal local parts have in common.
+    let key: String
+
+    init?(_ text: String) {
+        guard !text.isEmpty, text.utf8.count <= 64 else { return nil }
+        var content = text
+        if text.utf8.first == UInt8(ascii: "\"") {
+            guard let unquoted = Self.unquoted(text) else { return nil }
+            content = unquoted
+        } else if !Self.isDotAtom(text) {
+            return nil
+        }
+        let folded = Self.folded(content)
+        key =
+            Self.isDotAtom(content)
+            ? folded : "\"\(folded.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+
+    private static func isDotAtom(_ text: String) -> Bool {
+        text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { atom in
+            !atom.isEmpty && atom.unicodeScalars.allSatisfy { $0.isAtomText }
+        }
+    }
+
+    private static func unquoted(_ text: String) -> String? {
+        var content = String.UnicodeScalarView()
+        var scalars = text.unicodeScalars.dropFirst()
+        while let scalar = scalars.popFirst() {
+            switch scalar {
+            case "\"": return scalars.isEmpty ? String(content) : nil
+            case "\\":
+                guard let escaped = scalars.popFirst(), escaped.isASCII else { return nil }
+                content.append(escaped)
+            default: content.append(scalar)
+            }
+        }
+        return nil
+    }
+
+    /// Composed and in lower case; a character that would become an ASCII one stays what it is, the Kelvin sign no k.
+    private static func folded(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            scalar.isASCII || !scalar.properties.lowercaseMapping.unicodeScalars.contains(where: \.isASCII)
+                ? scalar.properties.lowercaseMapping : String(scalar)
+        }.joined().precomposedStringWithCanonicalMapping
+    }
+}
+
+extension Unicode.Scalar {
+    /// RFC 5322 atext, and with RFC 6531 what is not ASCII, unless it is a disguise of an ASCII character.
+    fileprivate var isAtomText: Bool {
+        guard isASCII else {
+            return !properties.isWhitespace
+                && !String(self).precomposedStringWithCanonicalMapping.utf8.contains { $0 < 128 }
+        }
+        return properties.isAlphabetic || properties.numericType != nil
+            || "!#$%&'*+-/=?^_`{|}~".unicodeScalars.contains(self)
+    }
+}

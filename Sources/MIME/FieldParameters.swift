@@ -1,0 +1,99 @@
+/// The `; name=value` list of Content-Type and Content-Disposition.
+///
+/// Values over several sections, with a character set, are put together; missing quotes are tolerated. Where a name
+/// stands twice the first one counts.
+///
+/// RFC 2045 §5.1, RFC 2231
+public struct FieldParameters: Hashable, Sendable {
+    private var values: [String: String] = [:]
+
+    /// The value of the parameter called `name`, given in lower case.
+    public subscript(name: String) -> String? { values[name] }
+
+    /// The names, in lower case.
+    public var names: Set<String> { Set(values.keys) }
+
+    /// No parameters.
+    init() {}
+
+    /// Reads what is left of a field from its first semicolon on.
+    init(_ tokens: inout FieldTokens) {
+        var sections: [String: [Int: Section]] = [:]
+        while !tokens.isAtEnd {
+            tokens.skipBlanksAndComments()
+            guard !tokens.take(";") else { continue }
+            let name = String(mail: tokens.takeToken(until: ";=(")).lowercased()
+            tokens.skipBlanksAndComments()
+            guard tokens.take("=") else {
+                if name.isEmpty, !tokens.isAtEnd, tokens.next != UInt8(ascii: ";") { _ = tokens.takeAll(until: ";") }
+                continue
+            }
+            tokens.skipBlanksAndComments()
+            let value = Self.takeValue(&tokens)
+            guard !name.isEmpty, sections.count < 1_000 else { continue }
+            let section = Section(name: name, value: value)
+            if let number = section.number, sections[section.name]?[number] == nil {
+                sections[section.name, default: [:]][number] = section
+            }
+        }
+        values = sections.mapValues(Self.joined)
+    }
+
+    private static func takeValue(_ tokens: inout FieldTokens) -> [UInt8] {
+        guard tokens.next == UInt8(ascii: "\"") else {
+            let value = tokens.takeToken(until: ";")
+            // A name with blanks in it that somebody forgot to quote, or a comment.
+            tokens.skipBlanksAndComments()
+            guard tokens.next != UInt8(ascii: ";"), !tokens.isAtEnd else { return value }
+            return value + [UInt8(ascii: " ")] + tokens.takeAll(until: ";").trimmed
+        }
+        let value = tokens.takeQuotedString()
+        _ = tokens.takeAll(until: ";")
+        return value
+    }
+
+    /// One `name*0*=` of RFC 2231; a plain parameter is section -1 and stands above all others.
+    private struct Section {
+        let name: String
+        let number: Int?
+        let isEncoded: Bool
+        let value: [UInt8]
+
+        init(name: String, value: [UInt8]) {
+            let pieces = name.split(separator: "*", omittingEmptySubsequences: false)
+            self.value = value
+            self.name = String(pieces[0])
+            isEncoded = pieces.count > 1 && pieces.last == ""
+            number =
+                switch (pieces.count, isEncoded) {
+                case (1, _): -1
+                case (2, true): 0
+                case (2, false), (3, true): Int(pieces[1]).flatMap { 0...999 ~= $0 ? $0 : nil }
+                default: nil
+                }
+        }
+    }
+
+    private static func joined(_ sections: [Int: Section]) -> String {
+        let first = sections[0]
+        guard let first else { return sections[-1].map { String(mail: $0.value) } ?? "" }
+        var (bytes, charset) = (first.value, "")
+        if first.isEncoded {
+            let pieces = first.value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
+            if pieces.count == 3 { (bytes, charset) = (Array(pieces[2]), String(mail: pieces[0])) }
+            bytes = PercentDecoding.decode(bytes, escape: UInt8(ascii: "%"))
+        }
+        var number = 1
+        while let section = sections[number] {
+            bytes +=
+                section.isEncoded
+                ? PercentDecoding.decode(section.value, escape: UInt8(ascii: "%")) : section.value
+            number += 1
+        }
+        return Charset.decode(bytes, charset: charset) ?? String(mail: bytes)
+    }
+}
+
+extension Array<UInt8> {
+    fileprivate var trimmed: [UInt8] { Array(self[...].trimmingBlanks()) }
+}

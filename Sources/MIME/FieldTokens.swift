@@ -1,0 +1,74 @@
+/// Walks over the body of a structured field: tokens, quoted strings and comments.
+///
+/// RFC 5322 §3.2, RFC 2045 §5.1
+struct FieldTokens {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    var isAtEnd: Bool { rest.isEmpty }
+    var next: UInt8? { rest.first }
+
+    /// Skips blanks and comments; a comment that is never closed takes all the rest.
+    mutating func skipBlanksAndComments() {
+        while let byte = rest.first {
+            if byte.isBlank || byte == .carriageReturn || byte == .lineFeed {
+                rest.removeFirst()
+            } else if byte == UInt8(ascii: "(") {
+                skipComment()
+            } else {
+                return
+            }
+        }
+    }
+
+    private mutating func skipComment() {
+        var depth = 0
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\\"): _ = rest.popFirst()
+            case UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: ")"): depth -= 1
+            default: break
+            }
+            if depth == 0 { return }
+        }
+    }
+
+    /// Takes `byte` if it is next.
+    mutating func take(_ byte: Character) -> Bool {
+        guard let next = rest.first, next == byte.asciiValue else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    /// Takes all bytes up to one of `stops`, a blank or a comment.
+    mutating func takeToken(until stops: String) -> [UInt8] {
+        let token = rest.prefix { byte in
+            !byte.isBlank && byte != .carriageReturn && byte != .lineFeed && !stops.utf8.contains(byte)
+        }
+        rest = rest.dropFirst(token.count)
+        return Array(token)
+    }
+
+    /// Takes all bytes up to one of `stops`.
+    mutating func takeAll(until stops: String) -> [UInt8] {
+        let token = rest.prefix { !stops.utf8.contains($0) }
+        rest = rest.dropFirst(token.count)
+        return Array(token)
+    }
+
+    /// Takes a quoted string, whose first quote is next, without its quotes; one that is never closed ends with the field.
+    mutating func takeQuotedString() -> [UInt8] {
+        rest.removeFirst()
+        var content: [UInt8] = []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return content
+            case UInt8(ascii: "\\"): if let escaped = rest.popFirst() { content.append(escaped) }
+            default: content.append(byte)
+            }
+        }
+        return content
+    }
+}

@@ -1,0 +1,93 @@
+import Streams
+
+/// The header of a message or part: its fields in order, byte for byte.
+///
+/// A header ends with an empty line, with the input, or before the first line that cannot be a field; agents that
+/// skip such lines instead would find fields where others see text.
+///
+/// RFC 5322 §2.2, RFC 2045 §3
+public struct HeaderBlock: Sendable {
+    /// The bytes of the fields and of what stands in front of them; the empty line at the end is not among them.
+    public let bytes: [UInt8]
+    /// Where `bytes` lie in the source.
+    public let range: Range<Int>
+    /// Where the empty line lies that ends the header; empty if there is none.
+    public let separatorRange: Range<Int>
+    /// How the header's first line ends.
+    public let lineEnd: LineEnd
+    /// What is wrong with the header as such.
+    public let defects: Set<MIMEDefect>
+
+    private let extents: [HeaderField.Extent]
+
+    /// Reads the header at the start of `bytes`.
+    ///
+    /// - Throws: `MIMEError.limitExceeded(.headerBytes)`
+    public init(parsing bytes: [UInt8]) throws(MIMEError) {
+        self = try HeaderBlock(reading: MemorySource(bytes), from: 0, to: bytes.count) { _ in false }
+    }
+
+    /// Reads the header of `source` that starts at `start` and ends before `end`.
+    ///
+    /// - Parameter isDelimiter: whether a line, without its line end, is a boundary of the multipart around it.
+    /// - Throws: `MIMEError.limitExceeded(.headerBytes)`, `MIMEError.unreadable`
+    init(
+        reading source: any ByteSource,
+        from start: Int,
+        to end: Int,
+        isDelimiter: (ArraySlice<UInt8>) -> Bool
+    ) throws(MIMEError) {
+        var length = 2_048
+        while true {
+            let isWhole = end - start <= length
+            let chunk = try source.mailBytes(in: start..<(isWhole ? end : start + length))
+            var scan = HeaderScan(chunk)
+            if scan.run(isWhole: isWhole, isDelimiter: isDelimiter) {
+                guard scan.fieldsEnd <= MIMELimit.headerBytes.rawValue else { throw .limitExceeded(.headerBytes) }
+                self.init(scan, at: start)
+                return
+            }
+            guard length <= MIMELimit.headerBytes.rawValue else { throw .limitExceeded(.headerBytes) }
+            length *= 4
+        }
+    }
+
+    private init(_ scan: HeaderScan, at start: Int) {
+        bytes = Array(scan.bytes[..<scan.fieldsEnd])
+        range = start..<start + scan.fieldsEnd
+        separatorRange = range.upperBound..<start + scan.end
+        lineEnd = scan.lineEnd ?? .crlf
+        defects = scan.defects
+        extents = scan.extents
+    }
+
+    /// The fields in the order they stand in.
+    public var fields: some RandomAccessCollection<HeaderField> & Sendable {
+        FieldList(block: bytes, extents: extents)
+    }
+
+    /// The first field called `name`, in whatever case.
+    public func first(_ name: String) -> HeaderField? { fields.first { $0.isNamed(name) } }
+
+    /// All fields called `name`, in whatever case.
+    public func all(_ name: String) -> [HeaderField] { fields.filter { $0.isNamed(name) } }
+
+    /// What stands in front of the first field: a byte order mark, a mailbox's From line.
+    public var leadingBytes: ArraySlice<UInt8> { bytes[..<(extents.first.map { Int($0.start) } ?? bytes.count)] }
+
+    private struct FieldList: RandomAccessCollection, Sendable {
+        let block: [UInt8]
+        let extents: [HeaderField.Extent]
+
+        var startIndex: Int { 0 }
+        var endIndex: Int { extents.count }
+        subscript(position: Int) -> HeaderField { HeaderField(extents[position], of: block) }
+    }
+}
+
+extension ByteSource {
+    /// The bytes of `range`, with this module's error.
+    func mailBytes(in range: Range<Int>) throws(MIMEError) -> [UInt8] {
+        do throws(StreamError) { return try bytes(in: range) } catch { throw .unreadable(error) }
+    }
+}

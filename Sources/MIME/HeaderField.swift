@@ -1,0 +1,63 @@
+/// One field of a header, in the bytes it was written in.
+///
+/// RFC 5322 §2.2
+public struct HeaderField: Sendable {
+    /// Where a field and its pieces lie among the bytes of its block.
+    struct Extent: Sendable {
+        var start: Int32
+        var nameEnd: Int32
+        var bodyStart: Int32
+        var end: Int32
+    }
+
+    private let block: [UInt8]
+    private let extent: Extent
+
+    init(_ extent: Extent, of block: [UInt8]) {
+        self.block = block
+        self.extent = extent
+    }
+
+    /// The name as it was written.
+    public var name: String { String(mail: block[Int(extent.start)..<Int(extent.nameEnd)]) }
+
+    /// Whether the field is called `name`, in whatever case.
+    public func isNamed(_ name: String) -> Bool {
+        block[Int(extent.start)..<Int(extent.nameEnd)].equalsIgnoringCase(name)
+    }
+
+    /// Everything: name, colon, body, folding and line ends.
+    public var rawBytes: ArraySlice<UInt8> { block[Int(extent.start)..<Int(extent.end)] }
+
+    /// What follows the colon, with folding and line ends.
+    public var bodyBytes: ArraySlice<UInt8> { block[Int(extent.bodyStart)..<Int(extent.end)] }
+
+    /// The body unfolded and without blanks around it.
+    ///
+    /// RFC 5322 §2.2.3
+    public var value: String { String(mail: unfoldedBody) }
+
+    /// The value with its encoded words decoded; for display only.
+    ///
+    /// RFC 2047
+    public var displayValue: String { EncodedWord.decode(value) }
+
+    /// The body's bytes without line breaks and without blanks around them.
+    var unfoldedBody: [UInt8] {
+        var unfolded: [UInt8] = []
+        let body = bodyBytes.trimmingBlanks()
+        unfolded.reserveCapacity(body.count)
+        for (index, byte) in zip(body.indices, body) {
+            let isBreak =
+                byte == .lineFeed
+                || byte == .carriageReturn && index + 1 < body.endIndex && body[index + 1] == .lineFeed
+            if !isBreak { unfolded.append(byte) }
+        }
+        return unfolded
+    }
+
+    /// Whether the field describes the content and so belongs to the part rather than to the message (RFC 2045 §3).
+    public var isContentField: Bool {
+        block[Int(extent.start)..<Int(extent.nameEnd)].prefix(8).equalsIgnoringCase("Content-")
+    }
+}

@@ -1,0 +1,49 @@
+/// A way in which mail departs from what RFC 5322 and RFC 2045 to 2049 ask, found while reading it.
+@nonexhaustive
+public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
+    case bareCR = "bare-cr"
+    case bareLF = "bare-lf"
+    case blankBeforeColon = "blank-before-colon"
+    case byteOrderMark = "byte-order-mark"
+    case duplicateContentType = "duplicate-content-type"
+    case duplicateTransferEncoding = "duplicate-transfer-encoding"
+    case encodedMultipart = "encoded-multipart"
+    case malformedContentType = "malformed-content-type"
+    case mboxLine = "mbox-line"
+    case missingBoundary = "missing-boundary"
+    case missingHeaderEnd = "missing-header-end"
+    case nul = "nul-byte"
+    case unterminatedMultipart = "unterminated-multipart"
+
+    /// Whether what follows cannot be relied upon, so that no verdict may rest on it.
+    public var isError: Bool {
+        switch self {
+        case .duplicateContentType, .duplicateTransferEncoding, .encodedMultipart, .missingBoundary: true
+        default: false
+        }
+    }
+
+    /// The defect in words.
+    public var text: String {
+        switch self {
+        case .bareCR: "a carriage return without a line feed"
+        case .bareLF: "a line feed without a carriage return among CRLF lines"
+        case .blankBeforeColon: "a blank between a field's name and its colon"
+        case .byteOrderMark: "a byte order mark in front of the header"
+        case .duplicateContentType: "more than one Content-Type field"
+        case .duplicateTransferEncoding: "more than one Content-Transfer-Encoding field"
+        case .encodedMultipart: "a multipart with a transfer encoding"
+        case .malformedContentType: "a Content-Type that cannot be read"
+        case .mboxLine: "a mailbox's From line in front of the header"
+        case .missingBoundary: "a multipart without a usable boundary"
+        case .missingHeaderEnd: "a line that is no field ends the header"
+        case .nul: "a NUL byte in the header"
+        case .unterminatedMultipart: "a multipart without its closing delimiter"
+        }
+    }
+}
+
+extension MIMEDefect: CustomStringConvertible {
+    /// The defect's code, as it stands in reports.
+    public var description: String { rawValue }
+}

@@ -1,0 +1,41 @@
+public import Streams
+
+/// Why mail could not be read, or an address not made.
+@nonexhaustive
+public enum MIMEError: Error, Equatable, Sendable {
+    /// The input goes beyond a limit that protects against bombs.
+    case limitExceeded(MIMELimit)
+    /// The text is no address that mail may be sent to; `reason` completes "…: ".
+    case malformedAddress(String, reason: String)
+    /// The bytes could not be read.
+    case unreadable(StreamError)
+}
+
+/// What there may not be more of in one message.
+@nonexhaustive
+public enum MIMELimit: Int, Equatable, Sendable {
+    /// Mailboxes in one address list.
+    case addresses = 1_000
+    /// Bytes of one header block.
+    case headerBytes = 1_048_576
+    /// Bytes of all header blocks of one message.
+    case totalHeaderBytes = 8_388_608
+    /// Multiparts inside each other.
+    case depth = 50
+    /// Parts of one message.
+    case parts = 10_000
+}
+
+extension MIMEError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .limitExceeded(.addresses): "more than \(MIMELimit.addresses.rawValue) addresses"
+        case .limitExceeded(.headerBytes): "a header of more than \(MIMELimit.headerBytes.rawValue) bytes"
+        case .limitExceeded(.totalHeaderBytes): "headers of more than \(MIMELimit.totalHeaderBytes.rawValue) bytes"
+        case .limitExceeded(.depth): "parts nested more than \(MIMELimit.depth.rawValue) deep"
+        case .limitExceeded(.parts): "more than \(MIMELimit.parts.rawValue) parts"
+        case .malformedAddress(let text, let reason): "\(text.escapedForDisplay): \(reason)"
+        case .unreadable(let error): error.description
+        }
+    }
+}

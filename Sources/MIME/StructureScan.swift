@@ -1,0 +1,123 @@
+import Streams
+
+/// One walk through a message that finds where its parts start and end.
+///
+/// The entities around the present place form a stack: the message itself first, the innermost part last.
+struct StructureScan {
+    private let source: any ByteSource
+    private let range: Range<Int>
+    private var scanner: LineScanner
+    private var open: [Draft] = []
+    private var parts = 0
+    private var headerBytes = 0
+
+    init(_ source: any ByteSource, in range: Range<Int>) {
+        self.source = source
+        self.range = range
+        scanner = LineScanner(source, end: range.upperBound)
+    }
+
+    mutating func run() throws(MIMEError) -> Entity {
+        var position = try openEntity(at: range.lowerBound, isInDigest: false)
+        while let line = try scanner.nextCandidate(from: position) {
+            position = line.range.upperBound
+            guard let (level, isClosing) = boundary(line.content) else { continue }
+            close(above: level, at: line.previousEnd)
+            if isClosing {
+                open[level].boundary = nil
+                open[level].isTerminated = true
+            } else {
+                position = try openEntity(at: position, isInDigest: open[level].contentType.subtype == "digest")
+            }
+        }
+        close(above: 0, at: range.upperBound)
+        return open[0].entity(end: range.upperBound)
+    }
+
+    /// Reads the header at `start`, puts its entity on the stack, and returns where its body starts.
+    private mutating func openEntity(at start: Int, isInDigest: Bool) throws(MIMEError) -> Int {
+        parts += 1
+        guard parts <= MIMELimit.parts.rawValue else { throw .limitExceeded(.parts) }
+        let drafts = open
+        let header = try HeaderBlock(reading: source, from: start, to: range.upperBound) { line in
+            Self.boundary(line, of: drafts) != nil
+        }
+        headerBytes += header.bytes.count
+        guard headerBytes <= MIMELimit.totalHeaderBytes.rawValue else { throw .limitExceeded(.totalHeaderBytes) }
+        let draft = Draft(header, isInDigest: isInDigest)
+        open.append(draft)
+        guard draft.boundary == nil || open.count <= MIMELimit.depth.rawValue else { throw .limitExceeded(.depth) }
+        return header.separatorRange.upperBound
+    }
+
+    /// Gives the entities above `level` their end and makes each a child of the one around it.
+    private mutating func close(above level: Int, at end: Int) {
+        while open.count > level + 1, let draft = open.popLast() {
+            open[open.count - 1].children.append(draft.entity(end: end))
+        }
+    }
+
+    private func boundary(_ line: [UInt8]) -> (level: Int, isClosing: Bool)? {
+        Self.boundary(line[...], of: open)
+    }
+
+    /// Which of `drafts` has `line` as its boundary; the innermost one that does.
+    private static func boundary(_ line: ArraySlice<UInt8>, of drafts: [Draft]) -> (level: Int, isClosing: Bool)? {
+        var content = line.dropFirst(2)
+        while let last = content.last, last.isBlank { content.removeLast() }
+        for (level, draft) in drafts.enumerated().reversed() {
+            guard let boundary = draft.boundary, content.starts(with: boundary) else { continue }
+            let rest = content.dropFirst(boundary.count)
+            if rest.isEmpty { return (level, false) }
+            if rest.elementsEqual("--".utf8) { return (level, true) }
+        }
+        return nil
+    }
+}
+
+/// An entity whose end is not known yet.
+private struct Draft {
+    let header: HeaderBlock
+    let contentType: ContentType
+    let transferEncoding: TransferEncoding
+    /// What to look for; nil if there are no parts, or none any more.
+    var boundary: [UInt8]?
+    var children: [Entity] = []
+    var isTerminated: Bool
+    private var defects: Set<MIMEDefect>
+
+    init(_ header: HeaderBlock, isInDigest: Bool) {
+        self.header = header
+        defects = header.defects
+        let types = header.all("Content-Type")
+        let encodings = header.all("Content-Transfer-Encoding")
+        if types.count > 1 { defects.insert(.duplicateContentType) }
+        if encodings.count > 1 { defects.insert(.duplicateTransferEncoding) }
+        let stated = types.first.flatMap { ContentType(field: $0) }
+        if stated == nil, !types.isEmpty { defects.insert(.malformedContentType) }
+        contentType = stated ?? (isInDigest ? .message : .plainText)
+        transferEncoding = encodings.first.map { TransferEncoding(field: $0) } ?? .sevenBit
+        boundary = contentType.boundary
+        if contentType.isMultipart {
+            if boundary == nil { defects.insert(.missingBoundary) }
+            if !transferEncoding.isIdentity { defects.insert(.encodedMultipart) }
+        }
+        isTerminated = boundary == nil
+    }
+
+    func entity(end: Int) -> Entity {
+        // A boundary right after the header takes the header's empty line as its own line break.
+        let end = max(end, header.range.lowerBound)
+        let bodyStart = min(header.separatorRange.upperBound, end)
+        return Entity(
+            header: header,
+            range: header.range.lowerBound..<end,
+            bodyRange: bodyStart..<end,
+            contentType: contentType,
+            transferEncoding: transferEncoding,
+            children: children,
+            isTerminated: isTerminated,
+            defects: isTerminated ? defects : defects.union([.unterminatedMultipart])
+        )
+    }
+}

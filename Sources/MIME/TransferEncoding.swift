@@ -1,0 +1,45 @@
+/// How a body is encoded for its way (RFC 2045 §6).
+@nonexhaustive
+public enum TransferEncoding: Hashable, Sendable {
+    case sevenBit
+    case eightBit
+    case binary
+    case base64
+    case quotedPrintable
+    /// One that this library does not know, in lower case.
+    case other(String)
+
+    /// The encoding called `name`, in whatever case.
+    public init(_ name: String) {
+        switch name.lowercased() {
+        case "7bit", "": self = .sevenBit
+        case "8bit": self = .eightBit
+        case "binary": self = .binary
+        case "base64": self = .base64
+        case "quoted-printable": self = .quotedPrintable
+        case let other: self = .other(other)
+        }
+    }
+
+    /// The encoding that a Content-Transfer-Encoding field names.
+    init(field: HeaderField) {
+        var tokens = FieldTokens(field.unfoldedBody)
+        tokens.skipBlanksAndComments()
+        self.init(String(mail: tokens.takeToken(until: ";(")))
+    }
+
+    /// The name that stands in the header.
+    public var name: String {
+        switch self {
+        case .sevenBit: "7bit"
+        case .eightBit: "8bit"
+        case .binary: "binary"
+        case .base64: "base64"
+        case .quotedPrintable: "quoted-printable"
+        case .other(let name): name
+        }
+    }
+
+    /// Whether the body's bytes are the content itself.
+    public var isIdentity: Bool { self == .sevenBit || self == .eightBit || self == .binary }
+}
