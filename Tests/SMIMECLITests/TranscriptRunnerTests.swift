@@ -60,29 +60,30 @@ import Testing
     @Test(arguments: [
         "false",
         "! true",
-        "true\nstatus 1",
-        "echo a\nstdout b",
-        "echo a\n! stdout a",
-        "echo a\n! stdout .",
-        "true\nstdout .",
-        "echo a\nstdout-is file",
+        "true; status 1",
+        "echo a; stdout b",
+        "echo a; ! stdout a",
+        "echo a; ! stdout .",
+        "true; stdout .",
+        "echo a; stdout-is file",
         "cmp file other",
         "! cmp file file",
         "exists missing",
         "! exists file",
         "mode 123 file",
-        #"echo '{"a": 1}'"# + "\njson a 2",
-        #"echo '{"a": 1}'"# + "\n! json a",
+        #"echo '{"a": 1}'; json a 2"#,
+        #"echo '{"a": 1}'; ! json a"#,
         "! sh 'kill -SEGV $$'",
-        "! sh 'echo ERROR: AddressSanitizer >&2; exit 1'",
+        "! sh 'echo ERROR: AddressSanitizer >&2 && exit 1'",
         "no-such-program-anywhere",
         "! no-such-program-anywhere",
         "status 0",
         "stdout",
     ])
     func `What is not so is found, at its line`(_ session: String) throws {
-        let found = try findings(session + "\n-- file --\nx\n-- other --\ny\n")
-        #expect(found.map(\.line) == [session.split(separator: "\n").count])
+        let lines = session.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+        let found = try findings(lines.joined(separator: "\n") + "\n-- file --\nx\n-- other --\ny\n")
+        #expect(found.map(\.line) == [lines.count])
     }
 
     @Test func `After a run that failed the session is over`() throws {
