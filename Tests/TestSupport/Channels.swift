@@ -84,7 +84,9 @@ struct Channels {
             entries.append(pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0))
         }
         // With every stream closed this is a short sleep until the process has ended.
-        guard poll(&entries, nfds_t(entries.count), entries.isEmpty ? min(milliseconds, 2) : milliseconds) > 0 else { return }
+        guard poll(&entries, nfds_t(entries.count), entries.isEmpty ? min(milliseconds, 2) : milliseconds) > 0 else {
+            return
+        }
         feed()
         output.read(into: &standardOutput)
         error.read(into: &standardError)
