@@ -18,6 +18,8 @@ struct SMIMECommand: AsyncParsableCommand {
         subcommands: [Import.self]
     )
 
+    @OptionGroup var global: GlobalOptions
+
     static func main() async {
         // A reader that went away is a failed write, which has a status of its own, and not a silent death.
         signal(SIGPIPE, SIG_IGN)
