@@ -62,9 +62,7 @@ public struct HeaderBlock: Sendable {
     }
 
     /// The fields in the order they stand in.
-    public var fields: some RandomAccessCollection<HeaderField> & Sendable {
-        FieldList(block: bytes, extents: extents)
-    }
+    public var fields: Fields { Fields(block: bytes, extents: extents) }
 
     /// The first field called `name`, in whatever case.
     public func first(_ name: String) -> HeaderField? { fields.first { $0.isNamed(name) } }
@@ -75,13 +73,14 @@ public struct HeaderBlock: Sendable {
     /// What stands in front of the first field: a byte order mark, a mailbox's From line.
     public var leadingBytes: ArraySlice<UInt8> { bytes[..<(extents.first.map { Int($0.start) } ?? bytes.count)] }
 
-    private struct FieldList: RandomAccessCollection, Sendable {
-        let block: [UInt8]
-        let extents: [HeaderField.Extent]
+    /// The fields of a header, made when they are asked for.
+    public struct Fields: RandomAccessCollection, Sendable {
+        fileprivate let block: [UInt8]
+        fileprivate let extents: [HeaderField.Extent]
 
-        var startIndex: Int { 0 }
-        var endIndex: Int { extents.count }
-        subscript(position: Int) -> HeaderField { HeaderField(extents[position], of: block) }
+        public var startIndex: Int { 0 }
+        public var endIndex: Int { extents.count }
+        public subscript(position: Int) -> HeaderField { HeaderField(extents[position], of: block) }
     }
 }
 

@@ -24,7 +24,7 @@ import Testing
             contentCount: content.count
         )
         let sink = MemorySink()
-        try writer.write(ByteStream(content).makeReader(), to: sink)
+        try writer.write(to: sink) { try $0.write(content) }
         #expect(sink.bytes.count == writer.count)
         return sink.bytes
     }

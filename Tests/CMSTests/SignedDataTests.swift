@@ -22,7 +22,7 @@ import Testing
             digest: digest,
             usesKeyIdentifier: usesKeyIdentifier
         )
-        let (value, count) = try SignedDataWriter.digest(ByteStream(content), digest)
+        let (value, count) = try SignedDataWriter.digest(digest) { try $0.write(content) }
         let writer = try SignedDataWriter(
             signer: signer,
             contentDigest: value,
@@ -30,7 +30,7 @@ import Testing
             time: time
         )
         let sink = MemorySink()
-        try writer.write(content: isDetached ? nil : ByteStream(content).makeReader(), to: sink)
+        try writer.write(to: sink, content: isDetached ? nil : { try $0.write(content) })
         #expect(sink.bytes.count == writer.count)
         return sink.bytes
     }

@@ -29,26 +29,17 @@ public struct EnvelopedDataWriter {
         }
     }
 
-    /// Writes the structure, pulling exactly the announced number of bytes from `plaintext`.
+    /// Writes the structure around the plaintext that `content` writes: exactly the announced number of bytes.
     ///
-    /// - Throws: `StreamError.changedWhileReading` if there are fewer or more, and whatever the streams throw.
-    public func write(_ plaintext: any ByteReader, to sink: any ByteSink) throws {
+    /// - Throws: `StreamError.changedWhileReading` if there are fewer or more, and whatever `content` and `sink` throw.
+    public func write(to sink: any ByteSink, content: (any ByteSink) throws -> Void) throws {
         try sink.write(frame.prefix)
-        let context = try reporting(.cms) { try encryption.makeContext(key, isEncrypting: true) }
-        let (input, output) = (Window(), Window(size: Window.size + 64))
-        var written = 0
-        while case let count = try plaintext.read(into: input.bytes), count > 0 {
-            let produced = try reporting(.cms) { try context.update(input.prefix(count), into: output.bytes) }
-            written += produced
-            guard written <= frame.contentCount else { throw StreamError.changedWhileReading }
-            try sink.write(output.prefix(produced))
-        }
-        let last = try reporting(.cms) { try context.finish(into: output.bytes) }
-        guard written + last == frame.contentCount else { throw StreamError.changedWhileReading }
-        try sink.write(output.prefix(last))
-        guard encryption.tagCount > 0 else { return }
+        let encryptor = EncryptingSink(try reporting(.cms) { try encryption.makeContext(key, isEncrypting: true) }, sink)
+        try content(encryptor)
+        try encryptor.finish()
+        guard encryptor.count == frame.contentCount else { throw StreamError.changedWhileReading }
         // The structure was laid out with zeros where the tag goes, at its very end.
-        let tag = try reporting(.cms) { try context.tag(count: encryption.tagCount) }
+        let tag = try reporting(.cms) { try encryptor.context.tag(count: encryption.tagCount) }
         try sink.write(frame.suffix.dropLast(tag.count) + tag)
     }
 
@@ -85,5 +76,37 @@ public struct EnvelopedDataWriter {
             ? ASN1ObjectIdentifier.ContentType.authEnvelopedData : ASN1ObjectIdentifier.ContentType.envelopedData
         frame.wrap(.sequence, before: try der { try $0.serialize(type) })
         return frame
+    }
+}
+
+/// Encrypts what it is given, window by window.
+private final class EncryptingSink: ByteSink {
+    let context: CipherContext
+    /// How many bytes of ciphertext went out.
+    private(set) var count = 0
+    private let downstream: any ByteSink
+    private let output = Window(size: Window.size + 64)
+
+    init(_ context: CipherContext, _ downstream: any ByteSink) {
+        self.context = context
+        self.downstream = downstream
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Window.size))
+            try passOn(try reporting(.cms) { try context.update(piece, into: output.bytes) })
+            rest = rest.dropFirst(Window.size)
+        }
+    }
+
+    func finish() throws {
+        try passOn(try reporting(.cms) { try context.finish(into: output.bytes) })
+    }
+
+    private func passOn(_ produced: Int) throws {
+        count += produced
+        if produced > 0 { try downstream.write(output.prefix(produced)) }
     }
 }

@@ -72,7 +72,8 @@ final class CipherContext {
 
     /// The authentication tag, after `finish` when encrypting.
     func tag(count: Int) throws(OpenSSLError) -> [UInt8] {
-        try context.withPointer { context throws(OpenSSLError) in
+        guard count > 0 else { return [] }
+        return try context.withPointer { context throws(OpenSSLError) in
             var tag = [UInt8](repeating: 0, count: count)
             try check(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, CInt(count), &tag), "EVP_CIPHER_CTX_ctrl")
             return tag

@@ -23,7 +23,7 @@ public struct SignedData: Sendable {
     public let crls: [[UInt8]]
     public let signers: [SignerInfo]
     /// What is wrong with the structure as a whole.
-    public let problems: [Problem]
+    public private(set) var problems: [Problem]
 
     let contentTypeOID: ASN1ObjectIdentifier
     /// The digest of the content under every algorithm that was asked for.
@@ -47,12 +47,23 @@ public struct SignedData: Sendable {
     }
 
     /// Hashes detached content with the digest of every signer.
+    ///
+    /// Content inside the structure must then be the same (RFC 8551 §3.5.3.1 wants none).
     public mutating func hashDetached(_ content: ByteStream) throws {
-        contentDigests = try reporting(.cms) {
+        let detached = try reporting(.cms) {
             let hasher = try ContentHasher(Set(signers.compactMap(\.digest)))
             try content.makeReader().copy(to: hasher)
             return try hasher.finish()
         }
+        if hasContent {
+            let isSame = detached.allSatisfy { contentDigests[$0.key] == $0.value } && !detached.isEmpty
+            problems.append(
+                isSame
+                    ? Problem("content-embedded", .warning, "the detached signature holds the content once more")
+                    : Problem("content-mismatch", "the content inside the signature differs from the one beside it")
+            )
+        }
+        contentDigests = detached
     }
 
     /// The content inside the structure that `stream` holds; nil if it is detached.

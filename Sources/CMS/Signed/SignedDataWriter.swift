@@ -55,24 +55,35 @@ public struct SignedDataWriter {
         }
     }
 
-    /// The digest of all that `stream` yields, and its length in bytes.
-    public static func digest(_ stream: ByteStream, _ algorithm: DigestAlgorithm) throws -> (value: [UInt8], count: Int)
-    {
-        try reporting(.cms) {
-            let digester = try Digester(algorithm)
-            let count = try stream.makeReader().copy(to: ClosureSink { try digester.update($0) })
-            return (try digester.finish(), count)
-        }
+    /// The digest of all that `content` writes, and its length in bytes.
+    public static func digest(
+        _ algorithm: DigestAlgorithm,
+        of content: (any ByteSink) throws -> Void
+    ) throws -> (value: [UInt8], count: Int) {
+        let digester = try reporting(.cms) { try Digester(algorithm) }
+        var count = 0
+        try content(
+            ClosureSink { bytes in
+                try reporting(.cms) { try digester.update(bytes) }
+                count += bytes.count
+            }
+        )
+        return (try reporting(.cms) { try digester.finish() }, count)
     }
 
-    /// Writes the structure, pulling the content from `content` if it goes inside.
+    /// Writes the structure around what `content` writes; nil if the content is detached.
     ///
     /// - Throws: `StreamError.changedWhileReading` if the content is not as long as announced.
-    public func write(content: (any ByteReader)? = nil, to sink: any ByteSink) throws {
+    public func write(to sink: any ByteSink, content: ((any ByteSink) throws -> Void)? = nil) throws {
         try sink.write(frame.prefix)
-        if let content {
-            guard try content.copy(to: sink) == frame.contentCount else { throw StreamError.changedWhileReading }
-        }
+        var count = 0
+        try content?(
+            ClosureSink { bytes in
+                try sink.write(bytes)
+                count += bytes.count
+            }
+        )
+        guard count == frame.contentCount else { throw StreamError.changedWhileReading }
         try sink.write(frame.suffix)
     }
 

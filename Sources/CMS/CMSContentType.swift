@@ -2,7 +2,7 @@ public import Streams
 import SwiftASN1
 
 /// The kind of a CMS object, by its outermost content type.
-public enum ContentType: Sendable, Equatable {
+public enum CMSContentType: Sendable, Equatable {
     case authEnvelopedData
     case compressedData
     case data
@@ -20,7 +20,7 @@ public enum ContentType: Sendable, Equatable {
         self = try reporting(.cms) {
             let reader = BERReader(try stream.makeReader())
             try reader.enter(.sequence)
-            return ContentType(try ASN1ObjectIdentifier(berEncoded: reader.readNode()))
+            return CMSContentType(try ASN1ObjectIdentifier(berEncoded: reader.readNode()))
         }
     }
 

@@ -1,0 +1,65 @@
+import Foundation
+
+/// One person in an address list.
+public struct Mailbox: Hashable, Sendable {
+    /// The name in front of the address, or the comment after it, decoded for display.
+    public let displayName: String?
+    /// The address.
+    public let address: EmailAddress
+
+    /// Whether the name shows an address, and one that is not this mailbox's own.
+    public var displayNamePosesAsAddress: Bool {
+        guard let displayName else { return false }
+        let ats: Set<Unicode.Scalar> = ["@", "\u{FE6B}", "\u{FF20}"]
+        let words = displayName.unicodeScalars.split {
+            $0.properties.isWhitespace || "\"'<>()[],;:".unicodeScalars.contains($0)
+        }
+        return words.contains { word in
+            guard let at = word.firstIndex(where: ats.contains), at > word.startIndex,
+                word.index(after: at) < word.endIndex
+            else { return false }
+            return (try? EmailAddress(String(word))) != address
+        }
+    }
+}
+
+/// A way in which an address field is not simply a list of mailboxes.
+@nonexhaustive
+public enum AddressDefect: String, Hashable, Sendable, CaseIterable {
+    /// There is no address at all.
+    case empty
+    /// A group; its members are among the mailboxes.
+    case group
+    /// Something that is no address; it was left out.
+    case malformed
+    /// A source route, which is ignored.
+    case route
+}
+
+/// The mailboxes of a From, To or similar field, in order.
+///
+/// Reads what is obsolete too: routes, comments and blanks anywhere, empty elements.
+///
+/// RFC 5322 §3.4, §4.4
+public struct AddressList: Sendable {
+    /// The mailboxes, those of groups included.
+    public let mailboxes: [Mailbox]
+    /// What else was found.
+    public let defects: Set<AddressDefect>
+
+    /// Reads the body of an address field.
+    ///
+    /// - Throws: `MIMEError.limitExceeded(.addresses)`
+    public init(_ text: String) throws(MIMEError) {
+        var parser = AddressParser(text)
+        (mailboxes, defects) = try parser.run()
+    }
+
+    /// Reads an address field.
+    ///
+    /// - Throws: `MIMEError.limitExceeded(.addresses)`
+    public init(field: HeaderField) throws(MIMEError) { try self.init(field.value) }
+
+    /// The addresses, in order.
+    public var addresses: [EmailAddress] { mailboxes.map(\.address) }
+}

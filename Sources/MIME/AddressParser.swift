@@ -1,0 +1,195 @@
+/// Reads address lists word by word.
+struct AddressParser {
+    private var tokens: AddressTokens
+    private var mailboxes: [Mailbox] = []
+    private var defects: Set<AddressDefect> = []
+    private var element = Element()
+
+    init(_ text: String) { tokens = AddressTokens(text) }
+
+    mutating func run() throws(MIMEError) -> ([Mailbox], Set<AddressDefect>) {
+        while let token = tokens.next() {
+            switch token {
+            case .special(","), .special(";"): try finishElement()
+            case .special(":"):
+                defects.insert(.group)
+                element = Element()
+            case .special("<"): readAngleAddress()
+            default: element.append(token)
+            }
+        }
+        try finishElement()
+        if mailboxes.isEmpty { defects.insert(.empty) }
+        return (mailboxes, defects)
+    }
+
+    /// One element of the list, as far as it has been read.
+    private struct Element {
+        /// The words before an address in angle brackets, or the pieces of one without.
+        var words: [AddressTokens.Token] = []
+        var comment: String?
+        var angleAddress: String?
+        var isMalformed = false
+        var isEmpty: Bool { words.isEmpty && angleAddress == nil && !isMalformed }
+
+        mutating func append(_ token: AddressTokens.Token) {
+            if case .comment(let text) = token {
+                comment = comment ?? text
+            } else if angleAddress != nil {
+                isMalformed = true
+            } else {
+                words.append(token)
+            }
+        }
+
+        /// The name in front of the address in angle brackets.
+        var phrase: String {
+            words.map { token in
+                if case .quoted(let content, _) = token { content } else { token.text }
+            }.joined(separator: " ")
+        }
+    }
+
+    private mutating func finishElement() throws(MIMEError) {
+        defer { element = Element() }
+        guard !element.isEmpty else { return }
+        let text = element.angleAddress ?? AddressTokens.joined(element.words)
+        let name =
+            element.angleAddress == nil ? element.comment : element.phrase.isEmpty ? element.comment : element.phrase
+        guard !element.isMalformed, let text, let address = try? EmailAddress(text) else {
+            defects.insert(.malformed)
+            return
+        }
+        guard mailboxes.count < MIMELimit.addresses.rawValue else { throw .limitExceeded(.addresses) }
+        mailboxes.append(Mailbox(displayName: name.map(EncodedWord.decode), address: address))
+    }
+
+    /// Reads what stands between angle brackets, without the route that may lead it.
+    private mutating func readAngleAddress() {
+        var words: [AddressTokens.Token] = []
+        while let token = tokens.next() {
+            switch token {
+            case .special(">"):
+                if element.angleAddress != nil { element.isMalformed = true }
+                element.angleAddress = AddressTokens.joined(words) ?? ""
+                return
+            case .special(":") where words.first == .special("@"):
+                defects.insert(.route)
+                words = []
+            case .special("<"), .special(";"): element.isMalformed = true
+            case .comment: break
+            default: words.append(token)
+            }
+        }
+        element.isMalformed = true
+    }
+}
+
+/// The words, quoted strings, comments and special characters of an address field.
+struct AddressTokens {
+    enum Token: Equatable {
+        case atom(String)
+        case comment(String)
+        /// A domain literal with its brackets.
+        case literal(String)
+        case quoted(content: String, raw: String)
+        case special(Unicode.Scalar)
+
+        /// The token as it stands in an address.
+        var text: String {
+            switch self {
+            case .atom(let text), .comment(let text), .literal(let text), .quoted(_, let text): text
+            case .special(let scalar): String(scalar)
+            }
+        }
+
+        fileprivate var isWord: Bool {
+            switch self {
+            case .atom, .literal, .quoted: true
+            case .comment, .special: false
+            }
+        }
+    }
+
+    private var rest: ArraySlice<Unicode.Scalar>
+
+    init(_ text: String) { rest = Array(text.unicodeScalars)[...] }
+
+    /// The address that `tokens` spell, blanks around dots and @ left out; nil if two words stand side by side.
+    static func joined(_ tokens: [Token]) -> String? {
+        guard !zip(tokens, tokens.dropFirst()).contains(where: { $0.isWord && $1.isWord }) else { return nil }
+        return tokens.map(\.text).joined()
+    }
+
+    mutating func next() -> Token? {
+        while let blank = rest.first, Self.isBlank(blank) { rest.removeFirst() }
+        guard let first = rest.first else { return nil }
+        switch first {
+        case "\"": return quoted()
+        case "(": return comment()
+        case "[": return literal()
+        case _ where Self.isSpecial(first):
+            rest.removeFirst()
+            return .special(first)
+        default:
+            let atom = rest.prefix { !Self.isSpecial($0) && !Self.isBlank($0) }
+            rest = rest.dropFirst(atom.count)
+            return .atom(String(String.UnicodeScalarView(atom)))
+        }
+    }
+
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == " " || scalar == "\t" || scalar == "\r" || scalar == "\n"
+    }
+
+    private static func isSpecial(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "\"", "(", ")", "<", ">", "[", "]", ":", ";", "@", ",", ".": true
+        default: false
+        }
+    }
+
+    private mutating func quoted() -> Token {
+        var (content, raw) = (String.UnicodeScalarView(), String.UnicodeScalarView(rest.prefix(1)))
+        rest.removeFirst()
+        while let scalar = rest.popFirst() {
+            raw.append(scalar)
+            if scalar == "\"" { break }
+            if scalar == "\\", let escaped = rest.popFirst() {
+                raw.append(escaped)
+                content.append(escaped)
+            } else {
+                content.append(scalar)
+            }
+        }
+        return .quoted(content: String(content), raw: String(raw))
+    }
+
+    private mutating func comment() -> Token {
+        var depth = 0
+        var content = String.UnicodeScalarView()
+        while let scalar = rest.popFirst() {
+            if scalar == "(" {
+                depth += 1
+                if depth == 1 { continue }
+            } else if scalar == ")" {
+                depth -= 1
+                if depth == 0 { break }
+            } else if scalar == "\\", let escaped = rest.popFirst() {
+                content.append(escaped)
+                continue
+            }
+            content.append(scalar)
+        }
+        return .comment(String(content))
+    }
+
+    private mutating func literal() -> Token {
+        var text = String.UnicodeScalarView()
+        while let scalar = rest.popFirst() {
+            text.append(scalar)
+            if scalar == "]" { break }
+        }
+        return .literal(String(text))
+    }
+}

@@ -1,0 +1,40 @@
+public import Streams
+
+extension Entity {
+    /// The body's bytes with base64 or quoted-printable undone.
+    public func decodedBody(of source: any ByteSource) -> ByteStream {
+        transferEncoding.decoded(source.stream(in: bodyRange))
+    }
+
+    /// Where this entity and those in it have bodies that are binary, so that no line end there may be touched.
+    public var binaryRanges: [Range<Int>] {
+        guard children.isEmpty else { return children.flatMap(\.binaryRanges) }
+        return transferEncoding == .binary && !bodyRange.isEmpty ? [bodyRange] : []
+    }
+
+    /// The entity, or a place in it, with lines that end in CRLF; binary bodies pass as they are.
+    ///
+    /// RFC 8551 §3.1.1
+    public func canonicalStream(of source: any ByteSource, range: Range<Int>? = nil) -> ByteStream {
+        stream(of: source, range: range, lineEnd: .crlf)
+    }
+
+    /// The entity, or a place in it, with lines that end in `lineEnd`; binary bodies pass as they are.
+    public func stream(of source: any ByteSource, range: Range<Int>? = nil, lineEnd: LineEnd) -> ByteStream {
+        let range = range ?? self.range
+        let exempt = binaryRanges.map { $0.clamped(to: range) }
+            .map { $0.lowerBound - range.lowerBound..<$0.upperBound - range.lowerBound }
+        return source.stream(in: range).lines(endingIn: lineEnd, exempt: exempt)
+    }
+}
+
+extension TransferEncoding {
+    /// `text` decoded; as it is for all but base64 and quoted-printable.
+    func decoded(_ text: ByteStream) -> ByteStream {
+        switch self {
+        case .base64: text.base64Decoded()
+        case .quotedPrintable: ByteStream { QuotedPrintableDecoder(try text.makeReader()) }
+        case .sevenBit, .eightBit, .binary, .other: text
+        }
+    }
+}

@@ -1,0 +1,185 @@
+public import Streams
+
+/// A message's header divided for S/MIME: the fields that describe the content move into the protected entity, all
+/// others stay outside in their order and bytes.
+///
+/// So that decrypting gives back the very message that was encrypted, each new outer field stands where the first
+/// field of its name stood, and `join` puts that one back in its place. A moved field that has no such mark and did
+/// not follow another moved field leaves a placeholder with its number. A MIME-Version that the message did not have
+/// is written in a form of our own, and removed again.
+///
+/// RFC 8551 §3.1
+public struct HeaderSplit: Sendable {
+    /// The fields that move inside, in their order and bytes.
+    public let contentFields: [UInt8]
+    /// The protected entity's header: the content fields and the empty line after them.
+    public let innerHeader: [UInt8]
+
+    private let header: HeaderBlock
+    /// The names of the fields that move, in lower case.
+    private let movedNames: [String]
+
+    /// Divides the header of a whole message.
+    public init(_ header: HeaderBlock) {
+        self.header = header
+        let moved = header.fields.filter(\.isContentField)
+        movedNames = moved.map { $0.name.lowercased() }
+        contentFields = moved.flatMap { $0.closedBytes(header.lineEnd) }
+        // Without an empty line the body would be taken for a header.
+        let hasEnd = !header.separatorRange.isEmpty || !contentFields.isEmpty
+        innerHeader = contentFields + (hasEnd ? header.separator : header.lineEnd.bytes)
+    }
+
+    /// The outer message's header with `newFields`, which describe the protected content, and its empty line.
+    public func outerHeader(_ newFields: [NewField]) -> [UInt8] {
+        let newNames = newFields.map { $0.name.lowercased() }
+        var others = newFields.filter { !movedNames.contains($0.name.lowercased()) }
+        if header.first("MIME-Version") == nil { others.insert(Self.addedVersion, at: 0) }
+        let placeholders = placeholders(newNames: newNames, hasOthers: !others.isEmpty)
+        let otherBytes = others.flatMap { $0.bytes(lineEnd: header.lineEnd) }
+        var output = Array(header.leadingBytes)
+        var number = 0
+        for field in header.fields {
+            guard field.isContentField else {
+                output += field.closedBytes(header.lineEnd)
+                continue
+            }
+            if number == 0 { output += otherBytes }
+            if movedNames.firstIndex(of: movedNames[number]) == number,
+                let new = newNames.firstIndex(of: movedNames[number])
+            {
+                output += newFields[new].bytes(lineEnd: header.lineEnd)
+            } else if placeholders.contains(number) {
+                output += NewField(Self.placeholderName, "\(number)").bytes(lineEnd: header.lineEnd)
+            }
+            number += 1
+        }
+        return output + (number == 0 ? otherBytes : []) + header.lineEnd.bytes
+    }
+
+    /// The header, with its empty line, of the message that `outer` was made from around an entity with the header
+    /// `inner`; it has the outer header's line ends.
+    ///
+    /// Of the inner header only the Content-* fields count.
+    public static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
+        let moved = Array(inner.fields.filter(\.isContentField))
+        let slots = outer.fields.indices.filter { isReplaced(outer.fields[$0], outer.lineEnd) }
+        var places = [Int: [UInt8]]()
+        var place = slots.first ?? outer.fields.endIndex
+        let marks = marks(slots.map { ($0, outer.fields[$0]) }, names: moved.map { $0.name.lowercased() })
+        for (number, field) in moved.enumerated() {
+            place = marks[number] ?? place
+            places[place, default: []] += field.closedBytes(inner.lineEnd).withLines(endingIn: outer.lineEnd)
+        }
+        let replaced = Set(slots)
+        var output = Array(outer.leadingBytes)
+        for (index, field) in zip(outer.fields.indices, outer.fields) {
+            output += replaced.contains(index) ? places[index] ?? [] : field.closedBytes(outer.lineEnd)
+        }
+        output += places[outer.fields.endIndex] ?? []
+        return output + inner.separator.withLines(endingIn: outer.lineEnd)
+    }
+
+    /// The protected entity of `message`, whose header this is: inner header and body, in canonical form.
+    public func canonicalEntity(of message: Entity, in source: any ByteSource) -> ByteStream {
+        let header = innerHeader.withLines(endingIn: .crlf)
+        let body = message.canonicalStream(of: source, range: message.bodyRange)
+        return ByteStream { JoinedReader([MemorySource(header).reader(), try body.makeReader()]) }
+    }
+}
+
+extension HeaderSplit {
+    /// A MIME-Version that the original message does not have, marked by a comment (RFC 2045 §4).
+    private static let addedVersion = NewField("MIME-Version", "1.0 (S/MIME)")
+    /// Stands for the moved field whose number it has.
+    private static let placeholderName = "X-Moved-Content-Field"
+
+    /// The numbers of the moved fields that nothing else marks the place of.
+    private func placeholders(newNames: [String], hasOthers: Bool) -> Set<Int> {
+        var placeholders: Set<Int> = []
+        var number = 0
+        var (isFirstRun, followsMoved) = (true, false)
+        var firstRunIsMarked = hasOthers
+        for field in header.fields {
+            guard field.isContentField else {
+                if followsMoved { isFirstRun = false }
+                followsMoved = false
+                continue
+            }
+            let isMarked = newNames.contains(movedNames[number]) && !movedNames[..<number].contains(movedNames[number])
+            if isFirstRun { firstRunIsMarked = firstRunIsMarked || isMarked }
+            if !isMarked, !isFirstRun, !followsMoved { placeholders.insert(number) }
+            followsMoved = true
+            number += 1
+        }
+        return firstRunIsMarked || number == 0 ? placeholders : placeholders.union([0])
+    }
+
+    /// Whether an outer field is there only for the protected content.
+    private static func isReplaced(_ field: HeaderField, _ lineEnd: LineEnd) -> Bool {
+        field.isContentField || field.isNamed(placeholderName)
+            || field.rawBytes.elementsEqual(addedVersion.bytes(lineEnd: lineEnd))
+    }
+
+    /// For the number of each moved field whose place an outer field marks, that field's index.
+    private static func marks(_ slots: [(index: Int, field: HeaderField)], names: [String]) -> [Int: Int] {
+        var marks: [Int: Int] = [:]
+        for (index, field) in slots {
+            let number =
+                field.isNamed(placeholderName) ? Int(field.value) : names.firstIndex(of: field.name.lowercased())
+            if let number, marks[number] == nil { marks[number] = index }
+        }
+        return marks
+    }
+}
+
+extension HeaderBlock {
+    /// The empty line at the end, if there is one.
+    var separator: [UInt8] {
+        switch separatorRange.count {
+        case 0: []
+        case 1: LineEnd.lf.bytes
+        default: LineEnd.crlf.bytes
+        }
+    }
+}
+
+extension HeaderField {
+    /// The field's bytes, with a line end also where the input ended without one.
+    func closedBytes(_ lineEnd: LineEnd) -> [UInt8] {
+        rawBytes.last == .lineFeed ? Array(rawBytes) : rawBytes + lineEnd.bytes
+    }
+}
+
+extension Array<UInt8> {
+    /// The same lines with another end.
+    func withLines(endingIn lineEnd: LineEnd) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(count + 16)
+        for byte in self {
+            if byte == .lineFeed {
+                if result.last == .carriageReturn { result.removeLast() }
+                result += lineEnd.bytes
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
+    }
+}
+
+/// Reads one reader after the other.
+final class JoinedReader: ByteReader {
+    private var readers: ArraySlice<any ByteReader>
+
+    init(_ readers: [any ByteReader]) { self.readers = readers[...] }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        while let reader = readers.first {
+            let count = try reader.read(into: buffer)
+            if count > 0 { return count }
+            readers.removeFirst()
+        }
+        return 0
+    }
+}

@@ -1,0 +1,68 @@
+/// A header field to be written: name, value and parameters, folded at 78 characters where it can be.
+///
+/// RFC 5322 §2.2.3, RFC 2045 §5.1
+public struct NewField: Sendable, Hashable {
+    /// The field's name.
+    public let name: String
+    /// The value before the parameters; line breaks and control characters in it become blanks.
+    public let value: String
+    /// The parameters in the order they are written in.
+    public let parameters: [Parameter]
+
+    /// A `name=value` pair; the value is quoted where it has to be, and encoded if it is not ASCII (RFC 2231).
+    public struct Parameter: Sendable, Hashable {
+        public let name: String
+        public let value: String
+
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// A field called `name`.
+    public init(_ name: String, _ value: String, parameters: [Parameter] = []) {
+        self.name = name
+        self.value = value
+        self.parameters = parameters
+    }
+
+    /// The field's bytes, its line end included.
+    public func bytes(lineEnd: LineEnd) -> [UInt8] {
+        var words = value.unicodeScalars.split { $0.value <= 32 || $0.value == 127 }.map { String($0) }
+        if words.isEmpty { words = [""] }
+        for parameter in parameters {
+            words[words.count - 1] += ";"
+            words.append(parameter.text)
+        }
+        var text = "\(name):"
+        var column = text.utf8.count
+        for (index, word) in words.enumerated() {
+            if index > 0, column + 1 + word.utf8.count > 77 {
+                text += lineEnd.rawValue
+                column = 0
+            }
+            text += " \(word)"
+            column += 1 + word.utf8.count
+        }
+        return Array((text + lineEnd.rawValue).utf8)
+    }
+}
+
+extension NewField.Parameter {
+    fileprivate var text: String {
+        guard value.utf8.allSatisfy({ 32...126 ~= $0 }) else { return "\(name)*=utf-8''\(percentEncoded)" }
+        let isToken = !value.isEmpty && !value.utf8.contains { $0 == 32 || "()<>@,;:\\\"/[]?=".utf8.contains($0) }
+        guard !isToken || name == "boundary" else { return "\(name)=\(value)" }
+        return "\(name)=\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+
+    private var percentEncoded: String {
+        value.utf8.map { byte in
+            let scalar = Unicode.Scalar(byte)
+            let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+            if isPlain || "-._".utf8.contains(byte) { return String(scalar) }
+            return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }.joined()
+    }
+}
