@@ -11,9 +11,9 @@ package struct ElementExtent {
     /// The greatest number of elements in one tree.
     package static let maximumElements = 200_000
 
-    /// Measures the element that `bytes` begins with; others may follow it.
-    package init(of bytes: [UInt8]) throws {
-        var position = 0
+    /// Measures the element that begins at `start`; others may follow it.
+    package init(of bytes: [UInt8], at start: Int = 0) throws {
+        var position = start
         var elements = 0
         // The end of each open element; nil for one of indefinite length.
         var open: [Int?] = []
@@ -36,11 +36,32 @@ package struct ElementExtent {
             }
             while let last = open.last, let end = last, position == end { open.removeLast() }
         } while !open.isEmpty
-        count = position
+        count = position - start
+    }
+
+    /// Where the first elements inside the constructed one at `start` lie, at most `limit`, found without reading more
+    /// than that takes: a revocation list of a million entries costs as little as an empty one.
+    static func elements(of bytes: [UInt8], at start: Int = 0, limit: Int) throws -> [(
+        identifier: UInt8, range: Range<Int>
+    )] {
+        let outer = try Header(bytes, at: start, limit: bytes.count)
+        guard outer.isConstructed else { throw ElementReader.Mismatch(description: "not constructed") }
+        var elements: [(identifier: UInt8, range: Range<Int>)] = []
+        var position = outer.content
+        let end = outer.end ?? bytes.count
+        while elements.count < limit, position < end, outer.end != nil || bytes[position] != 0 {
+            let header = try Header(bytes, at: position, limit: end)
+            let next = try header.end ?? position + ElementExtent(of: bytes, at: position).count
+            elements.append((header.identifier, position..<next))
+            position = next
+        }
+        return elements
     }
 
     /// Identifier and length octets.
-    private struct Header {
+    struct Header {
+        /// The first octet, which is all of the identifier for tags below 31.
+        let identifier: UInt8
         let isConstructed: Bool
         let content: Int
         /// Nil if the length is indefinite.
@@ -53,7 +74,7 @@ package struct ElementExtent {
                 defer { position += 1 }
                 return bytes[position]
             }
-            let identifier = try byte()
+            identifier = try byte()
             isConstructed = identifier & 0x20 != 0
             if identifier & 0x1f == 0x1f { while try byte() & 0x80 != 0 {} }
             let first = try byte()

@@ -1,0 +1,94 @@
+import MIME
+import Testing
+
+@Suite struct HeaderBlockTests {
+    @Test func `fields keep their order, bytes and names`() throws {
+        let text = "Subject: one\nSUBJECT: two\n folded\nX-Empty:\n\nbody".crlf
+        let header = try HeaderBlock(parsing: text)
+        #expect(header.fields.map(\.name) == ["Subject", "SUBJECT", "X-Empty"])
+        #expect(header.fields.map(\.value) == ["one", "two folded", ""])
+        #expect(header.first("subject")?.value == "one")
+        #expect(header.all("Subject").count == 2)
+        #expect(header.fields.flatMap(\.rawBytes) == header.bytes)
+        #expect(Array(text[header.separatorRange]) == "\r\n".bytes)
+        #expect(header.lineEnd == .crlf)
+        #expect(header.defects.isEmpty)
+    }
+
+    @Test func `a header of LF lines is no defect`() throws {
+        let header = try HeaderBlock(parsing: "A: b\n\nx".bytes)
+        #expect(header.lineEnd == .lf)
+        #expect(header.defects.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("A : b\r\n\r\n", MIMEDefect.blankBeforeColon),
+        ("A: b\rc\r\n\r\n", .bareCR),
+        ("A: b\u{0}c\r\n\r\n", .nul),
+        ("\u{FEFF}A: b\r\n\r\n", .byteOrderMark),
+        ("A: b\r\nB: c\n\r\n", .bareLF),
+        ("From - Sat Apr 14 14:01:30 2018\r\nA: b\r\n\r\n", .mboxLine),
+        (">From x\r\nA: b\r\n\r\n", .mboxLine),
+        ("A: b\r\nno field here\r\n\r\n", .missingHeaderEnd),
+    ])
+    func `what is wrong is noted and the field is read`(text: String, defect: MIMEDefect) throws {
+        let header = try HeaderBlock(parsing: text.bytes)
+        #expect(header.defects == [defect])
+        #expect(header.first("A")?.value.hasPrefix("b") == true)
+    }
+
+    @Test func `a line that is no field starts the body`() throws {
+        let header = try HeaderBlock(parsing: "A: b\nFrom nobody\nFrom: mallory@x\n\n".bytes)
+        #expect(header.range == 0..<5)
+        #expect(header.separatorRange.isEmpty)
+        #expect(header.first("From") == nil)
+    }
+
+    @Test func `a line of blanks folds and does not end the header`() throws {
+        let header = try HeaderBlock(parsing: "A: b\n \nC: d\n\n".bytes)
+        #expect(header.fields.map(\.value) == ["b", "d"])
+    }
+
+    @Test func `a header may end with the input`() throws {
+        #expect(try HeaderBlock(parsing: "A: b".bytes).first("a")?.value == "b")
+        #expect(try HeaderBlock(parsing: []).fields.isEmpty)
+        #expect(try HeaderBlock(parsing: "\r\nbody".bytes).fields.isEmpty)
+    }
+
+    @Test func `values that are no UTF-8 are Latin-1`() throws {
+        let header = try HeaderBlock(parsing: "A: caf".bytes + [0xE9] + "\n\n".bytes)
+        #expect(header.first("A")?.value == "café")
+    }
+
+    @Test(arguments: [
+        ("=?utf-8?Q?caf=C3=A9?= bar", "café bar"),
+        ("=?utf-8?B?Y2Fmw6k=?=  =?iso-8859-1?q?_=E9?=", "café é"),
+        ("=?x-unknown?Q?a?= =?utf-8?X?a?= =?", "=?x-unknown?Q?a?= =?utf-8?X?a?= =?"),
+        ("a =?utf-8?Q?b?=", "a b"),
+    ])
+    func `encoded words are decoded for display`(text: String, expected: String) throws {
+        #expect(try HeaderBlock(parsing: "A: \(text)\n\n".bytes).first("A")?.displayValue == expected)
+    }
+
+    @Test func `new fields fold before column 78 and cannot smuggle lines`() {
+        let field = NewField(
+            "Content-Type",
+            "multipart/signed",
+            parameters: [
+                .init("protocol", "application/pkcs7-signature"), .init("micalg", "sha-256"), .init("boundary", "abc"),
+            ]
+        )
+        let expected = """
+            Content-Type: multipart/signed; protocol="application/pkcs7-signature";
+             micalg=sha-256; boundary="abc"
+
+            """
+        #expect(field.bytes(lineEnd: .lf).text == expected)
+        #expect(NewField("A", "b\r\nC: d").bytes(lineEnd: .crlf).text == "A: b C: d\r\n")
+    }
+
+    @Test func `what is shown has no control, bidirectional or invisible characters`() {
+        #expect("a\u{1B}[2J\u{202E}b\u{200B}é".escapedForDisplay == "a\\u{1B}[2J\\u{202E}b\\u{200B}é")
+        #expect("plain 名前".escapedForDisplay == "plain 名前")
+    }
+}

@@ -1,0 +1,95 @@
+import MIME
+import Streams
+
+/// A source that returns no more than `step` bytes a call, so that everything straddles everything.
+struct SlowSource: ByteSource {
+    let bytes: [UInt8]
+    let step: Int
+
+    var count: Int { bytes.count }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+        let length = min(step, buffer.count, bytes.count - offset)
+        guard length > 0 else { return 0 }
+        for index in 0..<length { buffer[index] = bytes[offset + index] }
+        return length
+    }
+}
+
+/// SplitMix64: the same numbers in every run.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value >> 31
+    }
+}
+
+extension String {
+    /// The text's bytes with CRLF line ends.
+    var crlf: [UInt8] { Array(replacing("\n", with: "\r\n").utf8) }
+    /// The text's bytes.
+    var bytes: [UInt8] { Array(utf8) }
+}
+
+extension Array<UInt8> {
+    /// These bytes as text.
+    var text: String { String(decoding: self, as: UTF8.self) }
+}
+
+extension ByteReader {
+    func all() throws -> [UInt8] { try readAll(limit: .max, orThrow: StreamError.changedWhileReading) }
+
+    /// Everything, read with buffers of changing small sizes.
+    func allInPieces(_ generator: inout SeededGenerator) throws -> [UInt8] {
+        var result: [UInt8] = []
+        let window = Window(size: 64)
+        while true {
+            let size = Int.random(in: 1...64, using: &generator)
+            let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: window.bytes[..<size]))
+            if count == 0 { return result }
+            result += window.prefix(count)
+        }
+    }
+}
+
+extension ByteStream {
+    func all() throws -> [UInt8] { try makeReader().all() }
+}
+
+/// The message in `text`, read from memory and byte by byte; both must find the same.
+func parse(_ bytes: [UInt8]) throws -> (Entity, any ByteSource) {
+    let source = MemorySource(bytes)
+    let entity = try MIMEReader.message(in: source)
+    for step in [1, 2, 7] {
+        let slow = try MIMEReader.message(in: SlowSource(bytes: bytes, step: step))
+        guard slow.outline == entity.outline else { throw OutlineMismatch(step: step) }
+    }
+    return (entity, source)
+}
+
+struct OutlineMismatch: Error { let step: Int }
+
+extension Entity {
+    /// The structure in one line.
+    var outline: String {
+        let flags = defects.map(\.rawValue).sorted().joined(separator: ",")
+        return "\(contentType.name)[\(range) \(bodyRange) \(flags)](\(children.map(\.outline).joined(separator: " ")))"
+    }
+
+    /// The part at `path`, counted from 0.
+    func part(_ path: Int...) -> Entity? {
+        path.reduce(Optional(self)) { part, index in
+            part.flatMap { $0.children.indices.contains(index) ? $0.children[index] : nil }
+        }
+    }
+
+    func text(in source: any ByteSource) throws -> String { try source.bytes(in: range).text }
+    func body(in source: any ByteSource) throws -> String { try source.bytes(in: bodyRange).text }
+}
