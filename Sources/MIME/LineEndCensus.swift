@@ -1,4 +1,3 @@
-import Foundation
 public import Streams
 
 /// What a text's lines are like, learned in one pass: the question whether it survives transport and signing.
@@ -47,17 +46,14 @@ public struct LineEndCensus: Sendable, Equatable {
     public var lineEnd: LineEnd? { crlf + bareLF == 0 ? nil : crlf >= bareLF ? .crlf : .lf }
 
     private mutating func take(_ bytes: UnsafeRawBufferPointer) {
-        guard let base = bytes.baseAddress else { return }
-        if !hasNUL { hasNUL = memchr(base, 0, bytes.count) != nil }
+        if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
         if !has8Bit { has8Bit = Self.has8Bit(bytes) }
         bareCR += Self.count(.carriageReturn, in: bytes)
         var start = 0
-        while let feed = memchr(base + start, CInt(UInt8.lineFeed), bytes.count - start) {
-            let end = UnsafeRawPointer(feed) - base
+        while let end = bytes.firstOffset(of: .lineFeed, from: start) {
             extendLine(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
             endLine(hasFeed: true)
             start = end + 1
-            if start == bytes.count { return }
         }
         extendLine(UnsafeRawBufferPointer(rebasing: bytes[start...]))
     }

@@ -1,4 +1,3 @@
-import Foundation
 public import Streams
 
 /// Gives all lines the same end as they are read; places that hold binary content pass as they are.
@@ -86,8 +85,8 @@ public final class LineEndReader: ByteReader {
     }
 
     private func find(_ byte: UInt8, within count: Int) -> Int? {
-        guard let start = input.bytes.baseAddress?.advanced(by: unread.lowerBound) else { return nil }
-        return memchr(start, CInt(byte), count).map { UnsafeRawPointer($0) - UnsafeRawPointer(start) }
+        let end = unread.lowerBound + count
+        return input.prefix(end).firstOffset(of: byte, from: unread.lowerBound).map { $0 - unread.lowerBound }
     }
 
     private func addReturns(to out: UnsafeMutableRawBufferPointer) -> Int {

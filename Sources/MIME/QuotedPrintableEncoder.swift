@@ -2,8 +2,8 @@ import Streams
 
 /// Writes bytes as quoted-printable text that survives every transport.
 ///
-/// No blank ends a line, no line starts with a
-/// dot or "From ". A CRLF stays a line end; a lone CR or LF is a byte like any other.
+/// No blank ends a line, no line starts with a dot or "From ". A CRLF stays a line end; a lone CR or LF is a byte like
+/// any other.
 ///
 /// RFC 2045 §6.7, RFC 8551 §3.1.3
 final class QuotedPrintableEncoder: ByteSink {

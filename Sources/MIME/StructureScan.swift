@@ -19,9 +19,11 @@ struct StructureScan {
 
     mutating func run() throws(MIMEError) -> Entity {
         var position = try openEntity(at: range.lowerBound, isInDigest: false)
-        while let line = try scanner.nextCandidate(from: position) {
-            position = line.range.upperBound
-            guard let (level, isClosing) = boundary(line.content) else { continue }
+        while case let drafts = open,
+            let line = try scanner.next(from: position, where: { Self.boundary($0, of: drafts) })
+        {
+            let (level, isClosing) = line.match
+            position = line.next
             close(above: level, at: line.previousEnd)
             if isClosing {
                 open[level].boundary = nil
@@ -39,7 +41,8 @@ struct StructureScan {
         parts += 1
         guard parts <= MIMELimit.parts.rawValue else { throw .limitExceeded(.parts) }
         let drafts = open
-        let header = try HeaderBlock(reading: source, from: start, to: range.upperBound) { line in
+        let header = try HeaderBlock(reading: source, from: start, to: range.upperBound, isMessage: open.isEmpty) {
+            line in
             Self.boundary(line, of: drafts) != nil
         }
         headerBytes += header.bytes.count
@@ -57,17 +60,16 @@ struct StructureScan {
         }
     }
 
-    private func boundary(_ line: [UInt8]) -> (level: Int, isClosing: Bool)? {
-        Self.boundary(line[...], of: open)
-    }
-
     /// Which of `drafts` has `line` as its boundary; the innermost one that does.
-    private static func boundary(_ line: ArraySlice<UInt8>, of drafts: [Draft]) -> (level: Int, isClosing: Bool)? {
-        var content = line.dropFirst(2)
-        while let last = content.last, last.isBlank { content.removeLast() }
+    private static func boundary(
+        _ line: some BidirectionalCollection<UInt8>,
+        of drafts: [Draft]
+    ) -> (level: Int, isClosing: Bool)? {
+        let content = line.dropFirst(2)
+        let text = content.prefix(content.count - content.reversed().prefix(while: \.isBlank).count)
         for (level, draft) in drafts.enumerated().reversed() {
-            guard let boundary = draft.boundary, content.starts(with: boundary) else { continue }
-            let rest = content.dropFirst(boundary.count)
+            guard let boundary = draft.boundary, text.starts(with: boundary) else { continue }
+            let rest = text.dropFirst(boundary.count)
             if rest.isEmpty { return (level, false) }
             if rest.elementsEqual("--".utf8) { return (level, true) }
         }
@@ -100,6 +102,7 @@ private struct Draft {
         boundary = contentType.boundary
         if contentType.isMultipart {
             if boundary == nil { defects.insert(.missingBoundary) }
+            if contentType.parameters.contradictions.contains("boundary") { defects.insert(.contradictoryBoundary) }
             if !transferEncoding.isIdentity { defects.insert(.encodedMultipart) }
         }
         isTerminated = boundary == nil
