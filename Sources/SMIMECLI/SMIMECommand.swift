@@ -15,7 +15,10 @@ struct SMIMECommand: AsyncParsableCommand {
               smime sign mail.eml -o signed.eml
             """,
         version: "0.1.0 (\(Libcrypto.version))",
-        subcommands: [Import.self]
+        subcommands: [
+            Import.self, Export.self, List.self, AccountCommand.self, RecipientCommand.self, TrustCommand.self,
+            Doctor.self,
+        ]
     )
 
     @OptionGroup var global: GlobalOptions
