@@ -27,7 +27,12 @@ extension SMIMECommand {
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var global: GlobalOptions
 
+        private var target: String? { output == "-" ? nil : output }
+
         func run() async throws {
+            guard target != nil || isatty(STDOUT_FILENO) != 1 else {
+                throw Failure(.usage, "a PKCS#12 file is nothing for a terminal", hints: ["name a file with -o"])
+            }
             let store = try await global.store(.readOnly)
             let all = try await store.accounts.identities(of: address)
             let chosen = all.filter { identity == nil || $0.certificate.fingerprint == identity }
@@ -49,7 +54,7 @@ extension SMIMECommand {
                 passphrase: passphrase,
                 compatibility: compat
             )
-            try OutputTarget.write(bytes, to: output, isPrivate: true)
+            try Output.write(to: target, isPrivate: true) { try $0.write(bytes) }
         }
     }
 }

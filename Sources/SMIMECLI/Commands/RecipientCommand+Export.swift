@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import Streams
 
 extension SMIMECommand.RecipientCommand {
     struct Export: AsyncParsableCommand {
@@ -38,7 +39,7 @@ extension SMIMECommand.RecipientCommand {
                 throw KeystoreError.unknownRecipient(address)
             }
             let pem = try certificates(of: choice).map(\.pem).joined()
-            try OutputTarget.write(Array(pem.utf8), to: output, isPrivate: false, isText: true)
+            try Output.write(to: output == "-" ? nil : output) { try $0.write(pem) }
         }
 
         private func certificates(of choice: RecipientChoice) throws -> [Certificate] {
