@@ -2,6 +2,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import SMIME
 import Streams
 
 /// The statuses a process of ours ends with, from sysexits(3). Thrown by itself it ends the process without a word.
@@ -68,6 +69,7 @@ struct Failure: Error {
         case let error as KeystoreError: self.init(keystore: error)
         case let error as MIMEError: self.init(mime: error, in: subject)
         case let error as StreamError: self.init(stream: error, in: subject)
+        case let error as SMIMEError: self.init(smime: error, in: subject)
         case let error as OpenSSLError: self.init(cms: .openSSL(error), in: subject)
         case is CancellationError: self.init(.tryAgain, "interrupted")
         default: self.init(.software, Self.said(String(describing: error), of: subject))
@@ -91,6 +93,18 @@ extension Failure {
             case .wrongPassphrase: (.noPermission, "wrong passphrase")
             }
         self.init(status, Self.said(text, of: subject))
+    }
+
+    private init(smime error: SMIMEError, in subject: String?) {
+        let (status, text): (ExitStatus, String) =
+            switch error {
+            case .malformed(let why): (.badData, "malformed: \(why)")
+            case .notARecipient: (.noPermission, "not encrypted for any identity here")
+            case .notEncrypted: (.badData, "not encrypted")
+            case .tooManyLayers: (.badData, "refused, beyond a limit: \(MessageOpener.maximumLayers) layers")
+            }
+        let hints = error == .notARecipient ? ["import the key it is for: smime import KEY.p12"] : []
+        self.init(status, Self.said(text, of: subject), hints: hints)
     }
 
     private init(mime error: MIMEError, in subject: String?) {

@@ -74,8 +74,8 @@ extension TrustStore {
             anchors: authorities.anchors + (try Self.ownAnchors(among: certificates, in: database)),
             pinned: Set(pinned),
             intermediates: authorities.intermediates,
-            crls: lists,
-            systemAnchors: systemAnchors
+            certificateLists: lists,
+            systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
     }
 

@@ -29,7 +29,7 @@ public actor RecipientRegistry {
     ) async throws(KeystoreError) -> [RecipientChoice] {
         let (known, trust) = try await database.read { database in
             let known = try addresses.map { try RecipientRecord.all(for: $0, in: database) }
-            let certificates = known.joined().filter { $0.trust == .chain }.map(\.certificate)
+            let certificates = known.joined().filter { $0.trust != .distrusted }.map(\.certificate)
             return (known, try TrustStore(judging: certificates, systemAnchors: systemAnchors, in: database))
         }
         return zip(addresses, known).map { RecipientChoice(address: $0, recipients: $1, trust: trust, at: time) }
@@ -108,9 +108,13 @@ public struct RecipientChoice: Sendable {
     public init(address: EmailAddress, recipients: [KnownRecipient], trust: TrustStore, at time: Date) {
         self.address = address
         let chains = recipients.map { recipient in
-            guard recipient.trust == .chain else { return RecipientSelection.Chain(isTrusted: false) }
-            let verdict = trust.judge(recipient.certificate, extra: [], purpose: .encryption, at: time)
-            return RecipientSelection.Chain(isTrusted: verdict.isTrusted, isRevoked: verdict.isRevoked)
+            guard recipient.trust != .distrusted else { return RecipientSelection.Chain(isTrusted: false) }
+            let verdict = trust.judge(recipient.certificate, purpose: .encryption, at: time)
+            let isInTime = !verdict.timeProblems.contains { $0.level == .error }
+            return RecipientSelection.Chain(
+                isTrusted: verdict.isTrusted && isInTime,
+                isRevoked: verdict.revocation?.status == .revoked
+            )
         }
         let reasons = RecipientSelection.judge(recipients, chains: chains, at: time)
         candidates = Array(zip(recipients, reasons))

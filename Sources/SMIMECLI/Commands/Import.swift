@@ -50,7 +50,7 @@ extension SMIMECommand {
                 judging: [first.certificate],
                 systemAnchors: anchors.systemAnchors
             )
-            let verdict = trust.judge(first.certificate, extra: [], purpose: .signing, at: .now)
+            let verdict = trust.judge(first.certificate, purpose: .signing, at: .now)
             var hints: [String] = []
             if !verdict.isTrusted {
                 let root = result.intermediates.map(\.certificate).last(where: \.isSelfIssued)
