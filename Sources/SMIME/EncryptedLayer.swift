@@ -46,7 +46,9 @@ public struct EncryptedLayer: Sendable {
     /// - Throws: `SMIMEError.notARecipient`; `CMSError.decryptionFailed` for every fault after that.
     func decrypt(with keys: [Key]) throws -> Plaintext {
         for recipient in data.recipients {
-            guard let key = keys.first(where: { recipient.identifier?.matches($0.certificate) == true }) else { continue }
+            guard let key = keys.first(where: { recipient.identifier?.matches($0.certificate) == true }) else {
+                continue
+            }
             let contentKey = try data.key(for: recipient, with: key.privateKey)
             let (content, observer) = try data.check(with: contentKey) { PlaintextObserver() }
             guard let header = observer.header else {

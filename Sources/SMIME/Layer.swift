@@ -27,7 +27,9 @@ enum Layer {
     init(cms stream: ByteStream, declared: String?, mustBeEntity: Bool) throws {
         let type = try CMSContentType(of: stream)
         if let declared, let expected = Self.types[declared], !expected.contains(type) {
-            throw SMIMEError.malformed("smime-type says \(declared.escapedForDisplay), but the content is something else")
+            throw SMIMEError.malformed(
+                "smime-type says \(declared.escapedForDisplay), but the content is something else"
+            )
         }
         switch type {
         case .signedData: self = .signed(try SignedLayer(cms: stream))

@@ -116,7 +116,11 @@ public struct MessageProtector {
         switch signatureForm {
         case .opaque: return ProtectedEntity(cms: object, type: "signed-data")
         case .detached:
-            return ProtectedEntity(content: ContentForm { try form.write(to: $0) }, signature: object, digest: signer.digest)
+            return ProtectedEntity(
+                content: ContentForm { try form.write(to: $0) },
+                signature: object,
+                digest: signer.digest
+            )
         }
     }
 

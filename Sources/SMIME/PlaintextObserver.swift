@@ -33,7 +33,8 @@ final class PlaintextObserver: ByteSink {
     private func collectHead(_ bytes: UnsafeRawBufferPointer) {
         let before = max(0, head.count - 3)
         head.append(contentsOf: bytes.prefix(Self.headLimit - head.count))
-        isHeadComplete = head.count >= Self.headLimit || Self.endsHeader(head[before...]) || head.first == 10
+        isHeadComplete =
+            head.count >= Self.headLimit || Self.endsHeader(head[before...]) || head.first == 10
             || head.starts(with: [13, 10])
     }
 
@@ -51,7 +52,8 @@ final class PlaintextObserver: ByteSink {
         var position = 0
         while position < bytes.count, let found = memchr(start + position, 0x2D, bytes.count - position) {
             position = UnsafeRawPointer(found) - start + 1
-            let following = String(decoding: bytes[position..<min(position + reach, bytes.count)], as: UTF8.self).lowercased()
+            let following = String(decoding: bytes[position..<min(position + reach, bytes.count)], as: UTF8.self)
+                .lowercased()
             if following.hasPrefix("encoding"), following.contains("binary") { return true }
         }
         return false

@@ -34,13 +34,17 @@ extension Entity {
         let isOurs = stated.map(Self.signatureTypes.contains) ?? children.last?.contentType.isSignature ?? false
         guard isOurs else { return nil }
         if let defect = defects.first(where: \.isError) { return .malformed(defect.text) }
-        guard children.count == 2 else { return .malformed("multipart/signed with \(children.count) parts instead of two") }
+        guard children.count == 2 else {
+            return .malformed("multipart/signed with \(children.count) parts instead of two")
+        }
         let (content, signature) = (children[0], children[1])
         let isNamed = signature.contentType.name == "application/octet-stream" && signature.hasFilename(".p7s")
         guard signature.contentType.isSignature || isNamed else {
             return .malformed("the second part of multipart/signed is no signature but \(signature.contentType.name)")
         }
-        if let defect = signature.defects.union(content.defects).first(where: \.isError) { return .malformed(defect.text) }
+        if let defect = signature.defects.union(content.defects).first(where: \.isError) {
+            return .malformed(defect.text)
+        }
         return .multipartSigned(content: content, signature: signature)
     }
 

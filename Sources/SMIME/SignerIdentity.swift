@@ -18,8 +18,12 @@ struct SignerIdentity {
         from = list?.mailboxes ?? []
         sender = header.first("Sender").flatMap { try? AddressList(field: $0) }?.mailboxes ?? []
         let defects = list?.defects ?? []
-        if fields.isEmpty || from.isEmpty { problems.append(Problem("from-missing", "From is missing or holds no address")) }
-        if defects.contains(.malformed) { problems.append(Problem("from-malformed", "From holds something that is no address")) }
+        if fields.isEmpty || from.isEmpty {
+            problems.append(Problem("from-missing", "From is missing or holds no address"))
+        }
+        if defects.contains(.malformed) {
+            problems.append(Problem("from-malformed", "From holds something that is no address"))
+        }
         if defects.contains(.group) { problems.append(Problem("from-group", .warning, "From is a group")) }
         if defects.contains(.route) { problems.append(Problem("from-route", .warning, "From holds a source route")) }
         if from.count > 1 { problems.append(Problem("from-several", .warning, "From holds several mailboxes")) }

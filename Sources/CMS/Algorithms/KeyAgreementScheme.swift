@@ -83,7 +83,11 @@ struct KeyAgreementScheme: Sendable {
                         var parameters = [
                             OSSL_PARAM_construct_utf8_string(smime_OSSL_KDF_PARAM_DIGEST(), digest.baseAddress, 0),
                             OSSL_PARAM_construct_octet_string(smime_OSSL_KDF_PARAM_SECRET(), secretStart, secret.count),
-                            OSSL_PARAM_construct_octet_string(smime_OSSL_KDF_PARAM_INFO(), info.baseAddress, info.count),
+                            OSSL_PARAM_construct_octet_string(
+                                smime_OSSL_KDF_PARAM_INFO(),
+                                info.baseAddress,
+                                info.count
+                            ),
                             OSSL_PARAM_construct_end(),
                         ]
                         let target = output.bindMemory(to: UInt8.self).baseAddress

@@ -34,7 +34,10 @@ public struct EnvelopedDataWriter {
     /// - Throws: `StreamError.changedWhileReading` if there are fewer or more, and whatever `content` and `sink` throw.
     public func write(to sink: any ByteSink, content: (any ByteSink) throws -> Void) throws {
         try sink.write(frame.prefix)
-        let encryptor = EncryptingSink(try reporting(.cms) { try encryption.makeContext(key, isEncrypting: true) }, sink)
+        let encryptor = EncryptingSink(
+            try reporting(.cms) { try encryption.makeContext(key, isEncrypting: true) },
+            sink
+        )
         try content(encryptor)
         try encryptor.finish()
         guard encryptor.count == frame.contentCount else { throw StreamError.changedWhileReading }

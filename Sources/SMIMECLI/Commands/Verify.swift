@@ -56,7 +56,7 @@ extension SMIMECommand {
             let opener = MessageOpener(provider, at: times.date)
             let outcomes = try await Batch(input.paths).run { path in
                 let result = try await verify(path, opener)
-                let isAsserted = try assertSigner.map { result.report.isSigned(by: $0) } ?? true
+                let isAsserted = try assertSigner.map { try result.report.isSigned(by: $0) } ?? true
                 if !isAsserted { Console.error("\(InputFile.name(path)): not validly signed by \(assertSigner ?? "")") }
                 try writeContent(of: result)
                 return (result.report, isAsserted ? result.report.exitStatus : max(result.report.exitStatus, .negative))
@@ -105,7 +105,9 @@ extension VerificationReport {
     /// Whether a valid signature over the whole message is by the one who has this address or fingerprint.
     func isSigned(by name: String) throws -> Bool {
         guard status == .valid else { return false }
-        if let fingerprint = Fingerprint(name) { return signers.contains { $0.certificate?.fingerprint == fingerprint } }
+        if let fingerprint = Fingerprint(name) {
+            return signers.contains { $0.certificate?.fingerprint == fingerprint }
+        }
         let address = try EmailAddress(name)
         return signers.contains { $0.certificate?.names(address) == true }
     }

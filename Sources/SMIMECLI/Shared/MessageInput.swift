@@ -14,7 +14,8 @@ enum MessageInput {
         let lineEnd = try LineEndCensus(of: source.reader()).lineEnd ?? .lf
         let spool = Spool()
         let content = [
-            NewField("MIME-Version", "1.0"), NewField("Content-Type", "text/plain", parameters: [.init("charset", "utf-8")]),
+            NewField("MIME-Version", "1.0"),
+            NewField("Content-Type", "text/plain", parameters: [.init("charset", "utf-8")]),
             NewField("Content-Transfer-Encoding", "8bit"),
         ]
         for field in fields + content { try spool.write(field.bytes(lineEnd: lineEnd)) }

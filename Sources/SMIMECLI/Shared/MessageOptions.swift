@@ -15,7 +15,9 @@ struct InputOptions: ParsableArguments {
     var paths: [String] { files.isEmpty ? ["-"] : files }
 
     func validate() throws {
-        guard paths.count(where: { $0 == "-" }) <= 1 else { throw ValidationError("standard input can be read once only") }
+        guard paths.count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("standard input can be read once only")
+        }
     }
 }
 
@@ -33,7 +35,9 @@ struct OutputOptions: ParsableArguments {
         completion: .directory
     )
     var outputDir: String?
-    @Option(help: ArgumentHelp("With -O: work on this many files at once. (default: one for each core)", valueName: "n"))
+    @Option(
+        help: ArgumentHelp("With -O: work on this many files at once. (default: one for each core)", valueName: "n")
+    )
     var jobs: Int?
     @Flag(help: "Write lines that end in CRLF.") var crlf = false
     @Flag(help: "Write lines that end in LF.") var lf = false

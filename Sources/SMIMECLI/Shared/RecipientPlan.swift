@@ -41,7 +41,11 @@ struct RecipientPlan {
         let visible = try addresses.isEmpty ? Self.addresses(["To", "Cc"], of: header) : addresses
         let hidden = addresses.isEmpty ? try Self.addresses(["Bcc"], of: header) : []
         guard !visible.isEmpty || !hidden.isEmpty || !extra.isEmpty else {
-            throw Failure(.usage, "no recipients: the message has none in To or Cc", hints: ["name them with --to ADDR"])
+            throw Failure(
+                .usage,
+                "no recipients: the message has none in To or Cc",
+                hints: ["name them with --to ADDR"]
+            )
         }
         let found = try await certificates(for: visible + hidden)
         let own = try await ownCertificate(sender)
@@ -67,7 +71,11 @@ struct RecipientPlan {
         return try names.flatMap { header.all($0) }.flatMap { field in
             let list = try AddressList(field: field)
             guard !list.defects.contains(.malformed) else {
-                throw Failure(.badData, "\(field.name): something in it is no address", hints: ["name the recipients with --to"])
+                throw Failure(
+                    .badData,
+                    "\(field.name): something in it is no address",
+                    hints: ["name the recipients with --to"]
+                )
             }
             return list.addresses
         }.filter { seen.insert($0).inserted }
@@ -95,7 +103,8 @@ struct RecipientPlan {
     }
 
     private static func reason(_ choice: RecipientChoice) -> String {
-        choice.candidates.isEmpty ? "none is known" : choice.candidates.map(\.reason.description).joined(separator: "; ")
+        choice.candidates.isEmpty
+            ? "none is known" : choice.candidates.map(\.reason.description).joined(separator: "; ")
     }
 
     private static func hints(_ choices: [RecipientChoice]) -> [String] {
@@ -108,13 +117,15 @@ struct RecipientPlan {
 
     private func ownCertificate(_ sender: (given: EmailAddress?, from: EmailAddress?)?) async throws -> [Certificate] {
         guard let sender, let address = sender.given ?? sender.from else { return [] }
-        do {
+        do throws(KeystoreError) {
             return [try await store.accounts.identity(for: address, purpose: .encryption, at: time).certificate]
-        } catch let error as KeystoreError {
+        } catch {
             guard sender.given == nil else { throw error }
             switch error {
             case .unknownAccount, .noUsableIdentity:
-                Console.warning("\(address) will not be able to read it: no certificate of an account of yours for that")
+                Console.warning(
+                    "\(address) will not be able to read it: no certificate of an account of yours for that"
+                )
                 return []
             default: throw error
             }
@@ -128,8 +139,10 @@ extension Certificate {
         try files.flatMap { file in
             let items: [KeyMaterial]
             do { items = try KeyMaterial.read(InputFile.bytes(of: file)) } catch { throw Failure(error, in: file) }
-            let certificates = items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
-                .filter { !$0.isCertificateAuthority }
+            let certificates = items.compactMap {
+                if case .certificate(let certificate) = $0 { certificate } else { nil }
+            }
+            .filter { !$0.isCertificateAuthority }
             guard !certificates.isEmpty else { throw Failure(.badData, "\(file): holds no certificate to encrypt to") }
             for certificate in certificates { Console.warning("\(file): used unchecked: \(certificate.subject)") }
             return certificates

@@ -100,7 +100,8 @@ extension VerificationReport.Signer {
         if let signingTime { lines.append("  signed at   \(signingTime.formatted(.iso8601))") }
         lines.append("  signature   \(signature) with \(digest ?? "an unknown digest")")
         let axes = [
-            ("integrity", integrity), ("chain", chain), ("identity", identity), ("revocation", revocation), ("time", time),
+            ("integrity", integrity), ("chain", chain), ("identity", identity), ("revocation", revocation),
+            ("time", time),
         ]
         for (name, axis) in axes {
             let verdict = axis.ok.map { $0 ? "ok" : "FAILED" } ?? "not checked"
