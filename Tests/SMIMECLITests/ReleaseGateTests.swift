@@ -68,7 +68,7 @@ private final class Workbench {
             set -e
             echo test >password
             "$SMIME" import "$CERTS/alice/alice.p12" --password-file password
-            "$SMIME" trust add "$CERTS/ca/root.pem"
+            "$SMIME" import "$CERTS/ca/root.pem" --trust
             printf '%s\\r\\n' 'From: alice@example.com' 'To: alice@example.com' 'MIME-Version: 1.0' \
                 'Content-Type: application/octet-stream' 'Content-Transfer-Encoding: base64' '' >mail
             head -c \(size / 78 * 57) /dev/urandom | base64 -w 76 | sed 's/$/\\r/' >>mail
