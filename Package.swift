@@ -47,7 +47,10 @@ let package = Package(
         .testTarget(name: "CMSTests", dependencies: ["CMS", "Streams", "TestSupport"]),
         .testTarget(name: "MIMETests", dependencies: ["MIME", "Streams", "TestSupport"]),
         .testTarget(name: "SMIMETests", dependencies: ["SMIME", "CMS", "MIME", "Streams", "TestSupport"]),
-        .testTarget(name: "KeystoreTests", dependencies: ["Keystore", "CMS", "MIME", "TestSupport"]),
+        .testTarget(
+            name: "KeystoreTests",
+            dependencies: ["Keystore", "CMS", "MIME", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
         .testTarget(
             name: "SMIMECLITests",
             dependencies: ["SMIMECLI", "TestSupport"],

@@ -6,6 +6,7 @@ public enum CMSError: Error, Equatable, Sendable {
         case certificate = "certificate"
         case certificateList = "certificate revocation list"
         case cms = "CMS object"
+        case keyMaterial = "key or certificate file"
         case pem = "PEM file"
         case pkcs12 = "PKCS#12 file"
         case privateKey = "private key"

@@ -32,3 +32,9 @@ static inline int smime_sk_X509_CRL_push(STACK_OF(X509_CRL) *stack, X509_CRL *cr
 static inline void smime_sk_X509_CRL_pop_free(STACK_OF(X509_CRL) *stack) { sk_X509_CRL_pop_free(stack, X509_CRL_free); }
 static inline long smime_BIO_get_mem_data(BIO *bio, const char **data) { return BIO_get_mem_data(bio, (char **)data); }
 static inline void smime_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); }
+static inline void smime_OPENSSL_clear_free(void *pointer, size_t count) { OPENSSL_clear_free(pointer, count); }
+
+// String macros: Swift would pass a temporary copy, but OSSL_PARAM keeps the pointer it is given.
+static inline const char *smime_OSSL_KDF_PARAM_DIGEST(void) { return OSSL_KDF_PARAM_DIGEST; }
+static inline const char *smime_OSSL_KDF_PARAM_INFO(void) { return OSSL_KDF_PARAM_INFO; }
+static inline const char *smime_OSSL_KDF_PARAM_SECRET(void) { return OSSL_KDF_PARAM_SECRET; }

@@ -18,10 +18,15 @@ public struct HeaderSplit: Sendable {
     private let header: HeaderBlock
     /// The names of the fields that move, in lower case.
     private let movedNames: [String]
+    /// The names of the fields that are left out, in lower case.
+    private let omitted: Set<String>
 
     /// Divides the header of a whole message.
-    public init(_ header: HeaderBlock) {
+    ///
+    /// - Parameter omitting: names of fields that shall stand neither outside nor inside, such as `Bcc`.
+    public init(_ header: HeaderBlock, omitting: Set<String> = []) {
         self.header = header
+        omitted = Set(omitting.map { $0.lowercased() })
         let moved = header.fields.filter(\.isContentField)
         movedNames = moved.map { $0.name.lowercased() }
         contentFields = moved.flatMap { $0.closedBytes(header.lineEnd) }
@@ -41,7 +46,7 @@ public struct HeaderSplit: Sendable {
         var number = 0
         for field in header.fields {
             guard field.isContentField else {
-                output += field.closedBytes(header.lineEnd)
+                if !omitted.contains(field.name.lowercased()) { output += field.closedBytes(header.lineEnd) }
                 continue
             }
             if number == 0 { output += otherBytes }

@@ -1,10 +1,67 @@
 import ArgumentParser
+import CMS
+import Foundation
+import Streams
 
+/// The command `smime`.
 @main
 struct SMIMECommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "smime",
         abstract: "Sign, encrypt, decrypt, and verify S/MIME mail.",
-        version: "0.1.0"
+        discussion: """
+            Start with your certificate and key, then use them:
+              smime import alice.p12
+              smime sign mail.eml -o signed.eml
+            """,
+        version: "0.1.0 (\(Libcrypto.version))",
+        subcommands: [
+            Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, List.self, AccountCommand.self,
+            RecipientCommand.self, TrustCommand.self, Export.self, Doctor.self,
+        ]
     )
+
+    @OptionGroup var global: GlobalOptions
+
+    static func main() async {
+        // A reader that went away is a failed write, which has a status of its own, and not a silent death.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Foundation.exit(report(error).rawValue)
+        }
+    }
+
+    /// Says what went wrong, or what was asked for, and returns the status to end with.
+    private static func report(_ error: any Error) -> ExitStatus {
+        if let status = error as? ExitStatus { return status }
+        let failure: Failure
+        if exitCode(for: error) == .success {
+            do {
+                try Console.print(fullMessage(for: error))
+                return .success
+            } catch let error {
+                failure = Failure(error)
+            }
+        } else if exitCode(for: error) == .validationFailure {
+            failure = Failure(usage: message(for: error), hint: usageHint(for: error))
+        } else {
+            failure = Failure(error)
+        }
+        Console.error(failure.message)
+        failure.hints.forEach(Console.hint)
+        return failure.status
+    }
+
+    /// The usage line of the verb that was meant.
+    private static func usageHint(for error: any Error) -> String? {
+        fullMessage(for: error).split(separator: "\n").first { $0.hasPrefix("Usage: ") }
+            .map { "usage: " + $0.dropFirst("Usage: ".count) }
+    }
 }

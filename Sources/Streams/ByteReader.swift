@@ -49,4 +49,20 @@ public struct ByteStream: Sendable {
     public func base64Decoded() -> ByteStream {
         ByteStream { Base64Decoder(try makeReader()) }
     }
+
+    /// The bytes after the first `count`.
+    public func dropFirst(_ count: Int) -> ByteStream {
+        ByteStream {
+            let reader = try makeReader()
+            let window = Window(size: min(max(count, 1), Window.size))
+            var left = count
+            while left > 0 {
+                let piece = UnsafeMutableRawBufferPointer(rebasing: window.bytes.prefix(left))
+                let read = try reader.read(into: piece)
+                guard read > 0 else { break }
+                left -= read
+            }
+            return reader
+        }
+    }
 }

@@ -19,7 +19,9 @@ extension ByteSource {
         let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
             while count < range.count {
                 do throws(StreamError) {
-                    let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count..<range.count])
+                    let rest = UnsafeMutableRawBufferPointer(
+                        rebasing: UnsafeMutableRawBufferPointer(buffer)[count..<range.count]
+                    )
                     let read = try self.read(into: rest, at: range.lowerBound + count)
                     guard read > 0 else { throw StreamError.changedWhileReading }
                     count += read
@@ -80,7 +82,9 @@ public struct MemorySource: ByteSource {
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
         let length = min(buffer.count, bytes.count - offset)
         guard length > 0 else { return 0 }
-        bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + length])) }
+        bytes.withUnsafeBytes {
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + length]))
+        }
         return length
     }
 }

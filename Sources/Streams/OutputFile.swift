@@ -15,10 +15,11 @@ public final class OutputFile: ByteSink {
     /// - Parameter isPrivate: mode 0600 for plaintext and keys; else 0666 less the umask.
     /// - Throws: `StreamError.cannotCreate`
     public init(path: String, isPrivate: Bool) throws(StreamError) {
-        target = realpath(path, nil).map { resolved in
-            defer { free(resolved) }
-            return String(cString: resolved)
-        } ?? path
+        target =
+            realpath(path, nil).map { resolved in
+                defer { free(resolved) }
+                return String(cString: resolved)
+            } ?? path
         var status = stat()
         if stat(target, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             descriptor = open(target, O_WRONLY | O_CLOEXEC)

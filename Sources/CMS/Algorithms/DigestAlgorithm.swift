@@ -28,7 +28,9 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
     }
 
     /// The name by which libcrypto fetches it.
-    package var libcryptoName: String { self == .md5 || self == .sha1 ? rawValue.uppercased() : "SHA2-\(rawValue.dropFirst(3))" }
+    package var libcryptoName: String {
+        self == .md5 || self == .sha1 ? rawValue.uppercased() : "SHA2-\(rawValue.dropFirst(3))"
+    }
 
     /// The length of its value in bytes.
     package var byteCount: Int {

@@ -8,6 +8,7 @@ package final class Digester {
     private let context: Owned<EVP_MD_CTX>
 
     package init(_ algorithm: DigestAlgorithm) throws(OpenSSLError) {
+        Libcrypto.start()
         self.algorithm = algorithm
         let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, algorithm.libcryptoName, nil), "EVP_MD_fetch")
         let context = try Owned<EVP_MD_CTX>(EVP_MD_CTX_new(), "EVP_MD_CTX_new")

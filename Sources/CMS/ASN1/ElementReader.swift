@@ -1,0 +1,124 @@
+package import SwiftASN1
+
+/// Takes the elements of a constructed value one after the other, as BER allows them to be written.
+package struct ElementReader {
+    /// Why bytes do not have the shape that was asked for.
+    package struct Mismatch: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private var rest: ArraySlice<ASN1Node>
+
+    /// Opens `node`, which must be constructed and bear `identifier`.
+    package init(_ node: ASN1Node, _ identifier: ASN1Identifier = .sequence) throws {
+        guard node.identifier == identifier else {
+            throw Mismatch(description: "expected \(identifier), found \(node.identifier)")
+        }
+        rest = try node.children()[...]
+    }
+
+    /// The elements not taken yet.
+    package var remaining: ArraySlice<ASN1Node> { rest }
+
+    /// The next element, whatever it is.
+    package mutating func next() throws -> ASN1Node {
+        guard let node = rest.popFirst() else { throw Mismatch(description: "an element is missing") }
+        return node
+    }
+
+    /// The next element, which must bear `identifier`.
+    package mutating func next(_ identifier: ASN1Identifier) throws -> ASN1Node {
+        let node = try next()
+        guard node.identifier == identifier else {
+            throw Mismatch(description: "expected \(identifier), found \(node.identifier)")
+        }
+        return node
+    }
+
+    /// The next element if it bears `identifier`; otherwise nothing is taken.
+    package mutating func optional(_ identifier: ASN1Identifier) -> ASN1Node? {
+        rest.first?.identifier == identifier ? rest.popFirst() : nil
+    }
+}
+
+extension ASN1Node {
+    /// Reads one element that fills `bytes`, after bounding what reading it can cost.
+    package static func read(_ bytes: some Collection<UInt8>) throws -> ASN1Node {
+        let bytes = Array(bytes)
+        guard try ElementExtent(of: bytes).count == bytes.count else {
+            throw ElementReader.Mismatch(description: "bytes follow the structure")
+        }
+        return try BER.parse(bytes)
+    }
+
+    /// The elements of a constructed value.
+    package func children() throws -> [ASN1Node] {
+        guard case .constructed(let nodes) = content else {
+            throw ElementReader.Mismatch(description: "\(identifier) is not constructed")
+        }
+        return Array(nodes)
+    }
+
+    /// The only element of a constructed value, as in an explicit tag.
+    package func onlyChild() throws -> ASN1Node {
+        let nodes = try children()
+        guard nodes.count == 1 else {
+            throw ElementReader.Mismatch(description: "\(identifier) holds \(nodes.count) elements instead of one")
+        }
+        return nodes[0]
+    }
+
+    /// The content octets of a primitive value.
+    package func primitive() throws -> ArraySlice<UInt8> {
+        guard case .primitive(let bytes) = content else {
+            throw ElementReader.Mismatch(description: "\(identifier) is not primitive")
+        }
+        return bytes
+    }
+
+    /// The value of an OCTET STRING under any tag, in one piece or in BER's many.
+    package func octets() throws -> [UInt8] {
+        switch content {
+        case .primitive(let bytes): return Array(bytes)
+        case .constructed(let nodes):
+            var octets: [UInt8] = []
+            for node in nodes {
+                guard node.identifier == .octetString else {
+                    throw ElementReader.Mismatch(description: "\(node.identifier) inside an OCTET STRING")
+                }
+                octets += try node.octets()
+            }
+            return octets
+        }
+    }
+
+    /// The value of a BIT STRING of whole bytes.
+    package func bits() throws -> [UInt8] {
+        let bytes = try primitive()
+        guard bytes.first == 0 else { throw ElementReader.Mismatch(description: "a BIT STRING is not of whole bytes") }
+        return Array(bytes.dropFirst())
+    }
+
+    /// The value of an INTEGER that must lie between 0 and `limit`.
+    package func integer(upTo limit: Int = .max) throws -> Int {
+        let bytes = try primitive()
+        guard let first = bytes.first, first < 0x80, bytes.drop(while: { $0 == 0 }).count < 8 else {
+            throw ElementReader.Mismatch(description: "an INTEGER is negative or too big")
+        }
+        let value = bytes.reduce(0) { $0 << 8 | Int($1) }
+        guard value <= limit else { throw ElementReader.Mismatch(description: "an INTEGER is greater than \(limit)") }
+        return value
+    }
+
+    /// The value of an OBJECT IDENTIFIER.
+    package func objectIdentifier() throws -> ASN1ObjectIdentifier {
+        try ASN1ObjectIdentifier(berEncoded: self)
+    }
+}
+
+/// Runs a parser and reports whatever it throws as a malformed `structure`.
+func parsing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
+    do { return try body() } catch let error as CMSError { throw error } catch let error as OpenSSLError {
+        throw .malformed(structure, "\(error)")
+    } catch { throw .malformed(structure, "\(error)") }
+}

@@ -1,0 +1,75 @@
+import COpenSSL
+package import SwiftASN1
+
+/// A content-encryption algorithm: one row for each that can be read.
+public struct ContentCipher: Hashable, Sendable {
+    /// How the cipher treats blocks, and so which CMS structure it belongs in.
+    enum Mode: Sendable {
+        /// Cipher block chaining with PKCS#7 padding: EnvelopedData, unauthenticated.
+        case cbc
+        /// Galois/counter mode: AuthEnvelopedData.
+        case gcm
+    }
+
+    /// The name users know, as `aes-256-gcm`.
+    public let name: String
+    /// The algorithm's identifier.
+    package let oid: ASN1ObjectIdentifier
+    /// The length of its key in bytes; for RC2 the parameters may say otherwise.
+    let keyCount: Int
+    let mode: Mode
+    /// The name by which libcrypto fetches it.
+    let libcryptoName: String
+    /// Read in old mail only, with a warning; never written.
+    public let isHistoric: Bool
+
+    /// Whether the cipher detects changed ciphertext.
+    public var isAuthenticated: Bool { mode == .gcm }
+
+    /// The length of its initialisation vector or nonce, in bytes, when we choose it.
+    var ivCount: Int {
+        switch mode {
+        case .gcm: 12
+        case .cbc: isHistoric ? 8 : 16
+        }
+    }
+
+    static let rc2OID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 3, 2]
+
+    /// Every row. RFC 3565 §4, RFC 5084 §1.3, RFC 3370 §5.
+    public static let all: [ContentCipher] = [.aes256GCM, .aes128GCM, .aes256CBC, .aes128CBC, .tripleDES, .rc2]
+
+    public static let aes256GCM = ContentCipher("aes-256-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 46], 32, .gcm)
+    public static let aes128GCM = ContentCipher("aes-128-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 6], 16, .gcm)
+    public static let aes256CBC = ContentCipher("aes-256-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 42], 32, .cbc)
+    public static let aes128CBC = ContentCipher("aes-128-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 2], 16, .cbc)
+    static let tripleDES = ContentCipher("des-ede3-cbc", [1, 2, 840, 113549, 3, 7], 24, .cbc, isHistoric: true)
+    static let rc2 = ContentCipher("rc2-cbc", rc2OID, 16, .cbc, isHistoric: true)
+
+    private init(
+        _ name: String,
+        _ oid: ASN1ObjectIdentifier,
+        _ keyCount: Int,
+        _ mode: Mode,
+        isHistoric: Bool = false
+    ) {
+        self.name = name
+        self.oid = oid
+        self.keyCount = keyCount
+        self.mode = mode
+        self.isHistoric = isHistoric
+        libcryptoName = name.uppercased()
+    }
+
+    /// The row for `oid`, or nil.
+    package init?(oid: ASN1ObjectIdentifier) {
+        guard let row = Self.all.first(where: { $0.oid == oid }) else { return nil }
+        self = row
+    }
+
+    /// The cipher called `name` if it may be used for writing.
+    public init?(writable name: some StringProtocol) {
+        guard let row = Self.all.first(where: { $0.name == name.lowercased() && !$0.isHistoric }) else { return nil }
+        self = row
+    }
+}

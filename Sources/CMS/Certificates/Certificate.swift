@@ -1,0 +1,107 @@
+public import Foundation
+import SwiftASN1
+
+/// An X.509 certificate: an immutable value that is well-formed, and nothing more than that.
+///
+/// Whether it can be trusted is for `TrustStore.judge` to say. RFC 5280 §4
+public struct Certificate: Sendable {
+    /// The encoding as it was received.
+    public let der: [UInt8]
+    /// The SHA-256 of `der`.
+    public let fingerprint: Fingerprint
+    public let subject: DistinguishedName
+    public let issuer: DistinguishedName
+    /// The content octets of the INTEGER as it was encoded.
+    public let serialNumber: [UInt8]
+    public let notBefore: Date
+    public let notAfter: Date
+    /// The mail addresses of the subject as written in the certificate: those of the subject alternative name, or
+    /// those of the distinguished name if there are none in the former.
+    ///
+    /// RFC 8550 §3, RFC 9598
+    public let addresses: [String]
+    /// Whether an address was left out of `addresses` because it holds control or non-ASCII characters where there
+    /// must not be any, or is empty.
+    public let hasMalformedAddress: Bool
+    /// Nil if the extension is absent.
+    public let keyUsage: KeyUsage?
+    /// Dotted object identifiers; nil if the extension is absent.
+    public let extendedKeyUsages: [String]?
+    /// Whether basicConstraints says so.
+    public let isCertificateAuthority: Bool
+    public let subjectKeyIdentifier: [UInt8]?
+    public let authorityKeyIdentifier: [UInt8]?
+    /// The DER of the SubjectPublicKeyInfo.
+    public let publicKeyInfo: [UInt8]
+    public let publicKeyAlgorithm: PublicKeyAlgorithm
+    /// The name of the algorithm that the issuer signed with, or its dotted object identifier.
+    public let signatureAlgorithm: String
+
+    /// The greatest encoding that is read, in bytes.
+    public static let maximumCount = 1 << 20
+
+    /// Parses one certificate that fills `der`.
+    ///
+    /// - Throws: `CMSError.malformed` if it is not well-formed, also where an extension that is read here is not.
+    public init(der: [UInt8]) throws(CMSError) {
+        guard der.count <= Self.maximumCount else { throw .limitExceeded("certificate size") }
+        let fields = try parsing(.certificate) { try CertificateFields(der) }
+        let extensions = try parsing(.certificate) { try CertificateExtensions(fields.extensions) }
+        self.der = der
+        fingerprint = try Fingerprint(of: der)
+        (subject, issuer) = (fields.subject, fields.issuer)
+        serialNumber = fields.serialNumber
+        (notBefore, notAfter) = (fields.notBefore, fields.notAfter)
+        publicKeyInfo = fields.publicKeyInfo
+        publicKeyAlgorithm = try parsing(.certificate) { try PublicKeyAlgorithm(publicKeyInfo: fields.publicKeyInfo) }
+        signatureAlgorithm = CertificateSignature.name(fields.signatureAlgorithm)
+        (keyUsage, extendedKeyUsages) = (extensions.keyUsage, extensions.extendedKeyUsages)
+        isCertificateAuthority = extensions.isCertificateAuthority
+        subjectKeyIdentifier = extensions.subjectKeyIdentifier
+        authorityKeyIdentifier = extensions.authorityKeyIdentifier
+        let named = extensions.hasAddress ? extensions.addresses : subject.emailAddresses
+        addresses = named.filter(CertificateExtensions.isFit)
+        hasMalformedAddress = extensions.hasMalformedAddress || addresses.count < named.count
+    }
+
+    /// Whether subject and issuer are the same, as in a root.
+    public var isSelfIssued: Bool { subject.matches(issuer) }
+
+    /// Whether `date` lies within the validity period, whose ends belong to it.
+    public func isValid(at date: Date) -> Bool { notBefore <= date && date <= notAfter }
+}
+
+extension Certificate: Hashable {
+    public static func == (a: Certificate, b: Certificate) -> Bool { a.der == b.der }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
+}
+
+extension Certificate {
+    /// Whether the certificate lets its key sign mail: key usage, purpose and kind of key, and it is no CA.
+    ///
+    /// RFC 8550 §4.4
+    public var canSign: Bool {
+        publicKeyAlgorithm.canSign && isForMail && !isCertificateAuthority
+            && (keyUsage.map { !$0.isDisjoint(with: [.digitalSignature, .nonRepudiation]) } ?? true)
+    }
+
+    /// Whether the certificate lets mail be encrypted to its key.
+    public var canEncrypt: Bool { !isCertificateAuthority && isForMail && keyUsageAllowsEncryption }
+
+    /// Whether the extended key usage admits S/MIME: emailProtection or anyExtendedKeyUsage, or no such extension.
+    ///
+    /// RFC 8550 §4.4.4
+    public var isForMail: Bool {
+        guard let extendedKeyUsages else { return true }
+        return extendedKeyUsages.contains("1.3.6.1.5.5.7.3.4") || extendedKeyUsages.contains("2.5.29.37.0")
+    }
+
+    private var keyUsageAllowsEncryption: Bool {
+        switch publicKeyAlgorithm {
+        case .rsa: keyUsage?.contains(.keyEncipherment) ?? true
+        case .ellipticCurve, .x25519: keyUsage?.contains(.keyAgreement) ?? true
+        case .dsa, .ed25519, .other, .rsaPSS: false
+        }
+    }
+}

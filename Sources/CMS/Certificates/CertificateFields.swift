@@ -1,0 +1,60 @@
+import Foundation
+import SwiftASN1
+
+/// The fields of `Certificate` and `TBSCertificate`.
+///
+/// RFC 5280 §4.1
+struct CertificateFields {
+    let serialNumber: [UInt8]
+    let signatureAlgorithm: AlgorithmIdentifier
+    let issuer: DistinguishedName
+    let subject: DistinguishedName
+    let notBefore: Date
+    let notAfter: Date
+    let publicKeyInfo: [UInt8]
+    /// The encoded `Extension` elements.
+    let extensions: [ASN1Node]
+
+    init(_ der: [UInt8]) throws {
+        var certificate = try ElementReader(ASN1Node.read(der))
+        let signed = try certificate.next(.sequence)
+        let outerAlgorithm = try AlgorithmIdentifier(berEncoded: certificate.next(.sequence))
+        _ = try certificate.next(.bitString)
+
+        var fields = try ElementReader(signed)
+        _ = fields.optional(.context(0))
+        serialNumber = Array(try fields.next(.integer).primitive())
+        signatureAlgorithm = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
+        // RFC 5280 §4.1.1.2: otherwise the outer one, which is not signed, could be swapped.
+        guard outerAlgorithm == signatureAlgorithm else {
+            throw ElementReader.Mismatch(description: "two different signature algorithms")
+        }
+        issuer = try DistinguishedName(fields.next(.sequence))
+        var validity = try ElementReader(fields.next(.sequence))
+        notBefore = try validity.next().time()
+        notAfter = try validity.next().time()
+        subject = try DistinguishedName(fields.next(.sequence))
+        publicKeyInfo = Array(try fields.next(.sequence).encodedBytes)
+        _ = fields.optional(.context(1))
+        _ = fields.optional(.context(2))
+        extensions = try fields.optional(.context(3)).map { Array(try ElementReader($0.onlyChild()).remaining) } ?? []
+    }
+}
+
+/// The names of the algorithms that certificates are signed with.
+enum CertificateSignature {
+    static func name(_ identifier: AlgorithmIdentifier) -> String {
+        names.first { $0.oid == identifier.algorithm }?.name ?? "\(identifier.algorithm)"
+    }
+
+    private static let names: [(oid: ASN1ObjectIdentifier, name: String)] = [
+        ([1, 2, 840, 113549, 1, 1, 2], "rsa-md2"), ([1, 2, 840, 113549, 1, 1, 4], "rsa-md5"),
+        ([1, 2, 840, 113549, 1, 1, 5], "rsa-sha1"), ([1, 2, 840, 113549, 1, 1, 14], "rsa-sha224"),
+        ([1, 2, 840, 113549, 1, 1, 11], "rsa-sha256"), ([1, 2, 840, 113549, 1, 1, 12], "rsa-sha384"),
+        ([1, 2, 840, 113549, 1, 1, 13], "rsa-sha512"), (ASN1ObjectIdentifier.Key.rsaPSS, "rsa-pss"),
+        ([1, 2, 840, 10045, 4, 1], "ecdsa-sha1"), ([1, 2, 840, 10045, 4, 3, 2], "ecdsa-sha256"),
+        ([1, 2, 840, 10045, 4, 3, 3], "ecdsa-sha384"), ([1, 2, 840, 10045, 4, 3, 4], "ecdsa-sha512"),
+        ([1, 2, 840, 10040, 4, 3], "dsa-sha1"), ([2, 16, 840, 1, 101, 3, 4, 3, 2], "dsa-sha256"),
+        ([1, 3, 101, 112], "ed25519"), ([1, 3, 101, 113], "ed448"),
+    ]
+}

@@ -1,0 +1,60 @@
+import COpenSSL
+public import Foundation
+import SwiftASN1
+
+/// A certificate revocation list, as received; whether it is genuine is checked where it is used.
+///
+/// RFC 5280 §5
+public struct CertificateList: Hashable, Sendable {
+    /// The encoding as it was received.
+    public let der: [UInt8]
+    /// The SHA-256 of `der`.
+    public let fingerprint: Fingerprint
+    public let issuer: DistinguishedName
+    public let thisUpdate: Date
+    /// When the issuer promised the next list at the latest; nil if it did not.
+    public let nextUpdate: Date?
+
+    /// The greatest encoding that is read, in bytes.
+    public static let maximumCount = 64 << 20
+
+    /// Reads the head of a list that fills `der`; its entries are left to libcrypto.
+    public init(der: [UInt8]) throws(CMSError) {
+        guard der.count <= Self.maximumCount else { throw .limitExceeded("size of a certificate revocation list") }
+        (issuer, thisUpdate, nextUpdate) = try parsing(.certificateList) {
+            let outer = try ElementExtent.elements(of: der, limit: 4)
+            guard outer.count == 3, outer.map(\.identifier) == [0x30, 0x30, 0x03],
+                outer[2].range.upperBound == der.count
+            else { throw ElementReader.Mismatch(description: "no CertificateList") }
+            var fields = try ElementExtent.elements(of: der, at: outer[0].range.lowerBound, limit: 5)[...]
+            if fields.first?.identifier == 0x02 { fields.removeFirst() }
+            guard fields.popFirst()?.identifier == 0x30, let issuer = fields.popFirst(), let update = fields.popFirst()
+            else {
+                throw ElementReader.Mismatch(description: "no TBSCertList")
+            }
+            // UTCTime or GeneralizedTime; anything else is the entries or the extensions already.
+            let next = fields.first.flatMap { [0x17, 0x18].contains($0.identifier) ? $0.range : nil }
+            return (
+                try DistinguishedName(ASN1Node.read(der[issuer.range])),
+                try ASN1Node.read(der[update.range]).time(),
+                try next.map { try ASN1Node.read(der[$0]).time() }
+            )
+        }
+        self.der = der
+        fingerprint = try Fingerprint(of: der)
+    }
+
+    public static func == (a: CertificateList, b: CertificateList) -> Bool { a.der == b.der }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
+
+    /// libcrypto: `d2i_X509_CRL`
+    func x509CRL() throws(OpenSSLError) -> Owned<X509_CRL> {
+        Libcrypto.start()
+        let pointer = der.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_X509_CRL(nil, &start, bytes.count)
+        }
+        return try Owned<X509_CRL>(pointer, "d2i_X509_CRL")
+    }
+}

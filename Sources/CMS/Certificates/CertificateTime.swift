@@ -1,0 +1,72 @@
+package import Foundation
+package import SwiftASN1
+
+extension ASN1Node {
+    /// The moment that a UTCTime or GeneralizedTime names.
+    ///
+    /// RFC 5280 §4.1.2.5 wants seconds and `Z`; both may be missing here, as in BER, or an offset stand instead.
+    package func time() throws -> Date {
+        guard identifier == .utcTime || identifier == .generalizedTime else {
+            throw ElementReader.Mismatch(description: "\(identifier) is not a time")
+        }
+        var digits = TimeDigits(try primitive())
+        let year: Int
+        if identifier == .utcTime {
+            let short = try digits.number(2)
+            year = short < 50 ? 2000 + short : 1900 + short
+        } else {
+            year = try digits.number(2) * 100 + digits.number(2)
+        }
+        let (month, day) = (try digits.number(2), try digits.number(2))
+        let (hour, minute) = (try digits.number(2), try digits.number(2))
+        let second = digits.isAtDigit ? try digits.number(2) : 0
+        let offset = try digits.offset()
+        guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60 else {
+            throw ElementReader.Mismatch(description: "a time is out of range")
+        }
+        let seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset
+        return Date(timeIntervalSince1970: TimeInterval(seconds))
+    }
+}
+
+/// Days from 1970-01-01 to a date of the Gregorian calendar, counted in years that begin in March so that the leap
+/// day comes last.
+private func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let shifted = month > 2 ? year : year - 1
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    let leapDays = shifted / 4 - shifted / 100 + shifted / 400
+    return shifted * 365 + leapDays + dayOfYear - 719_468
+}
+
+/// The characters of a time.
+private struct TimeDigits {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    var isAtDigit: Bool { rest.first.map { (0x30...0x39).contains($0) } ?? false }
+
+    mutating func number(_ count: Int) throws -> Int {
+        var value = 0
+        for _ in 0..<count {
+            guard isAtDigit, let digit = rest.popFirst() else {
+                throw ElementReader.Mismatch(description: "a time lacks digits")
+            }
+            value = value * 10 + Int(digit - 0x30)
+        }
+        return value
+    }
+
+    /// Seconds east of Greenwich; fractions of a second before it are ignored.
+    mutating func offset() throws -> Int {
+        if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst().drop { (0x30...0x39).contains($0) } }
+        switch rest.popFirst() {
+        case UInt8(ascii: "Z") where rest.isEmpty: return 0
+        case let sign? where sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"):
+            let seconds = try number(2) * 3600 + number(2) * 60
+            guard rest.isEmpty else { throw ElementReader.Mismatch(description: "a time is too long") }
+            return sign == UInt8(ascii: "+") ? seconds : -seconds
+        default: throw ElementReader.Mismatch(description: "a time has no zone")
+        }
+    }
+}

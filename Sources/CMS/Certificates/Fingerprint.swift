@@ -1,0 +1,72 @@
+/// The SHA-256 of a certificate's encoding, by which it is known everywhere.
+public struct Fingerprint: Hashable, Sendable {
+    /// The 32 bytes of the digest.
+    public let bytes: [UInt8]
+
+    /// The digest of an encoded certificate or certificate revocation list.
+    init(of encoding: [UInt8]) throws(CMSError) {
+        do { bytes = try DigestAlgorithm.sha256.digest(encoding) } catch { throw .openSSL(error) }
+    }
+
+    /// Takes 32 bytes; nil if there are more or fewer.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == 32 else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads 64 hexadecimal digits, with or without the prefix `sha256:`; colons between bytes are allowed.
+    public init?(_ text: some StringProtocol) {
+        let prefix = "sha256:"
+        let digits = text.lowercased().hasPrefix(prefix) ? Substring(text.dropFirst(prefix.count)) : Substring(text)
+        let nibbles = digits.utf8.filter { $0 != UInt8(ascii: ":") }.map(\.hexadecimalValue)
+        guard nibbles.count == 64 else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: 64, by: 2) {
+            guard let high = nibbles[index], let low = nibbles[index + 1] else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        self.bytes = bytes
+    }
+
+    /// The 64 digits without the prefix.
+    public var hexadecimal: String { bytes.hexadecimal }
+}
+
+extension Fingerprint: CustomStringConvertible, Comparable, Codable {
+    public var description: String { "sha256:\(hexadecimal)" }
+
+    public static func < (a: Fingerprint, b: Fingerprint) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let fingerprint = Fingerprint(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a SHA-256 fingerprint")
+        }
+        self = fingerprint
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Two lower-case digits for each byte.
+    package var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    /// The value of an ASCII hexadecimal digit; nil if it is none.
+    package var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

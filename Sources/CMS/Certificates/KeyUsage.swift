@@ -1,0 +1,30 @@
+/// What a certificate allows its key to be used for.
+///
+/// RFC 5280 §4.2.1.3
+public struct KeyUsage: OptionSet, Hashable, Sendable {
+    /// Bit `i` is bit `i` of the extension's BIT STRING.
+    public let rawValue: UInt16
+
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let digitalSignature = KeyUsage(rawValue: 1 << 0)
+    /// Called contentCommitment since X.509 (2005).
+    public static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
+    public static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
+    public static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
+    public static let keyAgreement = KeyUsage(rawValue: 1 << 4)
+    public static let keyCertSign = KeyUsage(rawValue: 1 << 5)
+    public static let cRLSign = KeyUsage(rawValue: 1 << 6)
+    public static let encipherOnly = KeyUsage(rawValue: 1 << 7)
+    public static let decipherOnly = KeyUsage(rawValue: 1 << 8)
+}
+
+extension KeyUsage: CustomStringConvertible {
+    public var description: String {
+        let names = [
+            "digitalSignature", "nonRepudiation", "keyEncipherment", "dataEncipherment", "keyAgreement", "keyCertSign",
+            "cRLSign", "encipherOnly", "decipherOnly",
+        ]
+        return names.indices.filter { rawValue >> $0 & 1 == 1 }.map { names[$0] }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,85 @@
+import SwiftASN1
+
+/// The kind and size of a public key.
+@nonexhaustive
+public enum PublicKeyAlgorithm: Hashable, Sendable {
+    case dsa
+    case ed25519
+    /// The curve by its usual name, as `P-256`, or its dotted OID.
+    case ellipticCurve(String)
+    /// The dotted OID of any other algorithm.
+    case other(String)
+    /// The length of the modulus in bits.
+    case rsa(Int)
+    /// A key that may only be used with RSASSA-PSS (RFC 4055 §1.2), and the length of its modulus in bits.
+    case rsaPSS(Int)
+    case x25519
+
+    /// Reads the algorithm of a SubjectPublicKeyInfo.
+    init(publicKeyInfo: [UInt8]) throws {
+        var fields = try ElementReader(ASN1Node.read(publicKeyInfo))
+        let identifier = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
+        let key = try fields.next(.bitString)
+        switch identifier.algorithm {
+        case ASN1ObjectIdentifier.Key.rsa: self = .rsa(try Self.modulusBits(key.bits()))
+        case ASN1ObjectIdentifier.Key.rsaPSS: self = .rsaPSS(try Self.modulusBits(key.bits()))
+        case ASN1ObjectIdentifier.Key.ellipticCurve: self = .ellipticCurve(try Self.curve(identifier.parameters))
+        case ASN1ObjectIdentifier.Key.dsa: self = .dsa
+        case [1, 3, 101, 110]: self = .x25519
+        case [1, 3, 101, 112]: self = .ed25519
+        default: self = .other("\(identifier.algorithm)")
+        }
+    }
+
+    /// Whether the key's scheme makes signatures that we can write.
+    public var canSign: Bool {
+        switch self {
+        case .rsa, .rsaPSS, .ellipticCurve, .ed25519: true
+        case .dsa, .other, .x25519: false
+        }
+    }
+
+    /// Whether the key is RSA under 2048 bits, which RFC 8551 §4 no longer finds strong enough.
+    public var isWeak: Bool {
+        switch self {
+        case .rsa(let bits), .rsaPSS(let bits): bits < 2048
+        default: false
+        }
+    }
+
+    private static func modulusBits(_ key: [UInt8]) throws -> Int {
+        var fields = try ElementReader(ASN1Node.read(key))
+        let modulus = try fields.next(.integer).primitive().drop { $0 == 0 }
+        guard let first = modulus.first else { throw ElementReader.Mismatch(description: "an RSA modulus is zero") }
+        return modulus.count * 8 - first.leadingZeroBitCount
+    }
+
+    private static func curve(_ parameters: [UInt8]?) throws -> String {
+        guard let parameters, let node = try? ASN1Node.read(parameters), node.identifier == .objectIdentifier else {
+            return "explicit parameters"
+        }
+        let oid = try node.objectIdentifier()
+        return curves.first { $0.oid == oid }?.name ?? "\(oid)"
+    }
+
+    private static let curves: [(oid: ASN1ObjectIdentifier, name: String)] = [
+        (.NamedCurves.secp256r1, "P-256"), (.NamedCurves.secp384r1, "P-384"), (.NamedCurves.secp521r1, "P-521"),
+        ([1, 3, 132, 0, 10], "secp256k1"),
+        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 7], "brainpoolP256r1"), ([1, 3, 36, 3, 3, 2, 8, 1, 1, 11], "brainpoolP384r1"),
+        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 13], "brainpoolP512r1"),
+    ]
+}
+
+extension PublicKeyAlgorithm: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .dsa: "DSA"
+        case .ed25519: "Ed25519"
+        case .ellipticCurve(let name): "EC \(name)"
+        case .other(let oid): oid
+        case .rsa(let bits): "RSA \(bits)"
+        case .rsaPSS(let bits): "RSA-PSS \(bits)"
+        case .x25519: "X25519"
+        }
+    }
+}

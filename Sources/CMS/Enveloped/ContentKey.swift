@@ -1,0 +1,57 @@
+import SwiftASN1
+
+/// The content-encryption key that one RecipientInfo gave, or a random one where it gave none.
+///
+/// Nobody can tell which: decryption then fails like any other (RFC 3218 §2.3.2).
+public struct ContentKey: Sendable {
+    let bytes: SecretBytes
+}
+
+extension RecipientInfo {
+    /// Unwraps the content-encryption key of `count` bytes.
+    ///
+    /// - Throws: `CMSError.unsupported` for a kind or algorithm we cannot open, which the message says openly.
+    ///   A key that does not fit is no error but a random key.
+    func unwrap(with key: PrivateKey, keyCount count: Int) throws -> ContentKey {
+        let substitute = try SecretBytes.random(count: count)
+        switch wrapping {
+        case .unsupported(let what):
+            throw CMSError.unsupported(what)
+        case .transport(let padding):
+            return ContentKey(bytes: transported(key, padding, substitute))
+        case .agreement(let scheme, let wrap, let point, let material):
+            let unwrapped = try? agreed(key, scheme, wrap, point, material)
+            return ContentKey(bytes: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
+        }
+    }
+
+    /// Chooses between the decrypted and the substitute key without a branch on which it is.
+    private func transported(_ key: PrivateKey, _ padding: RSAPadding, _ substitute: SecretBytes) -> SecretBytes {
+        let count = substitute.count
+        var output = [UInt8](repeating: 0, count: max(encryptedKey.count, 1024))
+        let (result, length) = key.handle.decrypt(encryptedKey, padding: padding, into: &output)
+        let difference = UInt(bitPattern: Int(result) ^ 1) | UInt(bitPattern: length ^ count)
+        // All ones if both are as they should be, else zero.
+        let isZero = (~difference & (difference &- 1)) >> (UInt.bitWidth - 1)
+        let mask = UInt8(truncatingIfNeeded: 0 &- isZero)
+        let chosen = substitute.withBytes { substitute in
+            SecretBytes(count: count) { target in
+                for index in 0..<count { target[index] = (output[index] & mask) | (substitute[index] & ~mask) }
+            }
+        }
+        output.wipe()
+        return chosen
+    }
+
+    private func agreed(
+        _ key: PrivateKey,
+        _ scheme: KeyAgreementScheme,
+        _ wrap: KeyWrap,
+        _ point: [UInt8],
+        _ material: [UInt8]?
+    ) throws -> SecretBytes {
+        let secret = try key.handle.agree(withEncodedPoint: point)
+        let wrappingKey = try scheme.keyEncryptionKey(from: secret, wrap: wrap, userKeyingMaterial: material)
+        return try wrap.unwrap(encryptedKey, under: wrappingKey)
+    }
+}

@@ -1,0 +1,66 @@
+import Streams
+
+/// Reads the plaintext of an encrypted message while it decrypts.
+///
+/// The end is only reached when tag or padding, and the structure behind the content, are right; before that nothing
+/// that was read may be believed or let out.
+final class DecryptingReader: ByteReader {
+    /// What the first pass over the message learned from behind the content.
+    private(set) var trailer: EnvelopedLayout.Trailer?
+
+    private let reader: BERReader
+    private let layout: EnvelopedLayout
+    private let ciphertext: OctetStringReader
+    private let context: CipherContext
+    private let tagCount: Int
+    private let input = Window()
+    private var pending: [UInt8] = []
+    private var isAtEnd = false
+
+    /// Room that the cipher may need beyond its input.
+    private static let slack = 64
+
+    init(_ stream: ByteStream, _ encryption: ContentEncryption, _ key: ContentKey, attributes: [UInt8]?) throws {
+        reader = BERReader(try stream.makeReader())
+        layout = try EnvelopedLayout(reader)
+        ciphertext = try OctetStringReader(reader, identifier: .context(0))
+        context = try encryption.makeContext(key.bytes, isEncrypting: false)
+        tagCount = encryption.tagCount
+        if let attributes { try context.authenticate(attributes) }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        guard buffer.count > 2 * Self.slack else { return try readPending(into: buffer) }
+        if !pending.isEmpty { return try readPending(into: buffer) }
+        while !isAtEnd {
+            let room = min(buffer.count - Self.slack, input.bytes.count)
+            let count = try ciphertext.read(into: UnsafeMutableRawBufferPointer(rebasing: input.bytes[..<room]))
+            let written = count > 0 ? try context.update(input.prefix(count), into: buffer) : try finish(into: buffer)
+            if written > 0 { return written }
+        }
+        return 0
+    }
+
+    /// Serves a caller whose buffer is too small for the cipher.
+    private func readPending(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        if pending.isEmpty {
+            let window = Window(size: 4096)
+            pending = Array(window.prefix(try read(into: window.bytes)))
+        }
+        let count = min(buffer.count, pending.count)
+        buffer.copyBytes(from: pending.prefix(count))
+        pending.removeFirst(count)
+        return count
+    }
+
+    private func finish(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        isAtEnd = true
+        let trailer = try layout.readTrailer(reader)
+        self.trailer = trailer
+        if layout.isAuthenticated {
+            guard trailer.tag.count == tagCount else { throw CMSError.decryptionFailed }
+            try context.expectTag(trailer.tag)
+        }
+        return try context.finish(into: buffer)
+    }
+}

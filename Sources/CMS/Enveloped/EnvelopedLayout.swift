@@ -1,0 +1,76 @@
+import Streams
+import SwiftASN1
+
+/// The parts of EnvelopedData and AuthEnvelopedData around the encrypted content.
+///
+/// RFC 5652 §6.1, RFC 5083 §2.1
+struct EnvelopedLayout {
+    let isAuthenticated: Bool
+    let recipients: [RecipientInfo]
+    let contentType: ASN1ObjectIdentifier
+    let encryption: AlgorithmIdentifier
+
+    /// Reads everything in front of the encrypted content, which `reader` then stands before.
+    init(_ reader: BERReader) throws {
+        try reader.enter(.sequence)
+        let type = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
+        switch type {
+        case ASN1ObjectIdentifier.ContentType.envelopedData: isAuthenticated = false
+        case ASN1ObjectIdentifier.ContentType.authEnvelopedData: isAuthenticated = true
+        default: throw CMSError.malformed(.cms, "not an encrypted message")
+        }
+        try reader.enter(.context(0))
+        try reader.enter(.sequence)
+        _ = try Int(berEncoded: reader.readNode())
+        _ = try reader.readNode(if: .context(0))
+        recipients = try Self.recipients(reader)
+        try reader.enter(.sequence)
+        contentType = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
+        encryption = try AlgorithmIdentifier(berEncoded: reader.readNode())
+        guard try reader.peek()?.identifier == .context(0) else {
+            throw CMSError.malformed(.cms, "no encrypted content")
+        }
+    }
+
+    /// How many recipients a message may have.
+    static let maximumRecipients = 20_000
+
+    private static func recipients(_ reader: BERReader) throws -> [RecipientInfo] {
+        var recipients: [RecipientInfo] = []
+        try reader.enter(.set)
+        while try reader.peek() != nil {
+            recipients += try RecipientInfo.read(reader.readNode())
+            guard recipients.count <= maximumRecipients else {
+                throw CMSError.limitExceeded("\(maximumRecipients) recipients")
+            }
+        }
+        try reader.leave()
+        guard !recipients.isEmpty else { throw CMSError.malformed(.cms, "no recipients") }
+        return recipients
+    }
+
+    /// What stands behind the encrypted content.
+    struct Trailer {
+        /// The authenticated attributes in DER, as the cipher takes them (RFC 5083 §2.2); nil if there are none.
+        var authenticatedAttributes: [UInt8]?
+        var tag: [UInt8] = []
+    }
+
+    /// Reads everything behind the encrypted content, to the end of the input.
+    func readTrailer(_ reader: BERReader) throws -> Trailer {
+        var trailer = Trailer()
+        try reader.leave()
+        if isAuthenticated {
+            if let node = try reader.readNode(if: .context(1)) {
+                let attributes = try node.children(.context(1)).map { try Attribute(berEncoded: $0) }
+                trailer.authenticatedAttributes = try attributes.derSet()
+            }
+            trailer.tag = Array(try ASN1OctetString(berEncoded: reader.readNode()).bytes)
+            _ = try reader.readNode(if: .context(2))
+        } else {
+            _ = try reader.readNode(if: .context(1))
+        }
+        for _ in 0..<3 { try reader.leave() }
+        return trailer
+    }
+}

@@ -1,0 +1,29 @@
+import Streams
+import SwiftASN1
+
+/// Turns whatever a parser throws into the error that callers of this module know.
+func reporting<Result>(_ structure: CMSError.Structure, _ body: () throws -> Result) throws -> Result {
+    do {
+        return try body()
+    } catch let error as ASN1Error {
+        throw CMSError.malformed(structure, "\(error)")
+    } catch let error as OpenSSLError {
+        throw CMSError.openSSL(error)
+    } catch StreamError.malformedBase64 {
+        throw CMSError.malformed(structure, "malformed base64")
+    }
+}
+
+/// Makes one error of all that can go wrong with a message once a recipient was chosen; what the disk or the
+/// caller did wrong stays what it is.
+func concealing<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+        return try body()
+    } catch StreamError.malformedBase64 {
+        throw CMSError.decryptionFailed
+    } catch let error as StreamError {
+        throw error
+    } catch {
+        throw CMSError.decryptionFailed
+    }
+}

@@ -1,0 +1,128 @@
+import COpenSSL
+import SwiftASN1
+
+/// A private key as a file holds it, encrypted or not, that has not been opened yet.
+///
+/// PKCS#8 (RFC 5958), RSAPrivateKey (RFC 8017 appendix A.1.2), ECPrivateKey (RFC 5915), and the traditional PEM
+/// encryption of OpenSSL.
+public struct EncodedPrivateKey: Sendable {
+    enum Encoding: Sendable {
+        case encryptedPKCS8([UInt8])
+        case pkcs8([UInt8])
+        /// RSAPrivateKey, ECPrivateKey or DSA's.
+        case traditional([UInt8])
+        /// The whole PEM block, with the header fields that say how it is encrypted.
+        case traditionalEncryptedPEM([UInt8])
+    }
+
+    let encoding: Encoding
+
+    /// Whether a passphrase is needed.
+    public var isEncrypted: Bool {
+        switch encoding {
+        case .encryptedPKCS8, .traditionalEncryptedPEM: true
+        case .pkcs8, .traditional: false
+        }
+    }
+
+    /// Opens the key.
+    ///
+    /// - Throws: `CMSError.wrongPassphrase`, also if there is none and one is needed.
+    public func decode(passphrase: borrowing Passphrase?) throws(CMSError) -> PrivateKey {
+        switch encoding {
+        case .pkcs8(let bytes): return try PrivateKey(pkcs8: bytes)
+        case .traditional(let bytes): return try PrivateKey(traditional: bytes)
+        case .encryptedPKCS8(let bytes):
+            return try PrivateKey(encryptedPKCS8: bytes, forms: PassphraseForm.all(for: passphrase))
+        case .traditionalEncryptedPEM(let text):
+            switch passphrase {
+            case .none: throw .wrongPassphrase
+            case .some(let passphrase): return try PrivateKey(encryptedPEM: text, passphrase: passphrase)
+            }
+        }
+    }
+}
+
+extension PrivateKey {
+    /// Reads the first private key of a PEM file.
+    public init(pem: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
+        for case .privateKey(let key) in try KeyMaterial.read(pem) {
+            self = try key.decode(passphrase: passphrase)
+            return
+        }
+        throw .malformed(.privateKey, "the file holds none")
+    }
+
+    /// Reads a private key in DER: PKCS#8, encrypted PKCS#8, or the traditional forms of RSA and EC.
+    public init(der: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
+        try self.init(pem: der, passphrase: passphrase)
+    }
+
+    /// libcrypto: `d2i_AutoPrivateKey_ex`
+    init(traditional bytes: [UInt8]) throws(CMSError) {
+        Libcrypto.start()
+        let pointer = bytes.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_AutoPrivateKey_ex(nil, &start, bytes.count, nil, nil)
+        }
+        guard let key = Owned<EVP_PKEY>(adopting: pointer) else {
+            throw .malformed(.privateKey, "\(OpenSSLError("d2i_AutoPrivateKey_ex"))")
+        }
+        try self.init(Handle(key))
+    }
+
+    /// Opens EncryptedPrivateKeyInfo with the first form of the passphrase that fits.
+    init(encryptedPKCS8 bytes: [UInt8], forms: [PassphraseForm]) throws(CMSError) {
+        let (scheme, ciphertext) = try parsing(.privateKey) {
+            var fields = try ElementReader(ASN1Node.read(bytes))
+            let scheme = try PasswordEncryption(AlgorithmIdentifier(berEncoded: fields.next(.sequence)))
+            return (scheme, try fields.next(.octetString).octets())
+        }
+        var budget = DerivationBudget()
+        try scheme.spend(from: &budget)
+        for form in forms {
+            guard var pkcs8 = try scheme.decrypt(ciphertext, with: form) else { continue }
+            defer { pkcs8.wipe() }
+            guard (try? ElementExtent(of: pkcs8).count) == pkcs8.count else { continue }
+            self = try PrivateKey(pkcs8: pkcs8)
+            return
+        }
+        throw .wrongPassphrase
+    }
+
+    /// libcrypto: `PEM_read_bio_PrivateKey_ex`
+    init(encryptedPEM text: [UInt8], passphrase: borrowing Passphrase) throws(CMSError) {
+        Libcrypto.start()
+        let pointer = passphrase.withBytes { passphrase in
+            text.withUnsafeBytes { text in
+                withUnsafePointer(to: passphrase) { Self.readPEM(text, passphrase: $0) }
+            }
+        }
+        guard let key = Owned<EVP_PKEY>(adopting: pointer) else {
+            ERR_clear_error()
+            throw .wrongPassphrase
+        }
+        try self.init(Handle(key))
+    }
+
+    private static func readPEM(
+        _ text: UnsafeRawBufferPointer,
+        passphrase: UnsafePointer<UnsafeBufferPointer<UInt8>>
+    ) -> OpaquePointer? {
+        let input = Owned<BIO>(adopting: BIO_new_mem_buf(text.baseAddress, CInt(clamping: text.count)))
+        return input?.withPointer { input in
+            let lend: @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
+                buffer,
+                size,
+                _,
+                context in
+                guard let buffer, let passphrase = context?.load(as: UnsafeBufferPointer<UInt8>.self),
+                    passphrase.count <= size
+                else { return -1 }
+                UnsafeMutableRawBufferPointer(start: buffer, count: Int(size)).copyBytes(from: passphrase)
+                return CInt(passphrase.count)
+            }
+            return PEM_read_bio_PrivateKey_ex(input, nil, lend, UnsafeMutableRawPointer(mutating: passphrase), nil, nil)
+        }
+    }
+}

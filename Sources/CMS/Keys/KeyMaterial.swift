@@ -1,0 +1,113 @@
+import Streams
+import SwiftASN1
+
+/// What files of keys and certificates hold, whatever form they come in.
+///
+/// PEM with any number of blocks and text between them, DER, base64 without armour; certificates, revocation lists,
+/// PKCS#7 bags of certificates (`.p7b`, `.p7c`), private keys, PKCS#12.
+@nonexhaustive
+public enum KeyMaterial: Sendable {
+    case certificate(Certificate)
+    case certificateList(CertificateList)
+    /// A PKCS#12 file, for `PKCS12`.
+    case pkcs12([UInt8])
+    case privateKey(EncodedPrivateKey)
+
+    /// The most certificates and lists in one PKCS#7 bag.
+    public static let maximumCertificates = 1000
+
+    /// Everything in `bytes`, in the order of the file.
+    ///
+    /// PEM blocks of another kind, such as certificate requests, are passed over.
+    /// - Throws: `CMSError.malformed` if nothing is recognised, or if something recognised is broken.
+    public static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
+        guard bytes.count <= CertificateList.maximumCount * 2 else { throw .limitExceeded("file size") }
+        if bytes.first == 0x30, let items = try item(bytes) { return items }
+        if PEM.isPEM(bytes) {
+            var items: [KeyMaterial] = []
+            for block in try PEM.blocks(in: bytes) { items += try read(block) }
+            guard !items.isEmpty else { throw .malformed(.keyMaterial, "no PEM block with a key or certificate") }
+            return items
+        }
+        // "MI" is how the base64 of a SEQUENCE with a long length begins.
+        if bytes.starts(with: Array("MI".utf8)), let der = try? [UInt8](base64: bytes), let items = try item(der) {
+            return items
+        }
+        throw .malformed(.keyMaterial, "neither PEM nor DER of a key or certificate")
+    }
+
+    private static func read(_ block: PEM.Block) throws(CMSError) -> [KeyMaterial] {
+        switch block.label {
+        case "CERTIFICATE", "X509 CERTIFICATE": return [.certificate(try Certificate(der: block.der))]
+        case "TRUSTED CERTIFICATE":
+            // The certificate is followed by OpenSSL's trust settings.
+            let count = try parsing(.certificate) { try ElementExtent(of: block.der).count }
+            return [.certificate(try Certificate(der: Array(block.der.prefix(count))))]
+        case "X509 CRL": return [.certificateList(try CertificateList(der: block.der))]
+        case "PKCS7", "CMS": return try PKCS7Bag.read(block.der)
+        case "PKCS12": return [.pkcs12(block.der)]
+        case "PRIVATE KEY": return [.privateKey(EncodedPrivateKey(encoding: .pkcs8(block.der)))]
+        case "ENCRYPTED PRIVATE KEY": return [.privateKey(EncodedPrivateKey(encoding: .encryptedPKCS8(block.der)))]
+        case "DSA PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
+            let isEncrypted = block.headers.contains { $0.hasPrefix("Proc-Type:") && $0.contains("ENCRYPTED") }
+            return [
+                .privateKey(
+                    EncodedPrivateKey(
+                        encoding: isEncrypted ? .traditionalEncryptedPEM(block.text) : .traditional(block.der)
+                    )
+                )
+            ]
+        default: return []
+        }
+    }
+
+    /// What one DER or BER structure is, told by its first elements; nil if it is nothing of ours.
+    private static func item(_ der: [UInt8]) throws(CMSError) -> [KeyMaterial]? {
+        guard let fields = try? ElementExtent.elements(of: der, limit: 4) else { return nil }
+        switch fields.map(\.identifier) {
+        case let shape where shape.starts(with: [0x02, 0x30, 0x04]):
+            return [.privateKey(EncodedPrivateKey(encoding: .pkcs8(der)))]
+        case let shape where shape.starts(with: [0x02, 0x30]): return [.pkcs12(der)]
+        case let shape where shape.starts(with: [0x02, 0x02, 0x02]) || shape.starts(with: [0x02, 0x04]):
+            return [.privateKey(EncodedPrivateKey(encoding: .traditional(der)))]
+        case [0x30, 0x04]: return [.privateKey(EncodedPrivateKey(encoding: .encryptedPKCS8(der)))]
+        case let shape where shape.first == 0x06: return try PKCS7Bag.read(der)
+        case [0x30, 0x30, 0x03]:
+            // A revocation list has the time of this update where a certificate has its validity period.
+            if let list = try? CertificateList(der: der) { return [.certificateList(list)] }
+            return [.certificate(try Certificate(der: der))]
+        default: return nil
+        }
+    }
+}
+
+/// A SignedData that nobody signed, which only carries certificates.
+///
+/// RFC 5652 §5.1, RFC 8551 §3.8
+private enum PKCS7Bag {
+    static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
+        let (certificates, lists) = try parsing(.cms) {
+            var info = try ElementReader(ASN1Node.read(bytes))
+            guard try info.next(.objectIdentifier).objectIdentifier() == ASN1ObjectIdentifier.ContentType.signedData
+            else {
+                throw ElementReader.Mismatch(description: "not a SignedData")
+            }
+            var fields = try ElementReader(info.next(.context(0)).onlyChild())
+            _ = try fields.next(.integer)
+            _ = try fields.next(.set)
+            _ = try fields.next(.sequence)
+            // Other choices than certificates and lists of X.509 bear context tags.
+            let certificates = try fields.optional(.context(0))?.children().filter { $0.identifier == .sequence } ?? []
+            let lists = try fields.optional(.context(1))?.children().filter { $0.identifier == .sequence } ?? []
+            return (certificates.map { Array($0.encodedBytes) }, lists.map { Array($0.encodedBytes) })
+        }
+        guard certificates.count + lists.count <= KeyMaterial.maximumCertificates else {
+            throw .limitExceeded("certificates")
+        }
+        var items: [KeyMaterial] = []
+        for der in certificates { items.append(.certificate(try Certificate(der: der))) }
+        for der in lists { items.append(.certificateList(try CertificateList(der: der))) }
+        guard !items.isEmpty else { throw .malformed(.cms, "a SignedData without certificates") }
+        return items
+    }
+}

@@ -1,0 +1,84 @@
+import COpenSSL
+import SwiftASN1
+
+/// A private key. It has no description and no public encoding; it can be used, sealed and matched to a certificate.
+public struct PrivateKey: Sendable {
+    package let handle: Handle<EVP_PKEY>
+    public let algorithm: PublicKeyAlgorithm
+    /// The DER of the SubjectPublicKeyInfo that belongs to it.
+    public let publicKeyInfo: [UInt8]
+
+    /// Takes a key that libcrypto already holds.
+    init(_ handle: Handle<EVP_PKEY>) throws(CMSError) {
+        do throws(OpenSSLError) { publicKeyInfo = try handle.publicKeyInfo() } catch {
+            throw .unsupported("private key without a public half: \(error)")
+        }
+        self.handle = handle
+        let info = publicKeyInfo
+        algorithm = try parsing(.privateKey) { try PublicKeyAlgorithm(publicKeyInfo: info) }
+        // libcrypto's own bound for public keys; a greater private one only burns time.
+        switch algorithm {
+        case .rsa(let bits), .rsaPSS(let bits):
+            guard bits <= 16_384 else { throw .limitExceeded("RSA key of \(bits) bits") }
+        default: break
+        }
+    }
+
+    /// Reads a PKCS#8 PrivateKeyInfo in DER. The bytes stay the caller's to wipe.
+    ///
+    /// libcrypto: `d2i_PKCS8_PRIV_KEY_INFO`, `EVP_PKCS82PKEY_ex`
+    public init(pkcs8: [UInt8]) throws(CMSError) {
+        Libcrypto.start()
+        let pointer = pkcs8.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_PKCS8_PRIV_KEY_INFO(nil, &start, bytes.count)
+        }
+        guard let info = Owned<PKCS8_PRIV_KEY_INFO>(adopting: pointer) else {
+            throw .malformed(.privateKey, "\(OpenSSLError("d2i_PKCS8_PRIV_KEY_INFO"))")
+        }
+        let key = info.withPointer { Owned<EVP_PKEY>(adopting: EVP_PKCS82PKEY_ex($0, nil, nil)) }
+        guard let key else { throw .unsupported("private key: \(OpenSSLError("EVP_PKCS82PKEY_ex"))") }
+        try self.init(Handle(key))
+    }
+
+    /// Whether `certificate` is about this key.
+    ///
+    /// An RSA key belongs to a certificate for RSASSA-PSS with the same modulus, too, whichever way the key is labelled.
+    /// libcrypto: `EVP_PKEY_eq`
+    public func belongs(to certificate: Certificate) -> Bool {
+        if publicKeyInfo == certificate.publicKeyInfo { return true }
+        switch (algorithm, certificate.publicKeyAlgorithm) {
+        case (.rsa, .rsaPSS), (.rsaPSS, .rsa), (.rsaPSS, .rsaPSS):
+            return publicKeyInfo.publicKeyBits == certificate.publicKeyInfo.publicKeyBits
+        default:
+            defer { ERR_clear_error() }
+            guard let other = try? certificate.publicKey() else { return false }
+            return withPointers(handle.owned, other.owned) { EVP_PKEY_eq($0, $1) == 1 }
+        }
+    }
+
+    /// Lends the PKCS#8 PrivateKeyInfo; it is wiped when `body` returns.
+    ///
+    /// libcrypto: `EVP_PKEY2PKCS8`, `i2d_PKCS8_PRIV_KEY_INFO`
+    package func withPKCS8<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
+        let info = try handle.owned.withPointer { key throws(OpenSSLError) in
+            try Owned<PKCS8_PRIV_KEY_INFO>(EVP_PKEY2PKCS8(key), "EVP_PKEY2PKCS8")
+        }
+        return try info.withPointer { info in
+            var encoding: UnsafeMutablePointer<UInt8>?
+            let count = i2d_PKCS8_PRIV_KEY_INFO(info, &encoding)
+            guard count > 0, let encoding else { throw OpenSSLError("i2d_PKCS8_PRIV_KEY_INFO") }
+            defer { smime_OPENSSL_clear_free(encoding, Int(count)) }
+            return try body(UnsafeRawBufferPointer(start: encoding, count: Int(count)))
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The subjectPublicKey of an encoded SubjectPublicKeyInfo; nil if it is none.
+    fileprivate var publicKeyBits: [UInt8]? {
+        guard var fields = try? ElementReader(ASN1Node.read(self)) else { return nil }
+        _ = try? fields.next(.sequence)
+        return try? fields.next(.bitString).bits()
+    }
+}

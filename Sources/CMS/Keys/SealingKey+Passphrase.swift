@@ -1,0 +1,49 @@
+extension SealingKey {
+    /// The scrypt parameters of what we write: 32 MiB and about a tenth of a second (RFC 7914 §2).
+    private static let scrypt = (logCost: UInt8(15), blockSize: UInt8(8), parallelization: UInt8(1))
+    private static let saltCount = 16
+    private static let headerCount = 4 + saltCount
+
+    /// The key sealed under a passphrase.
+    ///
+    /// One byte each of version (1), log2 N, r and p of scrypt, then the salt (16), all authenticated, then the sealed
+    /// key. libcrypto: `EVP_PBE_scrypt`, AES-256-GCM
+    public func wrapped(by passphrase: borrowing Passphrase) throws(CMSError) -> [UInt8] {
+        let salt = try lift { () throws(OpenSSLError) in try randomBytes(count: Self.saltCount) }
+        let header = [1, Self.scrypt.logCost, Self.scrypt.blockSize, Self.scrypt.parallelization] + salt
+        let outer = try Self.derive(header, passphrase)
+        return header + (try withBytes { key throws(CMSError) in try outer.seal(key, authenticating: header) })
+    }
+
+    /// Opens what `wrapped` made.
+    ///
+    /// - Throws: `CMSError.wrongPassphrase`, also if the bytes were changed; `.malformed` if they are something else;
+    ///   `.limitExceeded` if they ask for more than 32 MiB.
+    public init(wrapped: [UInt8], passphrase: borrowing Passphrase) throws(CMSError) {
+        guard wrapped.count == Self.headerCount + Self.count + Self.overhead, wrapped[0] == 1 else {
+            throw .malformed(.privateKey, "not a key sealed under a passphrase")
+        }
+        let header = Array(wrapped.prefix(Self.headerCount))
+        let outer = try Self.derive(header, passphrase)
+        do throws(CMSError) {
+            self.init(secret: try outer.open(Array(wrapped.dropFirst(Self.headerCount)), authenticating: header))
+        } catch { throw .wrongPassphrase }
+    }
+
+    private static func derive(_ header: [UInt8], _ passphrase: borrowing Passphrase) throws(CMSError) -> SealingKey {
+        guard header[1] < 32 else { throw .limitExceeded("scrypt parameters") }
+        let function = KeyDerivation.scrypt(
+            salt: Array(header.dropFirst(4)),
+            cost: 1 << Int(header[1]),
+            blockSize: Int(header[2]),
+            parallelization: Int(header[3]),
+            keyCount: nil
+        )
+        var budget = DerivationBudget()
+        try function.spend(from: &budget)
+        let secret = passphrase.withBytes { bytes in
+            SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
+        }
+        return SealingKey(secret: try lift { () throws(OpenSSLError) in try function.derive(secret, count: count) })
+    }
+}

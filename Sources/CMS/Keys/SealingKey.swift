@@ -1,0 +1,107 @@
+import COpenSSL
+
+/// A key of 256 bits under which secrets are kept at rest, wiped when the last copy goes.
+///
+/// Sealed bytes are a random nonce (12), AES-256-GCM's ciphertext, and the tag (16).
+public struct SealingKey: Sendable {
+    /// The length of a key in bytes.
+    public static let count = 32
+    /// What sealing adds to the length of the bytes.
+    public static let overhead = nonceCount + tagCount
+    static let nonceCount = 12
+    static let tagCount = 16
+
+    private let secret: SecretBytes
+
+    /// A fresh key from libcrypto's generator.
+    public static func generate() throws(CMSError) -> SealingKey {
+        Libcrypto.start()
+        return SealingKey(secret: try lift { () throws(OpenSSLError) in try .random(count: count) })
+    }
+
+    /// Copies 32 bytes; nil if there are more or fewer. The original stays the caller's to wipe.
+    public init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.count else { return nil }
+        self.init(secret: SecretBytes(count: Self.count) { $0.copyBytes(from: bytes) })
+    }
+
+    init(secret: SecretBytes) { self.secret = secret }
+
+    /// Lends the key for the duration of `body`; it must not escape.
+    public func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try secret.withBytes(body)
+    }
+
+    /// Encrypts and authenticates `bytes` together with `context`, which must be given again to open them.
+    ///
+    /// libcrypto: AES-256-GCM
+    public func seal(_ bytes: UnsafeRawBufferPointer, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
+        Libcrypto.start()
+        return try lift { () throws(OpenSSLError) in
+            let nonce = try randomBytes(count: Self.nonceCount)
+            let cipher = try secret.withBytes { key throws(OpenSSLError) in
+                try CipherContext("AES-256-GCM", key: key, iv: nonce, isEncrypting: true)
+            }
+            if !context.isEmpty { try cipher.authenticate(context) }
+            var output = [UInt8](repeating: 0, count: bytes.count + 16)
+            let count = try output.withUnsafeMutableBufferPointer { output throws(OpenSSLError) in
+                let output = UnsafeMutableRawBufferPointer(output)
+                let count = try cipher.update(bytes, into: output)
+                return count + (try cipher.finish(into: UnsafeMutableRawBufferPointer(rebasing: output[count...])))
+            }
+            return nonce + output.prefix(count) + (try cipher.tag(count: Self.tagCount))
+        }
+    }
+
+    /// Encrypts and authenticates `bytes` together with `context`.
+    public func seal(_ bytes: [UInt8], authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
+        try bytes.withUnsafeBufferPointer { buffer throws(CMSError) in
+            try seal(UnsafeRawBufferPointer(buffer), authenticating: context)
+        }
+    }
+
+    /// Decrypts what `seal` made with the same key and context.
+    ///
+    /// - Throws: `CMSError.decryptionFailed` if key, context or bytes differ.
+    package func open(_ sealed: [UInt8], authenticating context: [UInt8]) throws(CMSError) -> SecretBytes {
+        guard sealed.count >= Self.overhead else { throw .decryptionFailed }
+        Libcrypto.start()
+        let body = sealed[Self.nonceCount..<sealed.count - Self.tagCount]
+        do throws(OpenSSLError) {
+            let cipher = try secret.withBytes { key throws(OpenSSLError) in
+                try CipherContext(
+                    "AES-256-GCM",
+                    key: key,
+                    iv: Array(sealed.prefix(Self.nonceCount)),
+                    isEncrypting: false
+                )
+            }
+            if !context.isEmpty { try cipher.authenticate(context) }
+            try cipher.expectTag(Array(sealed.suffix(Self.tagCount)))
+            return try SecretBytes(count: body.count) { output throws(OpenSSLError) in
+                let count = try body.withUnsafeBufferPointer { input throws(OpenSSLError) in
+                    try cipher.update(UnsafeRawBufferPointer(input), into: output)
+                }
+                _ = try cipher.finish(into: UnsafeMutableRawBufferPointer(rebasing: output[count...]))
+            }
+        } catch { throw .decryptionFailed }
+    }
+
+    /// Decrypts what `seal` made and lends it to `body`; it is wiped afterwards.
+    ///
+    /// - Throws: `CMSError.decryptionFailed` if key, context or bytes differ; what `body` throws.
+    public func withOpened<Value>(
+        _ sealed: [UInt8],
+        authenticating context: [UInt8],
+        _ body: (UnsafeRawBufferPointer) throws -> Value
+    ) throws -> Value {
+        try open(sealed, authenticating: context).withBytes(body)
+    }
+}
+
+/// Runs libcrypto calls and wraps what they throw.
+func lift<Value: ~Copyable>(_ body: () throws(OpenSSLError) -> Value) throws(CMSError) -> Value {
+    do throws(OpenSSLError) { return try body() } catch { throw .openSSL(error) }
+}

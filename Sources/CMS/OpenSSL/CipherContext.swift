@@ -1,0 +1,92 @@
+import COpenSSL
+
+/// A symmetric cipher in progress, in either direction.
+///
+/// libcrypto: `EVP_CipherInit_ex2`, `EVP_CipherUpdate`, `EVP_CipherFinal_ex`
+final class CipherContext {
+    private let context: Owned<EVP_CIPHER_CTX>
+    private let isEncrypting: Bool
+
+    /// Prepares `cipher`; `key` must have the cipher's length unless `setUp` changes it.
+    ///
+    /// - Parameter setUp: called after the cipher is known and before key and IV are, to set lengths.
+    init(
+        _ name: String,
+        key: UnsafeRawBufferPointer,
+        iv: [UInt8],
+        isEncrypting: Bool,
+        library: OpaquePointer? = nil,
+        setUp: (OpaquePointer) throws(OpenSSLError) -> Void = { _ throws(OpenSSLError) in }
+    ) throws(OpenSSLError) {
+        Libcrypto.start()
+        Libcrypto.start()
+        let cipher = try Owned<EVP_CIPHER>(EVP_CIPHER_fetch(library, name, nil), "EVP_CIPHER_fetch")
+        let context = try Owned<EVP_CIPHER_CTX>(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
+        let direction: CInt = isEncrypting ? 1 : 0
+        try withPointers(context, cipher) { context, cipher throws(OpenSSLError) in
+            EVP_CIPHER_CTX_set_flags(context, CInt(EVP_CIPHER_CTX_FLAG_WRAP_ALLOW))
+            try check(EVP_CipherInit_ex2(context, cipher, nil, nil, direction, nil), "EVP_CipherInit_ex2")
+            try setUp(context)
+            guard EVP_CIPHER_CTX_get_key_length(context) == key.count else { throw OpenSSLError("EVP_CipherInit_ex2") }
+            let bytes = key.bindMemory(to: UInt8.self).baseAddress
+            try check(EVP_CipherInit_ex2(context, nil, bytes, iv, direction, nil), "EVP_CipherInit_ex2")
+        }
+        self.context = context
+        self.isEncrypting = isEncrypting
+    }
+
+    /// Authenticates `bytes` without encrypting them.
+    func authenticate(_ bytes: [UInt8]) throws(OpenSSLError) {
+        try context.withPointer { context throws(OpenSSLError) in
+            var count: CInt = 0
+            try check(EVP_CipherUpdate(context, nil, &count, bytes, CInt(bytes.count)), "EVP_CipherUpdate")
+        }
+    }
+
+    /// Transforms `input` into the front of `output`, which must have room for one block more; returns the count.
+    func update(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws(OpenSSLError) -> Int
+    {
+        guard !input.isEmpty else { return 0 }
+        return try context.withPointer { context throws(OpenSSLError) in
+            var count: CInt = 0
+            let result = EVP_CipherUpdate(
+                context,
+                output.bindMemory(to: UInt8.self).baseAddress,
+                &count,
+                input.bindMemory(to: UInt8.self).baseAddress,
+                CInt(input.count)
+            )
+            try check(result, "EVP_CipherUpdate")
+            return Int(count)
+        }
+    }
+
+    /// Ends the operation, which checks padding or tag when decrypting; returns the last bytes' count.
+    func finish(into output: UnsafeMutableRawBufferPointer) throws(OpenSSLError) -> Int {
+        try context.withPointer { context throws(OpenSSLError) in
+            var count: CInt = 0
+            let target = output.bindMemory(to: UInt8.self).baseAddress
+            try check(EVP_CipherFinal_ex(context, target, &count), "EVP_CipherFinal_ex")
+            return Int(count)
+        }
+    }
+
+    /// The authentication tag, after `finish` when encrypting.
+    func tag(count: Int) throws(OpenSSLError) -> [UInt8] {
+        guard count > 0 else { return [] }
+        return try context.withPointer { context throws(OpenSSLError) in
+            var tag = [UInt8](repeating: 0, count: count)
+            try check(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, CInt(count), &tag), "EVP_CIPHER_CTX_ctrl")
+            return tag
+        }
+    }
+
+    /// Says which tag `finish` must find when decrypting.
+    func expectTag(_ tag: [UInt8]) throws(OpenSSLError) {
+        var tag = tag
+        try context.withPointer { context throws(OpenSSLError) in
+            let result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(tag.count), &tag)
+            try check(result, "EVP_CIPHER_CTX_ctrl")
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import COpenSSL
+
+/// What public-key cryptography CMS asks of libcrypto.
+extension Handle<EVP_PKEY> {
+    /// A context for one operation with this key.
+    private func context() throws(OpenSSLError) -> Owned<EVP_PKEY_CTX> {
+        try owned.withPointer { key throws(OpenSSLError) in
+            try Owned(EVP_PKEY_CTX_new_from_pkey(nil, key, nil), "EVP_PKEY_CTX_new_from_pkey")
+        }
+    }
+
+    /// The signature over a digest value.
+    ///
+    /// libcrypto: `EVP_PKEY_sign`
+    func sign(_ value: [UInt8], digest: DigestAlgorithm, scheme: SignatureAlgorithm.Scheme) throws(OpenSSLError)
+        -> [UInt8]
+    {
+        try context().withPointer { context throws(OpenSSLError) in
+            try check(EVP_PKEY_sign_init(context), "EVP_PKEY_sign_init")
+            try configure(context, digest: digest, scheme: scheme)
+            var count = 0
+            try check(EVP_PKEY_sign(context, nil, &count, value, value.count), "EVP_PKEY_sign")
+            var signature = [UInt8](repeating: 0, count: count)
+            try check(EVP_PKEY_sign(context, &signature, &count, value, value.count), "EVP_PKEY_sign")
+            return Array(signature.prefix(count))
+        }
+    }
+
+    /// Whether `signature` is one over the digest value; false also where the key cannot be used so.
+    ///
+    /// libcrypto: `EVP_PKEY_verify`
+    func verify(
+        _ signature: [UInt8],
+        of value: [UInt8],
+        digest: DigestAlgorithm,
+        scheme: SignatureAlgorithm.Scheme
+    ) -> Bool {
+        defer { ERR_clear_error() }
+        let result = try? context().withPointer { context throws(OpenSSLError) in
+            try check(EVP_PKEY_verify_init(context), "EVP_PKEY_verify_init")
+            try configure(context, digest: digest, scheme: scheme)
+            return EVP_PKEY_verify(context, signature, signature.count, value, value.count)
+        }
+        return result == 1
+    }
+
+    private func configure(
+        _ context: OpaquePointer,
+        digest: DigestAlgorithm,
+        scheme: SignatureAlgorithm.Scheme
+    ) throws(OpenSSLError) {
+        try digest.withPointer { digest throws(OpenSSLError) in
+            try check(EVP_PKEY_CTX_set_signature_md(context, digest), "EVP_PKEY_CTX_set_signature_md")
+        }
+        switch scheme {
+        case .dsa, .ecdsa: break
+        case .rsaPKCS1:
+            try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
+        case .rsaPSS(let saltLength, let mgf):
+            try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
+            let salt = CInt(saltLength)
+            try check(EVP_PKEY_CTX_set_rsa_pss_saltlen(context, salt), "EVP_PKEY_CTX_set_rsa_pss_saltlen")
+            try mgf.withPointer { mgf throws(OpenSSLError) in
+                try check(EVP_PKEY_CTX_set_rsa_mgf1_md(context, mgf), "EVP_PKEY_CTX_set_rsa_mgf1_md")
+            }
+        }
+    }
+
+    /// `value` encrypted to this RSA key.
+    ///
+    /// libcrypto: `EVP_PKEY_encrypt`
+    func encrypt(_ value: UnsafeRawBufferPointer, padding: RSAPadding) throws(OpenSSLError) -> [UInt8] {
+        try context().withPointer { context throws(OpenSSLError) in
+            try check(EVP_PKEY_encrypt_init(context), "EVP_PKEY_encrypt_init")
+            try padding.configure(context)
+            let input = value.bindMemory(to: UInt8.self).baseAddress
+            var count = 0
+            try check(EVP_PKEY_encrypt(context, nil, &count, input, value.count), "EVP_PKEY_encrypt")
+            var output = [UInt8](repeating: 0, count: count)
+            try check(EVP_PKEY_encrypt(context, &output, &count, input, value.count), "EVP_PKEY_encrypt")
+            return Array(output.prefix(count))
+        }
+    }
+
+    /// Decrypts `value` into `output` and returns 1 and the length, or anything else on failure.
+    ///
+    /// No error is built and the queue is left empty: a caller must not learn why this failed (RFC 3218).
+    /// libcrypto: `EVP_PKEY_decrypt`
+    func decrypt(_ value: [UInt8], padding: RSAPadding, into output: inout [UInt8]) -> (result: CInt, count: Int) {
+        defer { ERR_clear_error() }
+        var count = output.count
+        let result = try? context().withPointer { context throws(OpenSSLError) in
+            try check(EVP_PKEY_decrypt_init(context), "EVP_PKEY_decrypt_init")
+            try padding.configure(context)
+            return EVP_PKEY_decrypt(context, &output, &count, value, value.count)
+        }
+        return (result ?? 0, count)
+    }
+
+    /// The secret that this private key and the public point `peer` on the same curve agree on.
+    ///
+    /// libcrypto: `EVP_PKEY_derive`, which refuses points off the curve.
+    func agree(withEncodedPoint point: [UInt8]) throws(OpenSSLError) -> SecretBytes {
+        let peer = try Owned<EVP_PKEY>(EVP_PKEY_new(), "EVP_PKEY_new")
+        try withPointers(peer, owned) { peer, key throws(OpenSSLError) in
+            try check(EVP_PKEY_copy_parameters(peer, key), "EVP_PKEY_copy_parameters")
+            try check(EVP_PKEY_set1_encoded_public_key(peer, point, point.count), "EVP_PKEY_set1_encoded_public_key")
+        }
+        return try agree(with: peer)
+    }
+
+    /// The secret that this private key and `peer` agree on.
+    func agree(with peer: borrowing Owned<EVP_PKEY>) throws(OpenSSLError) -> SecretBytes {
+        try withPointers(context(), peer) { context, peer throws(OpenSSLError) in
+            try check(EVP_PKEY_derive_init(context), "EVP_PKEY_derive_init")
+            try check(EVP_PKEY_derive_set_peer(context, peer), "EVP_PKEY_derive_set_peer")
+            var count = 0
+            try check(EVP_PKEY_derive(context, nil, &count), "EVP_PKEY_derive")
+            return try SecretBytes(count: count) { buffer throws(OpenSSLError) in
+                let target = buffer.bindMemory(to: UInt8.self).baseAddress
+                try check(EVP_PKEY_derive(context, target, &count), "EVP_PKEY_derive")
+            }
+        }
+    }
+
+    /// A fresh key of the same kind and parameters.
+    ///
+    /// libcrypto: `EVP_PKEY_keygen`
+    func generateSibling() throws(OpenSSLError) -> Handle<EVP_PKEY> {
+        let key = try context().withPointer { context throws(OpenSSLError) -> Owned<EVP_PKEY> in
+            try check(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
+            var key: OpaquePointer?
+            let result = EVP_PKEY_keygen(context, &key)
+            let owned = try Owned<EVP_PKEY>(key, "EVP_PKEY_keygen")
+            try check(result, "EVP_PKEY_keygen")
+            return owned
+        }
+        return Handle(key)
+    }
+
+    /// The public key as a point or octets.
+    ///
+    /// libcrypto: `EVP_PKEY_get1_encoded_public_key`
+    func encodedPublicKey() throws(OpenSSLError) -> [UInt8] {
+        try owned.withPointer { key throws(OpenSSLError) in
+            var encoded: UnsafeMutablePointer<UInt8>?
+            let count = EVP_PKEY_get1_encoded_public_key(key, &encoded)
+            defer { smime_OPENSSL_free(encoded) }
+            guard count > 0, let encoded else { throw OpenSSLError("EVP_PKEY_get1_encoded_public_key") }
+            return Array(UnsafeBufferPointer(start: encoded, count: count))
+        }
+    }
+}
+
+/// How an RSA key wraps another key.
+enum RSAPadding: Sendable {
+    /// RSAES-PKCS1-v1_5 (RFC 8017 §7.2).
+    case pkcs1
+    /// RSAES-OAEP (RFC 8017 §7.1).
+    case oaep(digest: DigestAlgorithm, mgf: DigestAlgorithm, label: [UInt8])
+
+    func configure(_ context: OpaquePointer) throws(OpenSSLError) {
+        switch self {
+        case .pkcs1:
+            try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
+        case .oaep(let digest, let mgf, let label):
+            try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_OAEP_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
+            try digest.withPointer { digest throws(OpenSSLError) in
+                try check(EVP_PKEY_CTX_set_rsa_oaep_md(context, digest), "EVP_PKEY_CTX_set_rsa_oaep_md")
+            }
+            try mgf.withPointer { mgf throws(OpenSSLError) in
+                try check(EVP_PKEY_CTX_set_rsa_mgf1_md(context, mgf), "EVP_PKEY_CTX_set_rsa_mgf1_md")
+            }
+            guard !label.isEmpty else { return }
+            // libcrypto takes the copy over and frees it with OPENSSL_free.
+            let copy = label.withUnsafeBytes { CRYPTO_memdup($0.baseAddress, $0.count, #file, #line) }
+            let result = EVP_PKEY_CTX_set0_rsa_oaep_label(context, copy, CInt(label.count))
+            if result <= 0 { smime_OPENSSL_free(copy) }
+            try check(result, "EVP_PKEY_CTX_set0_rsa_oaep_label")
+        }
+    }
+}
+
+extension DigestAlgorithm {
+    /// Lends libcrypto's method for this digest.
+    func withPointer<Result>(_ body: (OpaquePointer) throws(OpenSSLError) -> Result) throws(OpenSSLError) -> Result {
+        let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, libcryptoName, nil), "EVP_MD_fetch")
+        return try digest.withPointer { digest throws(OpenSSLError) in try body(digest) }
+    }
+}

@@ -1,0 +1,49 @@
+import COpenSSL
+
+/// The libcrypto that this process runs on.
+public enum Libcrypto {
+    /// Its version as it names itself, as in `OpenSSL 3.0.22 25 Aug 2026`.
+    public static var version: String {
+        start()
+        return OpenSSL_version(OPENSSL_VERSION).map { String(cString: $0) } ?? "unknown"
+    }
+
+    /// Whether the provider with the historic ciphers (RC2, RC4, single DES) can be loaded.
+    public static var hasLegacyProvider: Bool { (try? legacy()) != nil }
+
+    /// Starts libcrypto without its configuration file, whatever OPENSSL_CONF says; only the first call does something.
+    ///
+    /// Every entry into libcrypto comes through here first: whoever reaches it unprepared loads openssl.cnf.
+    package static func start() { _ = started }
+
+    private static let started: Bool = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG), nil) == 1
+
+    /// A library context of our own with the legacy provider beside the default one, for what old PKCS#12 files and old
+    /// mail are encrypted with. Nothing else may use it. It lives as long as the process.
+    package static func legacy() throws(OpenSSLError) -> OpaquePointer {
+        switch legacyContext {
+        case .success(let context): return context.pointer
+        case .failure(let error): throw error
+        }
+    }
+
+    /// `OSSL_LIB_CTX` is safe to use from several threads at once (openssl-threads(7)), and never changed again here.
+    private struct Context: Sendable {
+        nonisolated(unsafe) let pointer: OpaquePointer
+    }
+
+    private static let legacyContext: Result<Context, OpenSSLError> = Result { () throws(OpenSSLError) in
+        start()
+        guard let context = OSSL_LIB_CTX_new() else { throw OpenSSLError("OSSL_LIB_CTX_new") }
+        // Where this libcrypto was built to look, not where OPENSSL_MODULES points.
+        if let folder = OPENSSL_info(OPENSSL_INFO_MODULES_DIR) {
+            OSSL_PROVIDER_set_default_search_path(context, folder)
+        }
+        for name in ["default", "legacy"] where OSSL_PROVIDER_load(context, name) == nil {
+            let error = OpenSSLError("OSSL_PROVIDER_load")
+            OSSL_LIB_CTX_free(context)
+            throw error
+        }
+        return Context(pointer: context)
+    }
+}

@@ -1,0 +1,41 @@
+import COpenSSL
+
+/// `STACK_OF(X509)`, which owns a reference to each certificate.
+enum CertificateStack: LibcryptoObject {
+    static func free(_ pointer: OpaquePointer) { smime_sk_X509_pop_free(pointer) }
+}
+
+/// `STACK_OF(X509_CRL)`, which owns its lists.
+enum CertificateListStack: LibcryptoObject {
+    static func free(_ pointer: OpaquePointer) { smime_sk_X509_CRL_pop_free(pointer) }
+}
+
+extension Owned<CertificateStack> {
+    init(_ certificates: some Sequence<Handle<X509>>) throws(OpenSSLError) {
+        let stack = try Owned(smime_sk_X509_new_null(), "sk_X509_new_null")
+        for certificate in certificates {
+            try withPointers(stack, certificate.owned) { stack, certificate throws(OpenSSLError) in
+                try check(X509_up_ref(certificate), "X509_up_ref")
+                let count = smime_sk_X509_push(stack, certificate)
+                if count <= 0 { X509_free(certificate) }
+                try check(count, "sk_X509_push")
+            }
+        }
+        self = stack
+    }
+}
+
+extension Owned<CertificateListStack> {
+    init(_ lists: [CertificateList]) throws(OpenSSLError) {
+        let stack = try Owned(smime_sk_X509_CRL_new_null(), "sk_X509_CRL_new_null")
+        for list in lists {
+            // One that libcrypto cannot read speaks for nobody.
+            guard let object = try? list.x509CRL() else { continue }
+            let pointer = object.release()
+            let count = stack.withPointer { smime_sk_X509_CRL_push($0, pointer) }
+            if count <= 0 { X509_CRL_free(pointer) }
+            try check(count, "sk_X509_CRL_push")
+        }
+        self = stack
+    }
+}

@@ -1,0 +1,160 @@
+import SwiftASN1
+
+extension PKCS12 {
+    /// Who must be able to read a file that we write.
+    public enum Compatibility: String, CaseIterable, Sendable {
+        /// Whatever reads PBES2: AES-256-CBC and HMAC-SHA-256, 100,000 iterations of PBKDF2.
+        case modern
+        /// Old Windows, Java and NSS: triple DES and SHA-1.
+        case legacy
+        /// The macOS and iOS keychains, which take triple DES with SHA-1 and want a name for each identity.
+        case macos
+
+        fileprivate var iterations: Int { self == .modern ? 100_000 : 2048 }
+        fileprivate var digest: DigestAlgorithm { self == .modern ? .sha256 : .sha1 }
+    }
+
+    /// A PKCS#12 file with these identities and the certificates of their chain, in DER.
+    ///
+    /// - Throws: `CMSError.openSSL` if libcrypto fails, also on a key that cannot be encoded.
+    public static func encode(
+        _ identities: [Identity],
+        chain: [Certificate] = [],
+        passphrase: borrowing Passphrase,
+        compatibility: Compatibility = .modern
+    ) throws(CMSError) -> [UInt8] {
+        let form = PassphraseForm(writing: passphrase)
+        do {
+            let writer = try PKCS12Writer(form: form, compatibility: compatibility)
+            return try writer.file(identities, chain: chain)
+        } catch let error as CMSError { throw error } catch let error as OpenSSLError { throw .openSSL(error) } catch {
+            throw .malformed(.pkcs12, "\(error)")
+        }
+    }
+}
+
+/// Writes the structures of RFC 7292 §4 in DER.
+private struct PKCS12Writer {
+    let form: PassphraseForm
+    let compatibility: PKCS12.Compatibility
+
+    init(form: PassphraseForm, compatibility: PKCS12.Compatibility) throws {
+        (self.form, self.compatibility) = (form, compatibility)
+    }
+
+    func file(_ identities: [PKCS12.Identity], chain: [Certificate]) throws -> [UInt8] {
+        let certificates = try sequence(
+            identities.map { try certificateBag($0.certificate, attributes: attributes($0)) }
+                + chain.map { try certificateBag($0, attributes: nil) }
+        )
+        let keys = try sequence(identities.map { try keyBag($0) })
+        let safes = try sequence([encrypted(certificates), plain(keys)])
+        let salt = try randomBytes(count: 16)
+        let mac = PKCS12MAC.Algorithm.hmac(compatibility.digest, salt: salt, iterations: compatibility.iterations)
+        let value = try PKCS12MAC.compute(mac, over: safes, with: form)
+        return try der { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(3)
+                coder.serializeRawBytes(try plain(safes))
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.appendConstructedNode(identifier: .sequence) { coder in
+                        try coder.serialize(
+                            AlgorithmIdentifier(compatibility.digest.oid, parameters: AlgorithmIdentifier.null)
+                        )
+                        try coder.serialize(ASN1OctetString(contentBytes: value[...]))
+                    }
+                    try coder.serialize(ASN1OctetString(contentBytes: salt[...]))
+                    try coder.serialize(compatibility.iterations)
+                }
+            }
+        }
+    }
+
+    private func sequence(_ elements: [[UInt8]]) throws -> [UInt8] {
+        let contents = elements.flatMap { $0 }
+        return DERFrame.header(.sequence, isConstructed: true, length: contents.count) + contents
+    }
+
+    private func tagged(_ number: UInt, _ contents: [UInt8]) -> [UInt8] {
+        DERFrame.header(.context(number), isConstructed: true, length: contents.count) + contents
+    }
+
+    private func octets(_ bytes: [UInt8]) throws -> [UInt8] {
+        try der { try $0.serialize(ASN1OctetString(contentBytes: bytes[...])) }
+    }
+
+    private func oid(_ identifier: ASN1ObjectIdentifier) throws -> [UInt8] { try der { try $0.serialize(identifier) } }
+
+    /// A ContentInfo of type data.
+    private func plain(_ bytes: [UInt8]) throws -> [UInt8] {
+        try sequence([oid(ASN1ObjectIdentifier.ContentType.data), tagged(0, octets(bytes))])
+    }
+
+    /// A ContentInfo of type encryptedData.
+    private func encrypted(_ bytes: [UInt8]) throws -> [UInt8] {
+        let (scheme, algorithm) = try freshScheme()
+        let ciphertext = try bytes.withUnsafeBytes { try scheme.encrypt($0, with: form) }
+        let content = DERFrame.header(.context(0), isConstructed: false, length: ciphertext.count) + ciphertext
+        let info = try sequence([oid(ASN1ObjectIdentifier.ContentType.data), algorithm, content])
+        let data = try sequence([der { try $0.serialize(0) }, info])
+        return try sequence([oid(ASN1ObjectIdentifier.ContentType.encryptedData), tagged(0, data)])
+    }
+
+    private func bag(_ type: ASN1ObjectIdentifier, _ value: [UInt8], attributes: [UInt8]?) throws -> [UInt8] {
+        try sequence([oid(type), tagged(0, value)] + [attributes].compactMap(\.self))
+    }
+
+    private func certificateBag(_ certificate: Certificate, attributes: [UInt8]?) throws -> [UInt8] {
+        let value = try sequence([oid([1, 2, 840, 113549, 1, 9, 22, 1]), tagged(0, octets(certificate.der))])
+        return try bag([1, 2, 840, 113549, 1, 12, 10, 1, 3], value, attributes: attributes)
+    }
+
+    private func keyBag(_ identity: PKCS12.Identity) throws -> [UInt8] {
+        let (scheme, algorithm) = try freshScheme()
+        let ciphertext = try identity.key.withPKCS8 { try scheme.encrypt($0, with: form) }
+        let value = try sequence([algorithm, octets(ciphertext)])
+        return try bag([1, 2, 840, 113549, 1, 12, 10, 1, 2], value, attributes: attributes(identity))
+    }
+
+    /// localKeyId, by which readers that do not compare public keys find the pair, and a name for people.
+    private func attributes(_ identity: PKCS12.Identity) throws -> [UInt8] {
+        let certificate = identity.certificate
+        let name = identity.friendlyName ?? certificate.subject.commonName ?? certificate.addresses.first ?? "identity"
+        let text = name.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+        let identifier = try DigestAlgorithm.sha1.digest(certificate.der)
+        return try [
+            Attribute(
+                [1, 2, 840, 113549, 1, 9, 20],
+                values: [der { try $0.serialize(ASN1BMPString(contentBytes: text[...])) }]
+            ),
+            Attribute([1, 2, 840, 113549, 1, 9, 21], values: [octets(identifier)]),
+        ].derSet()
+    }
+
+    /// An encryption scheme with its own salt and vector, and its AlgorithmIdentifier.
+    private func freshScheme() throws -> (PasswordEncryption, algorithm: [UInt8]) {
+        let algorithm = try compatibility == .modern ? pbes2() : tripleDES()
+        return (try PasswordEncryption(AlgorithmIdentifier(berEncoded: algorithm)), algorithm)
+    }
+
+    private func tripleDES() throws -> [UInt8] {
+        let parameters = try sequence([
+            octets(randomBytes(count: 8)), der { try $0.serialize(compatibility.iterations) },
+        ])
+        return try der {
+            try $0.serialize(AlgorithmIdentifier(PasswordEncryption.tripleDESOID, parameters: parameters))
+        }
+    }
+
+    private func pbes2() throws -> [UInt8] {
+        let hmac = AlgorithmIdentifier([1, 2, 840, 113549, 2, 9], parameters: AlgorithmIdentifier.null)
+        let derivation = try sequence([
+            octets(randomBytes(count: 16)), der { try $0.serialize(compatibility.iterations) },
+            der { try $0.serialize(hmac) },
+        ])
+        let cipher = AlgorithmIdentifier(PasswordEncryption.aes256OID, parameters: try octets(randomBytes(count: 16)))
+        let function = AlgorithmIdentifier(KeyDerivation.pbkdf2OID, parameters: derivation)
+        let parameters = try sequence([der { try $0.serialize(function) }, der { try $0.serialize(cipher) }])
+        return try der { try $0.serialize(AlgorithmIdentifier(PasswordEncryption.pbes2OID, parameters: parameters)) }
+    }
+}

@@ -1,0 +1,96 @@
+import SwiftASN1
+
+/// The keys and certificates of a PKCS#12 file that has been opened.
+///
+/// Written and read by our own code, because libcrypto 3.0 knows no PBMAC1, trusts iteration counts, and does not pair
+/// keys with certificates. RFC 7292, RFC 9579
+public struct PKCS12: Sendable {
+    /// A private key and a certificate about it.
+    public struct Identity: Sendable {
+        public let key: PrivateKey
+        public let certificate: Certificate
+        /// The name the file gives it, as it stands there: escape it before showing it.
+        public let friendlyName: String?
+
+        public init(key: PrivateKey, certificate: Certificate, friendlyName: String? = nil) {
+            (self.key, self.certificate, self.friendlyName) = (key, certificate, friendlyName)
+        }
+    }
+
+    /// Every pair of a key and a certificate about it, in the order of the file's certificates; at least one.
+    public let identities: [Identity]
+    /// The certificates without a key in this file: the chain, as a rule.
+    public let certificates: [Certificate]
+    public let certificateLists: [CertificateList]
+    /// What was odd about the file; warnings only.
+    public let problems: [Problem]
+
+    /// The most certificates in one file.
+    public static let maximumCertificates = 1000
+    /// The most private keys in one file.
+    public static let maximumKeys = 100
+
+    /// Opens a file in BER, DER or PEM. An absent passphrase (nil) and an empty one are both tried for either.
+    ///
+    /// - Throws: `CMSError.wrongPassphrase`; `.noKeyPair` if no key belongs to a certificate; `.limitExceeded` before
+    ///   any work is done; `.unsupported` if what keeps a pair from being found is an algorithm; `.malformed`.
+    public init(_ bytes: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
+        let pfx = try parsing(.pkcs12) { try PFX(try Self.unarmored(bytes)) }
+        var opener = try SafeOpener(pfx, forms: PassphraseForm.all(for: passphrase))
+        try opener.open(pfx.safes)
+        try self.init(opener)
+    }
+
+    /// Whether `bytes` look like a PKCS#12 file, in BER, DER or PEM.
+    public static func isPKCS12(_ bytes: [UInt8]) -> Bool {
+        if bytes.first != 0x30, PEM.isPEM(bytes) { return (try? unarmored(bytes)) != nil }
+        guard let fields = try? ElementExtent.elements(of: bytes, limit: 2), fields.count == 2 else { return false }
+        return bytes[fields[0].range] == [0x02, 0x01, 0x03] && fields[1].identifier == 0x30
+    }
+
+    static func unarmored(_ bytes: [UInt8]) throws -> [UInt8] {
+        guard bytes.first != 0x30, PEM.isPEM(bytes) else { return bytes }
+        guard let block = try PEM.blocks(in: bytes).first(where: { $0.label == "PKCS12" }) else {
+            throw CMSError.malformed(.pkcs12, "no PEM block of PKCS#12")
+        }
+        return block.der
+    }
+
+    private init(_ opened: SafeOpener) throws(CMSError) {
+        var problems = opened.problems
+        let keys = opened.keys.uniqued { $0.key.publicKeyInfo }
+        let certificates = opened.certificates.uniqued { $0.certificate.fingerprint.bytes }
+        var paired: Set<[UInt8]> = []
+        identities = certificates.compactMap { item in
+            guard let match = keys.first(where: { $0.key.belongs(to: item.certificate) }) else { return nil }
+            paired.insert(match.key.publicKeyInfo)
+            let name = item.friendlyName ?? match.friendlyName
+            return Identity(key: match.key, certificate: item.certificate, friendlyName: name)
+        }
+        guard !identities.isEmpty else {
+            if let name = opened.unsupported { throw .unsupported(name) }
+            throw .noKeyPair
+        }
+        for item in keys where !paired.contains(item.key.publicKeyInfo) {
+            problems.append(
+                Problem(
+                    "pkcs12-key-without-certificate",
+                    .warning,
+                    "a private key (\(item.key.algorithm)) belongs to no certificate of the file and was left out"
+                )
+            )
+        }
+        let own = Set(identities.map(\.certificate))
+        self.certificates = certificates.map(\.certificate).filter { !own.contains($0) }
+        certificateLists = opened.certificateLists
+        self.problems = problems
+    }
+}
+
+extension Array {
+    /// The first element for each key.
+    fileprivate func uniqued<Key: Hashable>(by key: (Element) -> Key) -> [Element] {
+        var seen: Set<Key> = []
+        return filter { seen.insert(key($0)).inserted }
+    }
+}

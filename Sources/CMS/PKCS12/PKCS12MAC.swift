@@ -1,0 +1,107 @@
+import COpenSSL
+import SwiftASN1
+
+/// The MAC over a PKCS#12 file.
+///
+/// RFC 7292 §4 and appendix B, RFC 9579
+struct PKCS12MAC {
+    enum Algorithm {
+        /// HMAC with the key of PKCS#12's own derivation, by the same digest.
+        case hmac(DigestAlgorithm, salt: [UInt8], iterations: Int)
+        /// HMAC with the digest of that name in libcrypto, and a derived key of `keyCount` bytes.
+        case pbmac1(KeyDerivation, digest: String, keyCount: Int)
+    }
+
+    let algorithm: Algorithm
+    let value: [UInt8]
+
+    private static let pbmac1OID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 14]
+    /// A shorter key lets everybody find a file that fits (CVE-2026-34181); a longer one than the block only costs time.
+    private static let keyCounts = 20...128
+
+    /// Reads MacData.
+    init(_ node: ASN1Node) throws {
+        var fields = try ElementReader(node)
+        var info = try ElementReader(fields.next(.sequence))
+        let identifier = try AlgorithmIdentifier(berEncoded: info.next(.sequence))
+        value = try info.next(.octetString).octets()
+        let salt = try KeyDerivation.salt(fields.next(.octetString))
+        let iterations = try fields.optional(.integer)?.integer() ?? 1
+        if identifier.algorithm == Self.pbmac1OID {
+            algorithm = try Self.pbmac1(identifier.parameters)
+        } else if let digest = DigestAlgorithm(oid: identifier.algorithm) {
+            guard iterations > 0 else { throw ElementReader.Mismatch(description: "no iterations") }
+            algorithm = .hmac(digest, salt: salt, iterations: iterations)
+        } else {
+            throw CMSError.unsupported("MAC \(identifier.algorithm)")
+        }
+    }
+
+    init(_ algorithm: Algorithm, value: [UInt8]) { (self.algorithm, self.value) = (algorithm, value) }
+
+    private static func pbmac1(_ parameters: [UInt8]?) throws -> Algorithm {
+        guard let parameters else { throw ElementReader.Mismatch(description: "PBMAC1 without parameters") }
+        var fields = try ElementReader(ASN1Node.read(parameters))
+        let function = try KeyDerivation(AlgorithmIdentifier(berEncoded: fields.next(.sequence)))
+        let scheme = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
+        guard let keyCount = function.keyCount, keyCounts.contains(keyCount) else {
+            throw ElementReader.Mismatch(description: "PBMAC1 with a key that is too short, or of no length")
+        }
+        return .pbmac1(function, digest: try KeyDerivation.digest(scheme.algorithm), keyCount: keyCount)
+    }
+
+    /// Takes what checking costs out of `budget`.
+    func spend(from budget: inout DerivationBudget) throws(CMSError) {
+        switch algorithm {
+        case .hmac(_, _, let iterations): try budget.spend(iterations)
+        case .pbmac1(let function, _, let keyCount):
+            // PBKDF2 runs its iterations once for each block of the key.
+            for _ in 0...(keyCount - 1) / 64 { try function.spend(from: &budget) }
+        }
+    }
+
+    /// Whether the MAC over `bytes` fits this form of the passphrase.
+    func isValid(over bytes: [UInt8], with form: PassphraseForm) throws(CMSError) -> Bool {
+        let computed = try lift { () throws(OpenSSLError) in try Self.compute(algorithm, over: bytes, with: form) }
+        return computed.count == value.count && CRYPTO_memcmp(computed, value, value.count) == 0
+    }
+
+    /// libcrypto: `EVP_Q_mac`
+    static func compute(
+        _ algorithm: Algorithm,
+        over bytes: [UInt8],
+        with form: PassphraseForm
+    ) throws(OpenSSLError) -> [UInt8] {
+        let key: SecretBytes
+        let digest: String
+        switch algorithm {
+        case .hmac(let algorithm, let salt, let iterations):
+            digest = algorithm.libcryptoName
+            let count = algorithm.byteCount
+            key = try PKCS12KDF.derive(form.bmp, algorithm, salt, iterations, id: .mac, count: count)
+        case .pbmac1(let function, let name, let keyCount):
+            digest = name
+            key = try function.derive(form.utf8, count: keyCount)
+        }
+        return try key.withBytes { key throws(OpenSSLError) in
+            var value = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+            var count = 0
+            let result = EVP_Q_mac(
+                nil,
+                "HMAC",
+                nil,
+                digest,
+                nil,
+                key.baseAddress,
+                key.count,
+                bytes,
+                bytes.count,
+                &value,
+                value.count,
+                &count
+            )
+            guard result != nil else { throw OpenSSLError("EVP_Q_mac") }
+            return Array(value.prefix(count))
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import COpenSSL
+import SwiftASN1
+
+/// A key derivation function with its parameters, as PBES2 and PBMAC1 name it.
+///
+/// RFC 8018 §5.2 and appendix A.2, RFC 7914 §7
+enum KeyDerivation: Sendable {
+    /// PBKDF2 with HMAC; `digest` by libcrypto's name.
+    case pbkdf2(salt: [UInt8], iterations: Int, keyCount: Int?, digest: String)
+    case scrypt(salt: [UInt8], cost: Int, blockSize: Int, parallelization: Int, keyCount: Int?)
+
+    static let pbkdf2OID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 12]
+    private static let scryptOID: ASN1ObjectIdentifier = [1, 3, 6, 1, 4, 1, 11591, 4, 11]
+    private static let maximumSalt = 4096
+
+    init(_ identifier: AlgorithmIdentifier) throws {
+        guard let parameters = identifier.parameters else {
+            throw ElementReader.Mismatch(description: "key derivation without parameters")
+        }
+        var fields = try ElementReader(ASN1Node.read(parameters))
+        switch identifier.algorithm {
+        case Self.pbkdf2OID:
+            let salt = try Self.salt(fields.next(.octetString))
+            let iterations = try fields.next(.integer).integer()
+            let keyCount = try fields.optional(.integer)?.integer(upTo: 1024)
+            let prf = try fields.optional(.sequence).map { try AlgorithmIdentifier(berEncoded: $0).algorithm }
+            guard iterations > 0 else { throw ElementReader.Mismatch(description: "no iterations") }
+            let digest = try prf.map(Self.digest) ?? "SHA1"
+            self = .pbkdf2(salt: salt, iterations: iterations, keyCount: keyCount, digest: digest)
+        case Self.scryptOID:
+            self = .scrypt(
+                salt: try Self.salt(fields.next(.octetString)),
+                cost: try fields.next(.integer).integer(),
+                blockSize: try fields.next(.integer).integer(),
+                parallelization: try fields.next(.integer).integer(),
+                keyCount: try fields.optional(.integer)?.integer(upTo: 1024)
+            )
+        default: throw CMSError.unsupported("key derivation \(identifier.algorithm)")
+        }
+    }
+
+    /// The key length that the parameters demand.
+    var keyCount: Int? {
+        switch self {
+        case .pbkdf2(_, _, let count, _), .scrypt(_, _, _, _, let count): count
+        }
+    }
+
+    /// Takes what deriving costs out of `budget`, and refuses an scrypt that needs more than 32 MiB.
+    func spend(from budget: inout DerivationBudget) throws(CMSError) {
+        switch self {
+        case .pbkdf2(_, let iterations, _, _): try budget.spend(iterations)
+        case .scrypt(_, let cost, let blockSize, let parallelization, _):
+            let limit = 1 << 18
+            guard cost <= limit, blockSize <= limit, parallelization <= 64, cost * blockSize <= limit else {
+                throw .limitExceeded("scrypt parameters")
+            }
+            try budget.spend(cost * blockSize * parallelization)
+        }
+    }
+
+    /// `count` bytes derived from `passphrase`. What it costs must have been spent from a budget before.
+    ///
+    /// libcrypto: `PKCS5_PBKDF2_HMAC`, `EVP_PBE_scrypt`
+    func derive(_ passphrase: SecretBytes, count: Int) throws(OpenSSLError) -> SecretBytes {
+        Libcrypto.start()
+        return try SecretBytes(count: count) { output throws(OpenSSLError) in
+            try passphrase.withBytes { passphrase throws(OpenSSLError) in
+                let characters = passphrase.bindMemory(to: CChar.self).baseAddress
+                let key = output.bindMemory(to: UInt8.self).baseAddress
+                switch self {
+                case .pbkdf2(let salt, let iterations, _, let name):
+                    let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, name, nil), "EVP_MD_fetch")
+                    let result = digest.withPointer { digest in
+                        PKCS5_PBKDF2_HMAC(
+                            characters,
+                            CInt(passphrase.count),
+                            salt,
+                            CInt(salt.count),
+                            CInt(clamping: iterations),
+                            digest,
+                            CInt(count),
+                            key
+                        )
+                    }
+                    try check(result, "PKCS5_PBKDF2_HMAC")
+                case .scrypt(let salt, let cost, let blockSize, let parallelization, _):
+                    let result = EVP_PBE_scrypt(
+                        characters,
+                        passphrase.count,
+                        salt,
+                        salt.count,
+                        UInt64(cost),
+                        UInt64(blockSize),
+                        UInt64(parallelization),
+                        64 << 20,
+                        key,
+                        count
+                    )
+                    try check(result, "EVP_PBE_scrypt")
+                }
+            }
+        }
+    }
+
+    static func salt(_ node: ASN1Node) throws -> [UInt8] {
+        let salt = try node.octets()
+        guard salt.count <= maximumSalt else { throw CMSError.limitExceeded("salt") }
+        return salt
+    }
+
+    /// libcrypto's name of the digest in `hmacWith…`.
+    static func digest(_ prf: ASN1ObjectIdentifier) throws -> String {
+        switch prf {
+        case [1, 2, 840, 113549, 2, 7]: "SHA1"
+        case [1, 2, 840, 113549, 2, 8]: "SHA2-224"
+        case [1, 2, 840, 113549, 2, 9]: "SHA2-256"
+        case [1, 2, 840, 113549, 2, 10]: "SHA2-384"
+        case [1, 2, 840, 113549, 2, 11]: "SHA2-512"
+        case [1, 2, 840, 113549, 2, 12]: "SHA2-512/224"
+        case [1, 2, 840, 113549, 2, 13]: "SHA2-512/256"
+        default: throw CMSError.unsupported("HMAC \(prf)")
+        }
+    }
+}

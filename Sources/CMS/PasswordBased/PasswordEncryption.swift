@@ -1,0 +1,152 @@
+import COpenSSL
+import SwiftASN1
+
+/// A password-based encryption scheme with its parameters, as PKCS#8 and PKCS#12 use it.
+///
+/// RFC 8018 §6, RFC 7292 appendix C
+struct PasswordEncryption: Sendable {
+    /// A cipher as these schemes use it.
+    struct Cipher: Sendable {
+        /// The name in reports.
+        let name: String
+        /// The name by which libcrypto fetches it.
+        let libcryptoName: String
+        let keyCount: Int
+        let ivCount: Int
+        /// Whether only the legacy provider has it.
+        var isLegacy = false
+        /// The effective key length of RC2, in bits, where the parameters tell it.
+        var effectiveBits: Int?
+    }
+
+    /// Where key and initialisation vector come from.
+    enum Derivation: Sendable {
+        /// PBKDF1 with the digest (RFC 8018 §6.1).
+        case pbes1(DigestAlgorithm, salt: [UInt8], iterations: Int)
+        case pbes2(KeyDerivation, iv: [UInt8])
+        /// PKCS#12's own derivation with SHA-1 (RFC 7292 appendix B).
+        case pkcs12(salt: [UInt8], iterations: Int)
+    }
+
+    let cipher: Cipher
+    let derivation: Derivation
+
+    /// Takes what decrypting once costs out of `budget`.
+    func spend(from budget: inout DerivationBudget) throws(CMSError) {
+        switch derivation {
+        case .pbes1(_, _, let iterations), .pkcs12(_, let iterations): try budget.spend(iterations)
+        case .pbes2(let function, _): try function.spend(from: &budget)
+        }
+    }
+
+    /// What `ciphertext` says under this form of the passphrase; nil if the padding shows that it is the wrong one.
+    ///
+    /// A wrong one passes the padding once in 256 times.
+    func decrypt(_ ciphertext: [UInt8], with form: PassphraseForm) throws(CMSError) -> [UInt8]? {
+        guard ciphertext.count <= Int(CInt.max) else { throw .limitExceeded("PKCS#12 size") }
+        let library = try library()
+        let (key, iv) = try lift { () throws(OpenSSLError) in try keyAndIV(form, library) }
+        defer { ERR_clear_error() }
+        return try? transform(ciphertext, key, iv, isEncrypting: false, library)
+    }
+
+    /// `plaintext` encrypted under this form of the passphrase.
+    func encrypt(_ plaintext: UnsafeRawBufferPointer, with form: PassphraseForm) throws(CMSError) -> [UInt8] {
+        let library = try library()
+        return try lift { () throws(OpenSSLError) in
+            let (key, iv) = try keyAndIV(form, library)
+            var bytes = Array(plaintext)
+            defer { bytes.wipe() }
+            return try transform(bytes, key, iv, isEncrypting: true, library)
+        }
+    }
+
+    private func library() throws(CMSError) -> OpaquePointer? {
+        Libcrypto.start()
+        guard cipher.isLegacy else { return nil }
+        do throws(OpenSSLError) { return try Libcrypto.legacy() } catch {
+            throw .unsupported("\(cipher.name), because libcrypto's legacy provider is missing (\(error))")
+        }
+    }
+
+    private func transform(
+        _ input: [UInt8],
+        _ key: SecretBytes,
+        _ iv: [UInt8],
+        isEncrypting: Bool,
+        _ library: OpaquePointer?
+    ) throws(OpenSSLError) -> [UInt8] {
+        let context = try key.withBytes { key throws(OpenSSLError) in
+            try CipherContext(cipher.libcryptoName, key: key, iv: iv, isEncrypting: isEncrypting, library: library) {
+                context throws(OpenSSLError) in
+                guard let bits = cipher.effectiveBits else { return }
+                let result = EVP_CIPHER_CTX_set_key_length(context, CInt(cipher.keyCount))
+                try check(result, "EVP_CIPHER_CTX_set_key_length")
+                try check(
+                    EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_SET_RC2_KEY_BITS, CInt(bits), nil),
+                    "EVP_CIPHER_CTX_ctrl"
+                )
+            }
+        }
+        var output = [UInt8](repeating: 0, count: input.count + 32)
+        let count = try output.withUnsafeMutableBufferPointer { output throws(OpenSSLError) in
+            let output = UnsafeMutableRawBufferPointer(output)
+            let count = try input.withUnsafeBufferPointer { input throws(OpenSSLError) in
+                try context.update(UnsafeRawBufferPointer(input), into: output)
+            }
+            return count + (try context.finish(into: UnsafeMutableRawBufferPointer(rebasing: output[count...])))
+        }
+        output.removeLast(output.count - count)
+        return output
+    }
+
+    private func keyAndIV(
+        _ form: PassphraseForm,
+        _ library: OpaquePointer?
+    ) throws(OpenSSLError) -> (key: SecretBytes, iv: [UInt8]) {
+        switch derivation {
+        case .pbes1(let digest, let salt, let iterations):
+            return try pbkdf1(form.utf8, digest, salt, iterations)
+        case .pbes2(let function, let iv):
+            return (try function.derive(form.utf8, count: cipher.keyCount), iv)
+        case .pkcs12(let salt, let iterations):
+            let key = try PKCS12KDF.derive(form.bmp, .sha1, salt, iterations, id: .key, count: cipher.keyCount)
+            guard cipher.ivCount > 0 else { return (key, []) }
+            let iv = try PKCS12KDF.derive(form.bmp, .sha1, salt, iterations, id: .iv, count: cipher.ivCount)
+            return (key, iv.withBytes { Array($0) })
+        }
+    }
+
+    /// PBKDF1's sixteen bytes: eight of key, eight of vector.
+    ///
+    /// libcrypto: `EVP_BytesToKey`, which is PBKDF1 as long as one digest is enough.
+    private func pbkdf1(
+        _ passphrase: SecretBytes,
+        _ digest: DigestAlgorithm,
+        _ salt: [UInt8],
+        _ iterations: Int
+    ) throws(OpenSSLError) -> (key: SecretBytes, iv: [UInt8]) {
+        let library = try Libcrypto.legacy()
+        let method = try Owned<EVP_CIPHER>(EVP_CIPHER_fetch(library, "DES-CBC", nil), "EVP_CIPHER_fetch")
+        let hash = try Owned<EVP_MD>(EVP_MD_fetch(nil, digest.libcryptoName, nil), "EVP_MD_fetch")
+        var iv = [UInt8](repeating: 0, count: 8)
+        let key = try SecretBytes(count: 8) { key throws(OpenSSLError) in
+            let count = withPointers(method, hash) { method, hash in
+                passphrase.withBytes { passphrase in
+                    EVP_BytesToKey(
+                        method,
+                        hash,
+                        salt,
+                        passphrase.bindMemory(to: UInt8.self).baseAddress,
+                        CInt(passphrase.count),
+                        CInt(clamping: iterations),
+                        key.bindMemory(to: UInt8.self).baseAddress,
+                        &iv
+                    )
+                }
+            }
+            try check(count, "EVP_BytesToKey")
+        }
+        return (key, iv)
+    }
+}

@@ -1,0 +1,55 @@
+import COpenSSL
+
+/// Secret bytes in one place of memory, wiped when the last reference goes.
+package final class SecretBytes: Sendable {
+    private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
+
+    /// `count` bytes that `body` fills in.
+    package init<Failure: Error>(
+        count: Int,
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        storage = .allocate(byteCount: max(count, 1), alignment: 16)
+        storage.initializeMemory(as: UInt8.self, repeating: 0)
+        self.count = count
+        try body(UnsafeMutableRawBufferPointer(rebasing: storage[..<count]))
+    }
+
+    /// How many bytes there are.
+    package let count: Int
+
+    deinit {
+        OPENSSL_cleanse(storage.baseAddress, storage.count)
+        storage.deallocate()
+    }
+
+    /// `count` bytes from libcrypto's generator.
+    ///
+    /// libcrypto: `RAND_priv_bytes`
+    package static func random(count: Int) throws(OpenSSLError) -> SecretBytes {
+        Libcrypto.start()
+        return try SecretBytes(count: count) { buffer throws(OpenSSLError) in
+            try check(
+                RAND_priv_bytes(buffer.bindMemory(to: UInt8.self).baseAddress, CInt(buffer.count)),
+                "RAND_priv_bytes"
+            )
+        }
+    }
+
+    /// Lends the bytes for the duration of `body`; they must not escape.
+    package func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+    }
+}
+
+/// `count` bytes from libcrypto's generator that need not stay secret: nonces and vectors.
+///
+/// libcrypto: `RAND_bytes`
+func randomBytes(count: Int) throws(OpenSSLError) -> [UInt8] {
+    Libcrypto.start()
+    var bytes = [UInt8](repeating: 0, count: count)
+    try check(RAND_bytes(&bytes, CInt(count)), "RAND_bytes")
+    return bytes
+}

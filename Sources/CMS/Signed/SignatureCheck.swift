@@ -1,0 +1,129 @@
+import SwiftASN1
+
+/// What a look at one signature found: the certificate it verifies with, and everything that is wrong.
+public struct SignatureCheck: Sendable {
+    /// The certificate whose key made the signature; nil if none of the candidates did.
+    public let certificate: Certificate?
+    /// The integrity axis: errors mean that the bytes are not those that were signed, or that nobody can tell.
+    public let problems: [Problem]
+}
+
+extension SignedData {
+    /// Checks the signature of `signer` over the content that was read, with each candidate that it may mean.
+    ///
+    /// Several certificates may share one key identifier, so all that match are tried (RFC 8551 §2.6).
+    /// RFC 5652 §5.6
+    public func check(_ signer: SignerInfo, candidates: [Certificate]) -> SignatureCheck {
+        var problems = attributeProblems(signer)
+        let matching = candidates.filter { signer.identifier.matches($0) }
+        guard let first = matching.first else {
+            problems.append(
+                Problem("signer-certificate-missing", "the signer's certificate is not included and not known")
+            )
+            return SignatureCheck(certificate: nil, problems: problems)
+        }
+        do {
+            let certificate = try matching.first { try isSigned(signer, by: $0) }
+            if let certificate {
+                problems += certificateProblems(signer, certificate)
+            } else {
+                problems.append(Problem("signature-invalid", "the signature does not fit the signer's key"))
+            }
+            return SignatureCheck(certificate: certificate ?? first, problems: problems)
+        } catch CMSError.unsupported(let what) {
+            problems.append(Problem("algorithm-unsupported", "\(what) is not supported"))
+        } catch {
+            problems.append(Problem("signature-invalid", "the signature cannot be checked: \(error)"))
+        }
+        return SignatureCheck(certificate: first, problems: problems)
+    }
+
+    /// Whether the signature value fits the key of `certificate`.
+    private func isSigned(_ signer: SignerInfo, by certificate: Certificate) throws -> Bool {
+        let algorithm = try reporting(.cms) { try SignatureAlgorithm(signer.signatureAlgorithm) }
+        guard let digest = signer.digest else { throw CMSError.unsupported("the signer's digest") }
+        guard algorithm.digest == nil || algorithm.digest == digest else { return false }
+        let key = try reporting(.certificate) { try certificate.publicKey() }
+        return try reporting(.cms) {
+            try signedDigests(signer, digest).contains {
+                key.verify(signer.signature, of: $0, digest: digest, scheme: algorithm.scheme)
+            }
+        }
+    }
+
+    /// The digests that the signature may be over: of the content, or of the attributes as they were received with
+    /// only their outer tag made a SET, and, where those bytes are not DER, once more of their DER.
+    private func signedDigests(_ signer: SignerInfo, _ digest: DigestAlgorithm) throws -> [[UInt8]] {
+        guard var received = signer.signedAttributesEncoding else { return contentDigests[digest].map { [$0] } ?? [] }
+        received[0] = 0x31
+        let canonical = try signer.signedAttributes.derSet()
+        return try (received == canonical ? [received] : [received, canonical]).map { try digest.digest($0) }
+    }
+
+    private func attributeProblems(_ signer: SignerInfo) -> [Problem] {
+        var problems: [Problem] = []
+        switch signer.digest {
+        case nil: problems.append(Problem("algorithm-unsupported", "the signer's digest is not supported"))
+        case .md5: problems.append(Problem("digest-md5", "MD5 is broken: anybody can have made this signature"))
+        case .sha1: problems.append(Problem("digest-sha1", .warning, "SHA-1 is no longer safe"))
+        default: break
+        }
+        if let digest = signer.digest, !digestAlgorithms.contains(digest) {
+            problems.append(Problem("digest-not-announced", .warning, "the signer's digest is not announced"))
+        }
+        if let fixed = (try? SignatureAlgorithm(signer.signatureAlgorithm))?.digest, fixed != signer.digest {
+            problems.append(Problem("digest-mismatch", "signature and digest name different algorithms"))
+        }
+        typealias Known = ASN1ObjectIdentifier.CMSAttribute
+        let secure = [Known.smimeCapabilities, Known.encryptionKeyPreference, Known.signingTime, Known.messageDigest]
+        if signer.unsignedAttributes.contains(where: { secure.contains($0.type) }) {
+            problems.append(
+                Problem("attribute-unsigned", .warning, "an attribute that must be signed is not, and is ignored")
+            )
+        }
+        return problems + (signer.signedAttributesEncoding == nil ? bareProblems(signer) : signedProblems(signer))
+    }
+
+    /// Without signed attributes the content must be plain data (RFC 5652 §5.3).
+    private func bareProblems(_ signer: SignerInfo) -> [Problem] {
+        guard !isData else { return [] }
+        return [Problem("content-type-attribute", "content that is not plain data is signed without attributes")]
+    }
+
+    private func signedProblems(_ signer: SignerInfo) -> [Problem] {
+        typealias Known = ASN1ObjectIdentifier.CMSAttribute
+        var problems: [Problem] = []
+        let type = signer.signedValue(Known.contentType).flatMap { try? ASN1ObjectIdentifier(berEncoded: $0) }
+        if type != contentTypeOID {
+            problems.append(Problem("content-type-attribute", "the signed content type is missing, doubled or another"))
+        }
+        let value = signer.signedValue(Known.messageDigest).flatMap { try? ASN1OctetString(berEncoded: $0) }
+        if let value {
+            if let digest = signer.digest, contentDigests[digest] != Array(value.bytes) {
+                problems.append(Problem("content-changed", "the content is not what was signed"))
+            }
+        } else {
+            problems.append(Problem("message-digest-attribute", "the signed message digest is missing or doubled"))
+        }
+        for once in [Known.signingTime, Known.smimeCapabilities, Known.encryptionKeyPreference]
+        where !signer.signedAttributes.all(once).isEmpty && signer.signedValue(once) == nil {
+            problems.append(Problem("attribute-doubled", "a signed attribute stands there more than once: \(once)"))
+        }
+        if !signer.signedAttributes.all(Known.signingTime).isEmpty, signer.signingTime == nil {
+            problems.append(Problem("signing-time-malformed", "the signing time cannot be read"))
+        }
+        return problems
+    }
+
+    private func certificateProblems(_ signer: SignerInfo, _ certificate: Certificate) -> [Problem] {
+        var problems: [Problem] = []
+        if !signer.signingCertificates.allSatisfy({ $0.matches(certificate) }) {
+            problems.append(Problem("signer-certificate-mismatch", "the signature is bound to another certificate"))
+        }
+        if certificate.publicKeyAlgorithm.isWeak {
+            let key = certificate.publicKeyAlgorithm
+            problems.append(Problem("weak-key", .warning, "the signer's key is weak: \(key)"))
+        }
+        return problems
+    }
+}

@@ -1,0 +1,185 @@
+public import Streams
+import SwiftASN1
+
+/// A signed message as it was read: claims and certificates, and the digests of what was really there.
+///
+/// Nothing in it is verified; `check(_:candidates:)` does that for one signer.
+/// RFC 5652 §5.1
+public struct SignedData: Sendable {
+    /// How many certificates, and CRLs, may ride along.
+    public static let maximumCertificates = 1_000
+    /// How many signers there may be.
+    public static let maximumSigners = 16
+
+    /// The digests announced in front of the content; an algorithm unknown to us is left out.
+    public let digestAlgorithms: [DigestAlgorithm]
+    /// The type of the content that is signed, as a dotted OID; `isData` tells the usual one.
+    public let contentType: String
+    /// Whether the content stands inside the structure.
+    public let hasContent: Bool
+    /// The certificates that ride along, in their order; those that cannot be read are counted in `problems`.
+    public let certificates: [Certificate]
+    /// The CRLs that ride along, each in its encoding.
+    public let crls: [[UInt8]]
+    public let signers: [SignerInfo]
+    /// What is wrong with the structure as a whole.
+    public private(set) var problems: [Problem]
+
+    let contentTypeOID: ASN1ObjectIdentifier
+    /// The digest of the content under every algorithm that was asked for.
+    private(set) var contentDigests: [DigestAlgorithm: [UInt8]]
+
+    /// Whether the content is of the type that S/MIME demands (RFC 8551 §2.4.1).
+    public var isData: Bool { contentTypeOID == ASN1ObjectIdentifier.ContentType.data }
+
+    /// Reads a whole SignedData and hashes the content inside it.
+    ///
+    /// - Parameter content: is given the signed content as it passes.
+    /// - Throws: `CMSError.malformed`, `CMSError.limitExceeded`, or what reading throws.
+    public init(reading stream: ByteStream, content: any ByteSink = CountingSink()) throws {
+        self = try reporting(.cms) { try Self(stream, content) }
+        let missing = Set(signers.compactMap(\.digest)).subtracting(contentDigests.keys)
+        guard hasContent, !missing.isEmpty else { return }
+        // A signer used a digest that was not announced: only a second pass can tell it.
+        let hasher = try reporting(.cms) { try ContentHasher(missing) }
+        _ = try reporting(.cms) { try Self.contentReader(stream)?.copy(to: hasher) }
+        contentDigests.merge(try reporting(.cms) { try hasher.finish() }) { first, _ in first }
+    }
+
+    /// Hashes detached content with the digest of every signer.
+    ///
+    /// Content inside the structure must then be the same (RFC 8551 §3.5.3.1 wants none).
+    public mutating func hashDetached(_ content: ByteStream) throws {
+        let detached = try reporting(.cms) {
+            let hasher = try ContentHasher(Set(signers.compactMap(\.digest)))
+            try content.makeReader().copy(to: hasher)
+            return try hasher.finish()
+        }
+        if hasContent {
+            let isSame = detached.allSatisfy { contentDigests[$0.key] == $0.value } && !detached.isEmpty
+            problems.append(
+                isSame
+                    ? Problem("content-embedded", .warning, "the detached signature holds the content once more")
+                    : Problem("content-mismatch", "the content inside the signature differs from the one beside it")
+            )
+        }
+        contentDigests = detached
+    }
+
+    /// The content inside the structure that `stream` holds; nil if it is detached.
+    private static func contentReader(_ stream: ByteStream) throws -> (any ByteReader)? {
+        let reader = BERReader(try stream.makeReader())
+        return try Preamble(reader).hasContent ? OctetStringReader(reader, identifier: .octetString) : nil
+    }
+
+    private init(_ stream: ByteStream, _ sink: any ByteSink) throws {
+        let reader = BERReader(try stream.makeReader())
+        let preamble = try Preamble(reader)
+        var problems: [Problem] = []
+        let hasher = try ContentHasher(Set(preamble.digestAlgorithms))
+        if preamble.hasContent {
+            let tee = ClosureSink { bytes in
+                try hasher.write(bytes)
+                try sink.write(bytes)
+            }
+            try OctetStringReader(reader, identifier: .octetString).copy(to: tee)
+            try reader.leave()
+        }
+        try reader.leave()
+        certificates = try Self.readCertificates(reader, &problems)
+        crls = try Self.readSet(reader, .context(1), limit: Self.maximumCertificates, "CRLs")
+        guard try reader.peek()?.identifier == .set else { throw CMSError.malformed(.cms, "no SignerInfos") }
+        signers = try Self.readSet(reader, .set, limit: Self.maximumSigners, "signers").map {
+            try SignerInfo(berEncoded: ASN1Node.read($0))
+        }
+        for _ in 0..<3 { try reader.leave() }
+        if try !reader.isExhausted() {
+            problems.append(Problem("trailing-bytes", .warning, "bytes follow the signature"))
+        }
+        digestAlgorithms = preamble.digestAlgorithms
+        contentTypeOID = preamble.contentType
+        contentType = "\(preamble.contentType)"
+        hasContent = preamble.hasContent
+        contentDigests = try hasher.finish()
+        self.problems = problems
+    }
+
+    /// What stands in front of the content.
+    private struct Preamble {
+        let digestAlgorithms: [DigestAlgorithm]
+        let contentType: ASN1ObjectIdentifier
+        let hasContent: Bool
+
+        /// Reads as far as the content's OCTET STRING, which `reader` then stands before.
+        init(_ reader: BERReader) throws {
+            try reader.enter(.sequence)
+            guard try ASN1ObjectIdentifier(berEncoded: reader.readNode()) == ASN1ObjectIdentifier.ContentType.signedData
+            else { throw CMSError.malformed(.cms, "not a signed message") }
+            try reader.enter(.context(0))
+            try reader.enter(.sequence)
+            _ = try Int(berEncoded: reader.readNode())
+            digestAlgorithms = try reader.readNode().children(.set).compactMap {
+                DigestAlgorithm(oid: try AlgorithmIdentifier(berEncoded: $0).algorithm)
+            }
+            try reader.enter(.sequence)
+            contentType = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
+            hasContent = try reader.peek()?.identifier == .context(0)
+            if hasContent { try reader.enter(.context(0)) }
+        }
+    }
+
+    private static func readCertificates(_ reader: BERReader, _ problems: inout [Problem]) throws -> [Certificate] {
+        var certificates: [Certificate] = []
+        var unreadable = 0
+        for encoded in try readSet(reader, .context(0), limit: maximumCertificates, "certificates") {
+            // Attribute certificates and the obsolete PKCS#6 ones are told by their tags, and passed over.
+            guard encoded.first == 0x30 else { continue }
+            do { certificates.append(try Certificate(der: encoded)) } catch { unreadable += 1 }
+        }
+        if unreadable > 0 {
+            problems.append(
+                Problem("certificate-unreadable", .warning, "\(unreadable) included certificates cannot be read")
+            )
+        }
+        return certificates
+    }
+
+    /// The encodings of the elements of an optional set; empty if it is not there.
+    private static func readSet(
+        _ reader: BERReader,
+        _ identifier: ASN1Identifier,
+        limit: Int,
+        _ what: String
+    ) throws -> [[UInt8]] {
+        guard try reader.peek()?.identifier == identifier else { return [] }
+        var elements: [[UInt8]] = []
+        try reader.enter(identifier)
+        while try reader.peek() != nil {
+            guard elements.count < limit else { throw CMSError.limitExceeded("\(limit) \(what)") }
+            elements.append(try reader.readElement())
+        }
+        try reader.leave()
+        return elements
+    }
+}
+
+/// Hashes bytes with several digests at once.
+final class ContentHasher: ByteSink {
+    private let digesters: [Digester]
+
+    init(_ algorithms: Set<DigestAlgorithm>) throws(OpenSSLError) {
+        var digesters: [Digester] = []
+        for algorithm in algorithms { digesters.append(try Digester(algorithm)) }
+        self.digesters = digesters
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        for digester in digesters { try digester.update(bytes) }
+    }
+
+    func finish() throws(OpenSSLError) -> [DigestAlgorithm: [UInt8]] {
+        var values: [DigestAlgorithm: [UInt8]] = [:]
+        for digester in digesters { values[digester.algorithm] = try digester.finish() }
+        return values
+    }
+}

@@ -1,0 +1,178 @@
+public import Foundation
+public import Streams
+import SwiftASN1
+
+/// Writes SignedData in DER for one signer, around its content or detached from it.
+///
+/// RFC 5652 §5.1
+public struct SignedDataWriter {
+    /// Who signs, and how.
+    public struct Signer: Sendable {
+        public let key: PrivateKey
+        public let certificate: Certificate
+        /// The certificates that travel along, the signer's own excepted.
+        public var chain: [Certificate]
+        public var digest: DigestAlgorithm
+        /// Whether the SignerInfo names the certificate by its key identifier.
+        public var usesKeyIdentifier: Bool
+        /// Whether the signer's own certificate travels along.
+        public var includesCertificate: Bool
+
+        /// A signer with its key pair.
+        public init(
+            key: PrivateKey,
+            certificate: Certificate,
+            chain: [Certificate] = [],
+            digest: DigestAlgorithm = .sha256,
+            usesKeyIdentifier: Bool = false,
+            includesCertificate: Bool = true
+        ) {
+            self.key = key
+            self.certificate = certificate
+            self.chain = chain
+            self.digest = digest
+            self.usesKeyIdentifier = usesKeyIdentifier
+            self.includesCertificate = includesCertificate
+        }
+    }
+
+    private let frame: DERFrame
+
+    /// How many bytes the whole structure takes.
+    public var count: Int { frame.count }
+
+    /// Signs content whose digest is known.
+    ///
+    /// - Parameters:
+    ///   - contentDigest: the content's digest under `signer.digest`.
+    ///   - contentCount: the content's length in bytes if it goes into the structure; nil leaves it detached.
+    ///   - time: the signing time.
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `CMSError.openSSL`.
+    public init(signer: Signer, contentDigest: [UInt8], contentCount: Int?, time: Date) throws {
+        frame = try reporting(.cms) {
+            let info = try Self.signerInfo(signer, contentDigest, time)
+            return try Self.layOut(signer, info, contentCount)
+        }
+    }
+
+    /// The digest of all that `content` writes, and its length in bytes.
+    public static func digest(
+        _ algorithm: DigestAlgorithm,
+        of content: (any ByteSink) throws -> Void
+    ) throws -> (value: [UInt8], count: Int) {
+        let digester = try reporting(.cms) { try Digester(algorithm) }
+        var count = 0
+        try content(
+            ClosureSink { bytes in
+                try reporting(.cms) { try digester.update(bytes) }
+                count += bytes.count
+            }
+        )
+        return (try reporting(.cms) { try digester.finish() }, count)
+    }
+
+    /// Writes the structure around what `content` writes; nil if the content is detached.
+    ///
+    /// - Throws: `StreamError.changedWhileReading` if the content is not as long as announced.
+    public func write(to sink: any ByteSink, content: ((any ByteSink) throws -> Void)? = nil) throws {
+        try sink.write(frame.prefix)
+        var count = 0
+        try content?(
+            ClosureSink { bytes in
+                try sink.write(bytes)
+                count += bytes.count
+            }
+        )
+        guard count == frame.contentCount else { throw StreamError.changedWhileReading }
+        try sink.write(frame.suffix)
+    }
+
+    private static func signerInfo(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [UInt8] {
+        let (algorithm, identifier) = try SignatureAlgorithm.signing(with: signer.key, digest: signer.digest)
+        let attributes = try signedAttributes(signer, contentDigest, time)
+        let signature = try signer.key.handle.sign(
+            signer.digest.digest(attributes.derSet()),
+            digest: signer.digest,
+            scheme: algorithm.scheme
+        )
+        let name: EntityIdentifier =
+            if signer.usesKeyIdentifier, let identifier = signer.certificate.subjectKeyIdentifier {
+                .subjectKeyIdentifier(identifier)
+            } else {
+                EntityIdentifier(signer.certificate)
+            }
+        return try der { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(name.version)
+                name.serialize(into: &coder)
+                try coder.serialize(AlgorithmIdentifier(signer.digest.oid))
+                coder.serializeRawBytes(try attributes.derSet(.context(0)))
+                try coder.serialize(identifier)
+                try coder.serialize(ASN1OctetString(contentBytes: signature[...]))
+            }
+        }
+    }
+
+    private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [Attribute]
+    {
+        typealias Known = ASN1ObjectIdentifier.CMSAttribute
+        return [
+            Attribute(Known.contentType, values: [try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.data) }]),
+            Attribute(
+                Known.messageDigest,
+                values: [try der { try $0.serialize(ASN1OctetString(contentBytes: contentDigest[...])) }]
+            ),
+            Attribute(Known.signingTime, values: [signingTime(time)]),
+            Attribute(Known.smimeCapabilities, values: [try SMIMECapability.encode(SMIMECapability.ours)]),
+            Attribute(Known.signingCertificateV2, values: [try SigningCertificate.encode(signer.certificate)]),
+        ]
+    }
+
+    /// UTCTime to 2049, GeneralizedTime after (RFC 8551 §2.5.1).
+    private static func signingTime(_ time: Date) -> [UInt8] {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: time)
+        let year = parts.year ?? 1970
+        let digits = [parts.month, parts.day, parts.hour, parts.minute, parts.second].map { part in
+            let part = part ?? 0
+            return part < 10 ? "0\(part)" : "\(part)"
+        }
+        let isShort = (1950..<2050).contains(year)
+        let text = (isShort ? String("\(year)".suffix(2)) : "\(year)") + digits.joined() + "Z"
+        let tag: ASN1Identifier = isShort ? .utcTime : .generalizedTime
+        return DERFrame.header(tag, isConstructed: false, length: text.utf8.count) + Array(text.utf8)
+    }
+
+    private static func layOut(_ signer: Signer, _ info: [UInt8], _ contentCount: Int?) throws -> DERFrame {
+        var frame: DERFrame
+        if let contentCount {
+            frame = DERFrame(.octetString, contentCount: contentCount)
+            frame.wrap(.context(0))
+        } else {
+            frame = DERFrame(contentCount: 0)
+        }
+        frame.wrap(.sequence, before: try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.data) })
+        var certificates = signer.includesCertificate ? [signer.certificate.der] : []
+        for certificate in signer.chain where certificate != signer.certificate { certificates.append(certificate.der) }
+        let encoded = Set(certificates).sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 }
+        let set =
+            encoded.isEmpty ? [] : DERFrame.header(.context(0), isConstructed: true, length: encoded.count) + encoded
+        let infos = DERFrame.header(.set, isConstructed: true, length: info.count) + info
+        let preamble = try der { coder in
+            try coder.serialize(signer.usesKeyIdentifier ? 3 : 1)
+            try coder.serializeSetOf([AlgorithmIdentifier(signer.digest.oid)])
+        }
+        frame.wrap(.sequence, before: preamble, after: set + infos)
+        frame.wrap(.context(0))
+        frame.wrap(.sequence, before: try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.signedData) })
+        return frame
+    }
+}
+
+extension EntityIdentifier {
+    /// The version of a SignerInfo that names its signer so (RFC 5652 §5.3).
+    fileprivate var version: Int {
+        if case .subjectKeyIdentifier = self { 3 } else { 1 }
+    }
+}

@@ -1,0 +1,55 @@
+package import SwiftASN1
+
+/// The DER before and after content that is streamed between them.
+///
+/// Built from the inside out: each `wrap` puts one more constructed element around what is there. The content's
+/// length is known beforehand, so all lengths are definite.
+package struct DERFrame: Sendable {
+    /// What goes out before the content.
+    package private(set) var prefix: [UInt8] = []
+    /// What goes out after the content.
+    package private(set) var suffix: [UInt8] = []
+    /// How many bytes stand between the two.
+    package let contentCount: Int
+
+    /// A primitive element with `identifier` around `contentCount` bytes.
+    package init(_ identifier: ASN1Identifier, contentCount: Int) {
+        self.contentCount = contentCount
+        prefix = Self.header(identifier, isConstructed: false, length: contentCount)
+    }
+
+    /// Content without an element of its own.
+    package init(contentCount: Int) { self.contentCount = contentCount }
+
+    /// Puts a constructed element around everything, with complete elements before and after what is there.
+    package mutating func wrap(_ identifier: ASN1Identifier, before: [UInt8] = [], after: [UInt8] = []) {
+        suffix += after
+        let length = before.count + prefix.count + contentCount + suffix.count
+        prefix = Self.header(identifier, isConstructed: true, length: length) + before + prefix
+    }
+
+    /// The number of bytes in all.
+    package var count: Int { prefix.count + contentCount + suffix.count }
+
+    /// The DER of a tag (below 31) and a definite length.
+    package static func header(_ identifier: ASN1Identifier, isConstructed: Bool, length: Int) -> [UInt8] {
+        let tagClass: UInt8 =
+            switch identifier.tagClass {
+            case .universal: 0x00
+            case .application: 0x40
+            case .contextSpecific: 0x80
+            case .private: 0xC0
+            }
+        let tag = tagClass | (isConstructed ? 0x20 : 0) | UInt8(truncatingIfNeeded: identifier.tagNumber & 0x1F)
+        guard length > 127 else { return [tag, UInt8(length)] }
+        let octets = withUnsafeBytes(of: UInt64(length).bigEndian) { Array($0.drop { $0 == 0 }) }
+        return [tag, 0x80 | UInt8(octets.count)] + octets
+    }
+}
+
+/// The DER that `body` writes.
+package func der(_ body: (inout DER.Serializer) throws -> Void) rethrows -> [UInt8] {
+    var serializer = DER.Serializer()
+    try body(&serializer)
+    return serializer.serializedBytes
+}

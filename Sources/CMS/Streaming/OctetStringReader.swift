@@ -1,0 +1,38 @@
+import Streams
+import SwiftASN1
+
+/// Reads the octets of one OCTET STRING, primitive or in any number of nested segments.
+///
+/// X.690 §8.7
+final class OctetStringReader: ByteReader {
+    private let reader: BERReader
+    /// How many constructed strings are open.
+    private var openStrings = 0
+    /// How many octets of the current segment are left.
+    private var left = 0
+
+    /// Begins the string that `reader` stands before.
+    init(_ reader: BERReader, identifier: ASN1Identifier) throws {
+        self.reader = reader
+        begin(try reader.enterString(identifier))
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        while left == 0 {
+            guard openStrings > 0 else { return 0 }
+            if try reader.peek() == nil {
+                try reader.leave()
+                openStrings -= 1
+            } else {
+                begin(try reader.enterString(.octetString))
+            }
+        }
+        let count = try reader.readRaw(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(left)))
+        left -= count
+        return count
+    }
+
+    private func begin(_ header: BERHeader) {
+        if header.isConstructed { openStrings += 1 } else { left = header.length ?? 0 }
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+
+/// Says what is wrong with a path: libcrypto's verification, and what S/MIME wants beyond it.
+///
+/// RFC 8550 §4, RFC 5280 §6
+struct PathInspection {
+    let purpose: TrustStore.Purpose
+    let date: Date
+    let lists: [CertificateList]
+
+    func judge(_ path: CertificatePath, isPinned: Bool) -> ChainVerdict {
+        let verification = PathVerification(path, at: date, lists: lists)
+        let leaf = path.certificates[0]
+        var problems = leafProblems(leaf, isPinned: isPinned)
+        if !isPinned {
+            problems += verification.problems + authorityProblems(path)
+            if let problem = endProblem(path) { problems.append(problem) }
+        }
+        let trust: ChainVerdict.Trust? =
+            if isPinned { .pinned } else if path.end == .anchor, let last = path.certificates.last {
+                .anchor(last.fingerprint)
+            } else { nil }
+        let timed = isPinned ? Array(path.certificates.prefix(1)) : path.certificates
+        return ChainVerdict(
+            certificates: path.certificates,
+            trust: trust,
+            problems: problems.firstOfEachCode,
+            timeProblems: timed.enumerated().compactMap { timeProblem($0.element, isLeaf: $0.offset == 0) },
+            revocation: verification.revocation
+        )
+    }
+
+    private func leafProblems(_ leaf: Certificate, isPinned: Bool) -> [Problem] {
+        var problems: [Problem] = []
+        if leaf.isCertificateAuthority {
+            let text = "the certificate is an authority's, not a person's"
+            problems.append(Problem("end-entity-is-ca", isPinned ? .warning : .error, text))
+        }
+        if !leaf.isForMail {
+            problems.append(
+                Problem("chain-purpose", .error, "the certificate is not meant for mail (extended key usage)")
+            )
+        }
+        if let usage = leaf.keyUsage, !isFit(usage, leaf.publicKeyAlgorithm) {
+            let verb = purpose == .signing ? "sign" : "have mail encrypted to it"
+            problems.append(
+                Problem(
+                    "key-usage",
+                    .error,
+                    "the key may not \(verb) (key usage: \(usage.isEmpty ? "none" : "\(usage)"))"
+                )
+            )
+        }
+        if let problem = weakKey(leaf) { problems.append(problem) }
+        return problems
+    }
+
+    private func isFit(_ usage: KeyUsage, _ key: PublicKeyAlgorithm) -> Bool {
+        switch (purpose, key) {
+        case (.signing, _): !usage.isDisjoint(with: [.digitalSignature, .nonRepudiation])
+        case (.encryption, .ellipticCurve), (.encryption, .x25519): usage.contains(.keyAgreement)
+        case (.encryption, _): usage.contains(.keyEncipherment)
+        }
+    }
+
+    private func weakKey(_ certificate: Certificate) -> Problem? {
+        guard case .rsa(let bits) = certificate.publicKeyAlgorithm, bits < 2048 else { return nil }
+        return Problem(
+            "weak-key",
+            bits < 1024 ? .error : .warning,
+            "the RSA key of \(certificate.subject) has only \(bits) bits"
+        )
+    }
+
+    /// What is wrong with the authorities, the anchor's own constraints left to whoever made it one.
+    private func authorityProblems(_ path: CertificatePath) -> [Problem] {
+        var problems: [Problem] = []
+        for (index, certificate) in path.certificates.enumerated() {
+            let isAnchor = path.end == .anchor && index == path.certificates.count - 1
+            if !isAnchor, let problem = weakSignature(certificate) { problems.append(problem) }
+            guard index > 0 else { continue }
+            if let problem = weakKey(certificate) { problems.append(problem) }
+            let name = certificate.subject
+            let maySign = certificate.keyUsage?.contains(.keyCertSign) ?? true
+            if !maySign || (!isAnchor && !certificate.isCertificateAuthority) {
+                problems.append(Problem("chain-not-ca", .error, "\(name) issued a certificate but is no authority"))
+            }
+            if !isAnchor, !certificate.isForMail {
+                problems.append(
+                    Problem("chain-purpose", .error, "the authority \(name) may not issue certificates for mail")
+                )
+            }
+        }
+        return problems
+    }
+
+    private func weakSignature(_ certificate: Certificate) -> Problem? {
+        let name = certificate.signatureAlgorithm
+        if name.hasSuffix("-md5") || name.hasSuffix("-md2") {
+            return Problem("chain-weak-signature", .error, "\(certificate.subject) was issued with \(name)")
+        }
+        guard name.hasSuffix("-sha1") else { return nil }
+        return Problem("chain-sha1", .warning, "\(certificate.subject) was issued with \(name)")
+    }
+
+    private func endProblem(_ path: CertificatePath) -> Problem? {
+        guard let last = path.certificates.last else { return nil }
+        switch path.end {
+        case .anchor: return nil
+        case .forged:
+            return Problem("chain-signature", .error, "\(last.issuer) did not sign the certificate of \(last.subject)")
+        case .missing where last.isSelfIssued:
+            return Problem("chain-no-anchor", .error, "the chain ends at \(last.subject), which is not trusted")
+        case .missing:
+            return Problem("chain-no-anchor", .error, "the issuer \(last.issuer) is not known or not trusted")
+        }
+    }
+
+    private func timeProblem(_ certificate: Certificate, isLeaf: Bool) -> Problem? {
+        guard !certificate.isValid(at: date) else { return nil }
+        let name = certificate.subject
+        if certificate.notBefore > date {
+            let text = "\(name) is valid only from \(certificate.notBefore.formatted(.iso8601))"
+            return Problem(isLeaf ? "certificate-not-yet-valid" : "chain-not-yet-valid", .error, text)
+        }
+        let text = "\(name) expired on \(certificate.notAfter.formatted(.iso8601))"
+        return Problem(isLeaf ? "certificate-expired" : "chain-expired", .error, text)
+    }
+}
+
+extension [Problem] {
+    /// One problem for each code, the gravest: the same fault found twice is told once.
+    fileprivate var firstOfEachCode: [Problem] {
+        var kept: [Problem] = []
+        for problem in self {
+            if let index = kept.firstIndex(where: { $0.code == problem.code }) {
+                if kept[index].level == .warning, problem.level == .error { kept[index] = problem }
+            } else {
+                kept.append(problem)
+            }
+        }
+        return kept
+    }
+}

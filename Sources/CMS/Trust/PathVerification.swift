@@ -1,0 +1,118 @@
+import COpenSSL
+import Foundation
+
+/// libcrypto's verdict over a path, each of its errors kept instead of the first alone.
+///
+/// libcrypto: `X509_verify_cert`
+struct PathVerification {
+    private(set) var problems: [Problem] = []
+    /// Nil if there were no lists.
+    private(set) var revocation: ChainVerdict.Revocation?
+
+    /// An error of libcrypto's and the place of the certificate it is about, the leaf being 0.
+    struct Finding: Hashable {
+        let code: CInt
+        let depth: Int
+    }
+
+    init(_ path: CertificatePath, at date: Date, lists: [CertificateList]) {
+        do {
+            let findings = try Self.verify(path.certificates, at: date, lists: [])
+            problems = findings.compactMap { Self.problem($0, path.certificates) }
+            let usable = RevocationLists(lists, for: path.certificates)
+            guard !usable.isEmpty else { return }
+            let revoking = usable.lists.isEmpty ? [] : try Self.verify(path.certificates, at: date, lists: usable.lists)
+            revocation = usable.status(revoking, path)
+        } catch {
+            problems.append(Problem("chain-not-checked", .error, "libcrypto cannot check the chain (\(error))"))
+        }
+    }
+
+    private static func verify(
+        _ path: [Certificate],
+        at date: Date,
+        lists: [CertificateList]
+    ) throws(OpenSSLError) -> [Finding] {
+        Libcrypto.start()
+        let objects = try path.map { certificate throws(OpenSSLError) in try certificate.x509() }
+        guard let leaf = objects.first, let anchor = objects.last else { return [] }
+        let store = try Owned<X509_STORE>(X509_STORE_new(), "X509_STORE_new")
+        try withPointers(store, anchor.owned) { store, anchor throws(OpenSSLError) in
+            try check(X509_STORE_add_cert(store, anchor), "X509_STORE_add_cert")
+        }
+        let between = try Owned<CertificateStack>(objects.dropFirst().dropLast())
+        let revoked = try Owned<CertificateListStack>(lists)
+        let context = try Owned<X509_STORE_CTX>(X509_STORE_CTX_new(), "X509_STORE_CTX_new")
+        defer { ERR_clear_error() }
+        return try withPointers(store, leaf.owned) { store, leaf throws(OpenSSLError) in
+            try withPointers(between, revoked) { between, revoked throws(OpenSSLError) in
+                try context.withPointer { context throws(OpenSSLError) in
+                    try check(X509_STORE_CTX_init(context, store, leaf, between), "X509_STORE_CTX_init")
+                    var flags = UInt(X509_V_FLAG_PARTIAL_CHAIN)
+                    if !lists.isEmpty {
+                        X509_STORE_CTX_set0_crls(context, revoked)
+                        flags |= UInt(
+                            X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL | X509_V_FLAG_EXTENDED_CRL_SUPPORT
+                        )
+                    }
+                    X509_STORE_CTX_set_flags(context, flags)
+                    X509_STORE_CTX_set_time(context, 0, time_t(date.timeIntervalSince1970))
+                    X509_STORE_CTX_set_depth(context, CInt(PathFinder.maximumDepth))
+                    return collect(context)
+                }
+            }
+        }
+    }
+
+    /// Runs the verification past its errors and returns them.
+    private static func collect(_ context: OpaquePointer) -> [Finding] {
+        var findings: [Finding] = []
+        withUnsafeMutablePointer(to: &findings) { findings in
+            X509_STORE_CTX_set_ex_data(context, 0, findings)
+            X509_STORE_CTX_set_verify_cb(context) { isFine, context in
+                guard isFine == 0, let data = X509_STORE_CTX_get_ex_data(context, 0) else { return 1 }
+                let finding = Finding(
+                    code: X509_STORE_CTX_get_error(context),
+                    depth: Int(X509_STORE_CTX_get_error_depth(context))
+                )
+                let findings = data.assumingMemoryBound(to: [Finding].self)
+                if findings.pointee.count < 200 { findings.pointee.append(finding) }
+                return 1
+            }
+            if X509_verify_cert(context) <= 0, findings.pointee.isEmpty {
+                findings.pointee.append(Finding(code: X509_STORE_CTX_get_error(context), depth: 0))
+            }
+        }
+        return findings
+    }
+
+    /// The problem that an error stands for; nil for what is judged elsewhere: time, and where the path ends.
+    private static func problem(_ finding: Finding, _ path: [Certificate]) -> Problem? {
+        let name = path.indices.contains(finding.depth) ? "\(path[finding.depth].subject)" : "the chain"
+        let reason = String(cString: X509_verify_cert_error_string(Int(finding.code)))
+        switch finding.code {
+        case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: return nil
+        case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+            return Problem("chain-signature", .error, "the signature on the certificate of \(name) is wrong")
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
+            X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            return Problem("chain-no-anchor", .error, "no trusted authority issued the certificate of \(name)")
+        case X509_V_ERR_CERT_CHAIN_TOO_LONG, X509_V_ERR_PATH_LENGTH_EXCEEDED:
+            return Problem("chain-too-long", .error, "the chain is longer than \(name) allows")
+        case X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_NON_CA, X509_V_ERR_KEYUSAGE_NO_CERTSIGN:
+            return Problem("chain-not-ca", .error, "\(name) issued a certificate but is no authority")
+        case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION:
+            return Problem(
+                "chain-unknown-critical-extension",
+                .error,
+                "\(name) has a critical extension that nobody knows"
+            )
+        case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION, X509_V_ERR_SUBTREE_MINMAX,
+            X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX,
+            X509_V_ERR_UNSUPPORTED_NAME_SYNTAX:
+            return Problem("chain-name-constraints", .error, "an authority may not name \(name) (\(reason))")
+        default: return Problem("chain-invalid", .error, "\(name): \(reason)")
+        }
+    }
+}

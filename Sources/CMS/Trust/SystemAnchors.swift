@@ -1,0 +1,50 @@
+import COpenSSL
+import Foundation
+
+/// The folder of the system's trust anchors, hashed as `openssl rehash` does it.
+///
+/// Read only where a chain asks for an issuer by name. SSL_CERT_DIR and SSL_CERT_FILE do not count.
+public struct SystemAnchors: Hashable, Sendable {
+    /// The folder's path.
+    public let folder: String
+
+    public init(folder: String = "/etc/ssl/certs") { self.folder = folder }
+
+    /// Whether the folder can be read at all.
+    public var isReadable: Bool { FileManager.default.isReadableFile(atPath: folder) }
+
+    /// The files with one hash that are looked at.
+    private static let maximumCollisions = 16
+
+    /// The anchors with this subject.
+    ///
+    /// libcrypto: `X509_NAME_hash_ex`
+    func certificates(named subject: DistinguishedName) -> [Certificate] {
+        guard let hash = Self.hash(subject) else { return [] }
+        var found: [Certificate] = []
+        for number in 0..<Self.maximumCollisions {
+            let path = "\(folder)/\(hash).\(number)"
+            guard let bytes = FileManager.default.contents(atPath: path) else { break }
+            guard let items = try? KeyMaterial.read(Array(bytes)) else { continue }
+            for case .certificate(let certificate) in items where certificate.subject.matches(subject) {
+                found.append(certificate)
+            }
+        }
+        return found
+    }
+
+    private static func hash(_ name: DistinguishedName) -> String? {
+        Libcrypto.start()
+        defer { ERR_clear_error() }
+        let pointer = name.der.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_X509_NAME(nil, &start, bytes.count)
+        }
+        guard let object = Owned<X509_NAME>(adopting: pointer) else { return nil }
+        var isValid: CInt = 0
+        let hash = object.withPointer { X509_NAME_hash_ex($0, nil, nil, &isValid) }
+        guard isValid == 1 else { return nil }
+        let digits = String(UInt32(truncatingIfNeeded: hash), radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+}

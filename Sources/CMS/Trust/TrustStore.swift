@@ -1,0 +1,107 @@
+public import Foundation
+
+/// What is trusted, and what is at hand to build chains from.
+///
+/// It knows no clock and no hidden store: the time is an argument of `judge`, and the system's anchors are used only
+/// if `systemAnchors` says where they are.
+public struct TrustStore: Sendable {
+    /// Certificates that end a chain. An intermediate given here is an anchor, too.
+    public var anchors: [Certificate]
+    /// End-entity certificates that are trusted by themselves.
+    public var pinned: Set<Fingerprint>
+    /// Certificates of authorities that may help to reach an anchor; not trusted.
+    public var intermediates: [Certificate]
+    /// Revocation lists; without any, revocation is not looked at.
+    public var certificateLists: [CertificateList]
+    /// Where the system keeps its anchors; nil leaves them out.
+    public var systemAnchors: SystemAnchors?
+
+    public init(
+        anchors: [Certificate] = [],
+        pinned: Set<Fingerprint> = [],
+        intermediates: [Certificate] = [],
+        certificateLists: [CertificateList] = [],
+        systemAnchors: SystemAnchors? = nil
+    ) {
+        self.anchors = anchors
+        self.pinned = pinned
+        self.intermediates = intermediates
+        self.certificateLists = certificateLists
+        self.systemAnchors = systemAnchors
+    }
+
+    /// What the key of a certificate is wanted for.
+    public enum Purpose: Sendable {
+        case encryption
+        case signing
+    }
+
+    /// Looks for a chain from `certificate` to an anchor and says what is wrong with the best one.
+    ///
+    /// - Parameters:
+    ///   - extra: certificates that came with the message, in any order; never trusted.
+    ///   - extraLists: revocation lists that came with the message.
+    ///   - date: the time at which everything must be valid.
+    public func judge(
+        _ certificate: Certificate,
+        extra: [Certificate] = [],
+        extraLists: [CertificateList] = [],
+        purpose: Purpose,
+        at date: Date
+    ) -> ChainVerdict {
+        var finder = PathFinder(self, extra: extra, at: date)
+        let paths = finder.paths(from: certificate)
+        let isPinned = pinned.contains(certificate.fingerprint)
+        let inspection = PathInspection(purpose: purpose, date: date, lists: certificateLists + extraLists)
+        let verdicts = paths.lazy.map { inspection.judge($0, isPinned: isPinned) }
+        // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.
+        var best: ChainVerdict?
+        for verdict in verdicts {
+            if verdict.faults == 0 { return verdict }
+            if verdict.faults < best?.faults ?? .max { best = verdict }
+        }
+        return best ?? inspection.judge(CertificatePath(certificates: [certificate], end: .missing), isPinned: isPinned)
+    }
+}
+
+/// What came of judging a certificate.
+public struct ChainVerdict: Sendable {
+    /// Why the chain may be trusted.
+    public enum Trust: Hashable, Sendable {
+        /// It ends at this anchor.
+        case anchor(Fingerprint)
+        /// The certificate itself is pinned.
+        case pinned
+    }
+
+    /// What revocation lists say.
+    public struct Revocation: Hashable, Sendable {
+        public enum Status: String, Hashable, Sendable {
+            case good
+            case revoked
+            /// No usable list speaks for every certificate of the chain.
+            case unknown
+        }
+        public let status: Status
+        public let problems: [Problem]
+    }
+
+    /// The chain as far as it goes, the judged certificate first.
+    public let certificates: [Certificate]
+    /// Nil if nothing makes the chain trusted.
+    public let trust: Trust?
+    /// What is wrong with the chain, time and revocation apart.
+    public let problems: [Problem]
+    /// Which of its certificates were not valid at the time.
+    public let timeProblems: [Problem]
+    /// Nil if there were no lists to look at.
+    public let revocation: Revocation?
+
+    /// Whether the chain leads to something trusted and nothing is wrong with it, time and revocation apart.
+    public var isTrusted: Bool { trust != nil && !problems.contains { $0.level == .error } }
+
+    /// The number of errors on all three axes.
+    var faults: Int {
+        (problems + timeProblems + (revocation?.problems ?? [])).count { $0.level == .error }
+    }
+}

@@ -1,0 +1,53 @@
+public import CMS
+public import Foundation
+public import MIME
+
+/// A person or role that mail is sent as.
+public struct Account: Sendable {
+    /// The main address, by which the account is named.
+    public let address: EmailAddress
+    /// Further addresses, and `@domain` for a whole domain.
+    public let aliases: [String]
+    /// What people call the account.
+    public let name: String?
+    /// Everything the account can or could sign and decrypt with, newest first.
+    public let identities: [Identity]
+}
+
+/// A certificate of ours, whose private key the store holds, as one account uses it.
+public struct Identity: Sendable {
+    /// The account it belongs to.
+    public let account: EmailAddress
+    public let certificate: Certificate
+    /// Whether it was given to the account by hand, so that the certificate need not name the account's address.
+    public let isAssigned: Bool
+    /// Whether it goes before newer ones.
+    public let isPinned: Bool
+    /// When it came into the store.
+    public let added: Date
+
+    public init(
+        account: EmailAddress,
+        certificate: Certificate,
+        isAssigned: Bool = false,
+        isPinned: Bool = false,
+        added: Date
+    ) {
+        self.account = account
+        self.certificate = certificate
+        self.isAssigned = isAssigned
+        self.isPinned = isPinned
+        self.added = added
+    }
+}
+
+/// A certificate of ours with its private key, opened for use.
+public struct KeyedCertificate: Sendable {
+    public let certificate: Certificate
+    public let key: PrivateKey
+
+    public init(certificate: Certificate, key: PrivateKey) {
+        self.certificate = certificate
+        self.key = key
+    }
+}

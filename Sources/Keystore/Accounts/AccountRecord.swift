@@ -1,0 +1,51 @@
+import CMS
+import Foundation
+import GRDB
+import MIME
+
+/// Accounts and identities as rows.
+enum AccountRecord {
+    /// The row of the account that `address` is the main address or an alias of.
+    static func id(of address: EmailAddress, in database: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            database.cachedStatement(
+                """
+                SELECT id FROM account WHERE address_key = ?1
+                UNION ALL SELECT account FROM account_alias WHERE pattern_key = ?1 LIMIT 1
+                """
+            ),
+            arguments: [address.key]
+        )
+    }
+
+    /// One account with everything that belongs to it, newest identity first.
+    static func account(_ id: Int64, in database: Database) throws -> Account {
+        guard let row = try Row.fetchOne(database, sql: "SELECT * FROM account WHERE id = ?", arguments: [id]) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an account is missing")
+        }
+        let address = try row.address("address")
+        let identities = try Row.fetchAll(
+            database.cachedStatement(
+                """
+                SELECT der, assigned, pinned, added FROM identity JOIN certificate ON certificate.id = certificate
+                WHERE account = ? ORDER BY not_before DESC, not_after DESC, fingerprint
+                """
+            ),
+            arguments: [id]
+        ).map { row in
+            Identity(
+                account: address,
+                certificate: try row.certificate(),
+                isAssigned: row["assigned"],
+                isPinned: row["pinned"],
+                added: row.date("added")
+            )
+        }
+        let aliases = try String.fetchAll(
+            database,
+            sql: "SELECT pattern FROM account_alias WHERE account = ? ORDER BY pattern_key",
+            arguments: [id]
+        )
+        return Account(address: address, aliases: aliases, name: row["name"], identities: identities)
+    }
+}

@@ -1,0 +1,125 @@
+public import CMS
+public import Foundation
+import GRDB
+public import MIME
+
+/// The accounts and the keys they sign and decrypt with.
+public actor AccountStore {
+    private let database: StoreDatabase
+    private let location: StoreLocation
+
+    init(database: StoreDatabase, location: StoreLocation) {
+        self.database = database
+        self.location = location
+    }
+
+    /// All accounts, by address.
+    public func all() async throws(KeystoreError) -> [Account] {
+        try await database.read { database in
+            try Int64.fetchAll(database, sql: "SELECT id FROM account ORDER BY address_key").map {
+                try AccountRecord.account($0, in: database)
+            }
+        }
+    }
+
+    /// The account that mail of `address` belongs to.
+    ///
+    /// - Throws: `.unknownAccount`
+    public func account(for address: EmailAddress) async throws(KeystoreError) -> Account {
+        try await database.read { try Self.account(for: address, in: $0) }
+    }
+
+    /// The identity of `address` that is current for `purpose`: valid at `time`, of the right usage, naming the
+    /// address, the newest.
+    ///
+    /// - Throws: `.unknownAccount`, `.noUsableIdentity`
+    public func identity(
+        for address: EmailAddress,
+        purpose: IdentitySelection.Purpose,
+        at time: Date
+    ) async throws(KeystoreError) -> Identity {
+        try await database.read { try Self.identity(for: address, purpose: purpose, at: time, in: $0) }
+    }
+
+    /// The current signing identity of `address` with its key.
+    ///
+    /// - Throws: `.unknownAccount`, `.noUsableIdentity`; `.keyMissing`, `.keyMismatch` if the store key is not to be had.
+    public func signingIdentity(
+        for address: EmailAddress,
+        at time: Date
+    ) async throws(KeystoreError) -> KeyedCertificate {
+        let rows = try await database.read { database in
+            let identity = try Self.identity(for: address, purpose: .signing, at: time, in: database)
+            return try SealedKeys(certificates: [identity.certificate], in: database)
+        }
+        guard let identity = try rows.open(location).first else { throw KeystoreError.unknownAccount(address) }
+        return identity
+    }
+
+    /// The certificate with this fingerprint and its key, whatever its validity and usage.
+    ///
+    /// - Throws: `.unknownCertificate` if the store does not hold its key.
+    public func identity(_ fingerprint: Fingerprint) async throws(KeystoreError) -> KeyedCertificate {
+        let rows = try await database.read { database in
+            try SealedKeys(where: "fingerprint = ?", [Data(fingerprint.bytes)], in: database)
+        }
+        guard let identity = try rows.open(location).first else { throw KeystoreError.unknownCertificate(fingerprint) }
+        return identity
+    }
+
+    /// All keys of `address`, current and old, for taking them elsewhere.
+    ///
+    /// - Throws: `.unknownAccount`
+    public func identities(of address: EmailAddress) async throws(KeystoreError) -> [KeyedCertificate] {
+        let rows = try await database.read { database in
+            let account = try Self.account(for: address, in: database)
+            return try SealedKeys(certificates: account.identities.map(\.certificate), in: database)
+        }
+        return try rows.open(location)
+    }
+
+    /// Which of `recipients` are certificates of ours, old ones included, in the order of `recipients`.
+    ///
+    /// Several certificates may share a key identifier; all of them are given. No key is opened.
+    public func certificates(matching recipients: [EntityIdentifier]) async throws(KeystoreError) -> [Certificate] {
+        try await database.read { database in
+            try recipients.flatMap { try SealedKeys(matching: $0, in: database).certificates }
+        }
+    }
+
+    /// The keys that open what is encrypted for `recipients`, old ones included, in the order of `recipients`.
+    public func decryptionKeys(
+        matching recipients: [EntityIdentifier]
+    ) async throws(KeystoreError) -> [KeyedCertificate] {
+        let rows = try await database.read { database in
+            try recipients.map { try SealedKeys(matching: $0, in: database) }
+        }
+        var keys: [KeyedCertificate] = []
+        for row in rows where !row.certificates.isEmpty { keys += try row.open(location) }
+        return keys
+    }
+
+    private static func account(for address: EmailAddress, in database: Database) throws -> Account {
+        guard let id = try AccountRecord.id(of: address, in: database) else {
+            throw KeystoreError.unknownAccount(address)
+        }
+        return try AccountRecord.account(id, in: database)
+    }
+
+    private static func identity(
+        for address: EmailAddress,
+        purpose: IdentitySelection.Purpose,
+        at time: Date,
+        in database: Database
+    ) throws -> Identity {
+        let identities = try account(for: address, in: database).identities
+        let standings = IdentitySelection.judge(identities, for: address, purpose: purpose, at: time)
+        if let current = zip(identities, standings).first(where: { $1 == .current }) { return current.0 }
+        let counts = Dictionary(standings.map { ($0, 1) }, uniquingKeysWith: +)
+        let why = counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($1) \($0.rawValue)" }
+        throw KeystoreError.noUsableIdentity(
+            address,
+            why: why.isEmpty ? "the account has no identity" : "for \(purpose.rawValue): " + why.joined(separator: ", ")
+        )
+    }
+}

@@ -1,0 +1,71 @@
+public import CMS
+public import Foundation
+import GRDB
+
+/// Trust anchors, the CA certificates between them and a leaf, and revocation lists.
+public actor AnchorStore {
+    /// A certificate that is trusted by itself.
+    public struct Anchor: Sendable {
+        public let certificate: Certificate
+        /// When it was made an anchor.
+        public let added: Date
+    }
+
+    private let database: StoreDatabase
+
+    init(database: StoreDatabase) { self.database = database }
+
+    /// The anchors of this store, by subject. The system's are not among them.
+    public func all() async throws(KeystoreError) -> [Anchor] {
+        let anchors = try await database.read { database in
+            try Row.fetchAll(database, sql: "SELECT der, added FROM anchor JOIN certificate ON id = certificate").map {
+                Anchor(certificate: try $0.certificate(), added: $0.date("added"))
+            }
+        }
+        return anchors.map { ($0, $0.certificate.subject.description) }.sorted {
+            ($0.1, $0.0.certificate.fingerprint) < ($1.1, $1.0.certificate.fingerprint)
+        }.map(\.0)
+    }
+
+    /// Makes anchors mere certificates again, and forgets those that nothing else needs. All or none.
+    ///
+    /// - Throws: `.unknownCertificate` for the first that is no anchor.
+    public func remove(_ fingerprints: [Fingerprint]) async throws(KeystoreError) -> [Certificate] {
+        try await database.write { database in
+            try fingerprints.map { fingerprint in
+                let row = try Row.fetchOne(
+                    database,
+                    sql: "SELECT id, der FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?",
+                    arguments: [Data(fingerprint.bytes)]
+                )
+                guard let row else { throw KeystoreError.unknownCertificate(fingerprint) }
+                let id: Int64 = row["id"]
+                try database.execute(sql: "DELETE FROM anchor WHERE certificate = ?", arguments: [id])
+                try CertificateRecord.removeUnused([id], from: database)
+                return try row.certificate()
+            }
+        }
+    }
+
+    /// What judges `certificates`: of the anchors, intermediates and revocation lists only those that can matter,
+    /// and which of `certificates` are pinned.
+    ///
+    /// - Parameter certificates: the leaf, and everything that came with it.
+    public func trust(
+        judging certificates: [Certificate],
+        systemAnchors: Bool
+    ) async throws(KeystoreError) -> TrustStore {
+        try await database.read { try TrustStore(judging: certificates, systemAnchors: systemAnchors, in: $0) }
+    }
+
+    /// The CA certificates above `certificate` that the store knows, nearest first.
+    ///
+    /// - Parameter includingRoots: whether self-issued ones are among them, which a signed message does not need.
+    public func chain(
+        above certificate: Certificate,
+        includingRoots: Bool = false
+    ) async throws(KeystoreError) -> [Certificate] {
+        let authorities = try await database.read { try Authorities(above: [certificate], in: $0) }
+        return authorities.all.filter { includingRoots || !$0.isSelfIssued }
+    }
+}

@@ -1,0 +1,95 @@
+import CMS
+import Foundation
+import GRDB
+
+/// The CA certificates that can stand above given ones, looked up by name, level by level.
+///
+/// Bounded in depth and number, so that hundreds of CAs of one name cost no more than a moment.
+struct Authorities {
+    private static let maximumDepth = 8
+    private static let maximumCount = 256
+
+    /// Nearest first.
+    private(set) var all: [Certificate] = []
+    private(set) var anchors: Set<Certificate> = []
+    /// Keys of all issuers that were met; their revocation lists matter.
+    private(set) var issuers: Set<[UInt8]> = []
+
+    init(above certificates: [Certificate], in database: Database) throws {
+        var seen: Set<Fingerprint> = []
+        var level = certificates
+        for _ in 0..<Self.maximumDepth where !level.isEmpty {
+            let names = try Set(level.map { try $0.issuer.matchingKey }).subtracting(issuers)
+            issuers.formUnion(names)
+            level = []
+            for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+                for row in try Self.authorities(named: name, in: database) where seen.count < Self.maximumCount {
+                    let certificate = try row.certificate()
+                    guard seen.insert(certificate.fingerprint).inserted else { continue }
+                    level.append(certificate)
+                    all.append(certificate)
+                    if row["is_anchor"] { anchors.insert(certificate) }
+                }
+            }
+        }
+    }
+
+    private static func authorities(named name: [UInt8], in database: Database) throws -> [Row] {
+        try Row.fetchAll(
+            database.cachedStatement(
+                """
+                SELECT der, anchor.certificate IS NOT NULL AS is_anchor FROM certificate
+                LEFT JOIN anchor ON anchor.certificate = id LEFT JOIN intermediate ON intermediate.certificate = id
+                WHERE subject_key = ? AND (anchor.certificate IS NOT NULL OR intermediate.certificate IS NOT NULL)
+                ORDER BY is_anchor DESC, not_before DESC LIMIT \(maximumCount)
+                """
+            ),
+            arguments: [Data(name)]
+        )
+    }
+}
+
+extension TrustStore {
+    /// Of what the store holds, the part that can matter to `certificates`.
+    init(judging certificates: [Certificate], systemAnchors: Bool, in database: Database) throws {
+        let authorities = try Authorities(above: certificates, in: database)
+        var lists: [CertificateList] = []
+        for issuer in authorities.issuers {
+            lists += try Data.fetchAll(
+                database.cachedStatement("SELECT der FROM crl WHERE issuer_key = ?"),
+                arguments: [Data(issuer)]
+            ).map { try CertificateList(der: [UInt8]($0)) }
+        }
+        let pinned = try certificates.map(\.fingerprint).filter { fingerprint in
+            try Bool.fetchOne(
+                database.cachedStatement(
+                    """
+                    SELECT EXISTS (SELECT 1 FROM recipient JOIN certificate ON id = certificate
+                        WHERE fingerprint = ? AND trust = 'pinned')
+                    """
+                ),
+                arguments: [Data(fingerprint.bytes)]
+            ) ?? false
+        }
+        self.init(
+            anchors: authorities.all.filter(authorities.anchors.contains)
+                + (try Self.ownAnchors(among: certificates, in: database)),
+            pinned: Set(pinned),
+            intermediates: authorities.all.filter { !authorities.anchors.contains($0) },
+            certificateLists: lists,
+            systemAnchors: systemAnchors ? SystemAnchors() : nil
+        )
+    }
+
+    /// Those of `certificates` that are anchors themselves.
+    private static func ownAnchors(among certificates: [Certificate], in database: Database) throws -> [Certificate] {
+        try certificates.filter { certificate in
+            try Bool.fetchOne(
+                database.cachedStatement(
+                    "SELECT EXISTS (SELECT 1 FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?)"
+                ),
+                arguments: [Data(certificate.fingerprint.bytes)]
+            ) ?? false
+        }
+    }
+}

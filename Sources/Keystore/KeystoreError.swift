@@ -1,0 +1,41 @@
+public import CMS
+public import MIME
+
+/// Why the store cannot be used, or does not hold what was asked for.
+@nonexhaustive
+public enum KeystoreError: Error, Equatable, Sendable {
+    /// Another process held the store for longer than we wait; try again.
+    case busy(path: String)
+    /// The task that asked was cancelled before its turn.
+    case cancelled
+    /// A file or directory of the store cannot be made; `code` is errno.
+    case cannotCreate(path: String, code: Int32)
+    /// The store is there and cannot be opened. Never taken for an empty store.
+    case cannotOpen(path: String, reason: String)
+    /// What the file holds is damaged or no store of ours.
+    case corrupt(path: String, detail: String)
+    /// The store key in the key file is not the one this store was made with.
+    case keyMismatch(path: String)
+    /// The key file is gone, so no private key can be opened.
+    case keyMissing(path: String)
+    /// A newer program wrote the store; it was left untouched.
+    case newer(path: String, found: Int, known: Int)
+    /// The account has no identity that can be used for this now; `why` says what is wrong with those it has.
+    case noUsableIdentity(EmailAddress, why: String)
+    /// The store can be read but not written.
+    case notWritable(path: String)
+    /// Opening the store took longer than the caller wanted to wait.
+    case openingTimedOut(path: String)
+    /// The file or directory could be read or changed by others, or is not what it seems.
+    case permissions(path: String, why: String)
+    /// The database refused in a way the caller cannot act on.
+    case unexpected(String)
+    /// No account has this address.
+    case unknownAccount(EmailAddress)
+    /// The store does not hold this certificate, or not for the address it was asked for.
+    case unknownCertificate(Fingerprint)
+    /// No certificate is known for this address.
+    case unknownRecipient(EmailAddress)
+    /// Writing failed: disk full or an I/O error. The store is as it was before.
+    case writeFailed(path: String, reason: String)
+}

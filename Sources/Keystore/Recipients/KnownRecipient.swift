@@ -1,0 +1,63 @@
+public import CMS
+public import Foundation
+public import MIME
+
+/// A certificate that is known for an address.
+public struct KnownRecipient: Sendable {
+    /// Where it came from.
+    public enum Source: String, Sendable {
+        /// Given by hand for this address.
+        case added
+        /// Learned from signed mail.
+        case harvest
+        /// Our own: the store holds its private key.
+        case identity
+        /// From a file of certificates.
+        case imported = "import"
+    }
+
+    /// Why it may be believed.
+    public enum Trust: String, Sendable {
+        /// When it chains to an anchor.
+        case chain
+        /// Never.
+        case distrusted
+        /// Always: someone compared its fingerprint.
+        case pinned
+    }
+
+    public let address: EmailAddress
+    public let certificate: Certificate
+    public let source: Source
+    /// More about the source, such as the Message-ID of the mail it was learned from.
+    public let sourceDetail: String?
+    public let firstSeen: Date
+    public let lastSeen: Date
+    public let trust: Trust
+    /// The DER of the SMIMECapabilities the owner announced last (RFC 8551 §2.5.2).
+    public let capabilities: [UInt8]?
+    /// When the capabilities were announced.
+    public let capabilitiesTime: Date?
+
+    public init(
+        address: EmailAddress,
+        certificate: Certificate,
+        source: Source,
+        sourceDetail: String? = nil,
+        firstSeen: Date,
+        lastSeen: Date,
+        trust: Trust = .chain,
+        capabilities: [UInt8]? = nil,
+        capabilitiesTime: Date? = nil
+    ) {
+        self.address = address
+        self.certificate = certificate
+        self.source = source
+        self.sourceDetail = sourceDetail
+        self.firstSeen = firstSeen
+        self.lastSeen = lastSeen
+        self.trust = trust
+        self.capabilities = capabilities
+        self.capabilitiesTime = capabilitiesTime
+    }
+}

@@ -1,0 +1,99 @@
+public import CMS
+import Foundation
+import GRDB
+public import MIME
+
+/// The one row of each certificate, shared by accounts, recipients and anchors.
+enum CertificateRecord {
+    /// What a certificate may be used for, as bits that a query can ask for.
+    struct Usage: OptionSet {
+        let rawValue: Int
+
+        static let signing = Usage(rawValue: 1)
+        static let encryption = Usage(rawValue: 2)
+        static let authority = Usage(rawValue: 4)
+    }
+
+    /// The row of `certificate`, made if there is none.
+    static func insert(_ certificate: Certificate, into database: Database) throws -> Int64 {
+        if let row = try id(of: certificate.fingerprint, in: database) { return row }
+        var usage: Usage = certificate.isCertificateAuthority ? .authority : []
+        if certificate.canSign { usage.insert(.signing) }
+        if certificate.canEncrypt { usage.insert(.encryption) }
+        try database.cachedStatement(
+            """
+            INSERT INTO certificate
+                (fingerprint, der, subject_key, issuer, serial, key_identifier, not_before, not_after, usage)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        ).execute(arguments: [
+            Data(certificate.fingerprint.bytes), Data(certificate.der), Data(certificate.subject.matchingKey),
+            Data(certificate.issuer.der), Data(certificate.serialNumber),
+            certificate.subjectKeyIdentifier.map { Data($0) },
+            certificate.notBefore.seconds, certificate.notAfter.seconds, usage.rawValue,
+        ])
+        return database.lastInsertedRowID
+    }
+
+    static func id(of fingerprint: Fingerprint, in database: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            database.cachedStatement("SELECT id FROM certificate WHERE fingerprint = ?"),
+            arguments: [Data(fingerprint.bytes)]
+        )
+    }
+
+    /// Forgets certificates that nothing refers to any more.
+    static func removeUnused(_ ids: [Int64], from database: Database) throws {
+        let statement = try database.cachedStatement(
+            """
+            DELETE FROM certificate WHERE id = :id
+                AND NOT EXISTS (SELECT 1 FROM private_key WHERE certificate = :id)
+                AND NOT EXISTS (SELECT 1 FROM recipient WHERE certificate = :id)
+                AND NOT EXISTS (SELECT 1 FROM intermediate WHERE certificate = :id)
+                AND NOT EXISTS (SELECT 1 FROM anchor WHERE certificate = :id)
+            """
+        )
+        for id in ids { try statement.execute(arguments: ["id": id]) }
+    }
+}
+
+extension Row {
+    /// The certificate in column `der`.
+    func certificate() throws -> Certificate { try Certificate(der: [UInt8](self["der"] as Data)) }
+
+    /// The address in column `name`.
+    func address(_ name: String) throws -> EmailAddress { try EmailAddress(self[name] as String) }
+
+    /// The time in column `name`.
+    func date(_ name: String) -> Date { Date(timeIntervalSince1970: TimeInterval(self[name] as Int)) }
+}
+
+extension Database {
+    /// A statement that is prepared once for a connection.
+    func cachedStatement(_ sql: String) throws -> Statement { try cachedStatement(sql: sql) }
+}
+
+extension Date {
+    /// Whole seconds since 1970.
+    var seconds: Int { Int(exactly: timeIntervalSince1970.rounded(.down)) ?? 0 }
+}
+
+extension Certificate {
+    /// Whether `address` is one of the certificate's addresses, without regard to case and to how a domain is written.
+    public func names(_ address: EmailAddress) -> Bool {
+        addresses.contains { (try? EmailAddress($0)) == address }
+    }
+
+    /// The certificate's addresses that are well-formed, each once.
+    public var emailAddresses: [EmailAddress] {
+        var seen: Set<EmailAddress> = []
+        return addresses.compactMap { try? EmailAddress($0) }.filter { seen.insert($0).inserted }
+    }
+
+    /// Whether this became valid after `other`; of equals the one that ends later, so that the order is total.
+    func isNewer(than other: Certificate) -> Bool {
+        if notBefore != other.notBefore { return notBefore > other.notBefore }
+        if notAfter != other.notAfter { return notAfter > other.notAfter }
+        return fingerprint < other.fingerprint
+    }
+}

@@ -1,0 +1,84 @@
+public import CMS
+public import MIME
+
+/// Everything one command brings into the store, stored in one transaction.
+public struct ImportBatch: Sendable {
+    /// A key and its certificate, for one or more accounts.
+    public struct IdentityItem: Sendable {
+        public let certificate: Certificate
+        public let key: PrivateKey
+        /// The accounts that get it, made if they do not exist.
+        public let accounts: [EmailAddress]
+        /// Whether the accounts were named by hand instead of by the certificate.
+        public let isAssigned: Bool
+
+        public init(certificate: Certificate, key: PrivateKey, accounts: [EmailAddress], isAssigned: Bool) {
+            self.certificate = certificate
+            self.key = key
+            self.accounts = accounts
+            self.isAssigned = isAssigned
+        }
+    }
+
+    /// Somebody's certificate, for the addresses it is to be used for.
+    public struct RecipientItem: Sendable {
+        public let certificate: Certificate
+        public let addresses: [EmailAddress]
+        public let source: KnownRecipient.Source
+        /// Whether it is believed without a chain from now on.
+        public let isPinned: Bool
+
+        public init(
+            certificate: Certificate,
+            addresses: [EmailAddress],
+            source: KnownRecipient.Source = .imported,
+            isPinned: Bool = false
+        ) {
+            self.certificate = certificate
+            self.addresses = addresses
+            self.source = source
+            self.isPinned = isPinned
+        }
+    }
+
+    public var identities: [IdentityItem] = []
+    public var recipients: [RecipientItem] = []
+    public var intermediates: [Certificate] = []
+    public var anchors: [Certificate] = []
+    public var crls: [CertificateList] = []
+
+    public init() {}
+
+    /// Whether there is nothing to store.
+    public var isEmpty: Bool {
+        identities.isEmpty && recipients.isEmpty && intermediates.isEmpty && anchors.isEmpty && crls.isEmpty
+    }
+}
+
+/// What an import did: everything it named, and whether the store was changed by it.
+public struct ImportReport: Sendable {
+    /// A certificate and the account or recipient address it was stored for.
+    public struct Entry: Sendable {
+        public let address: EmailAddress
+        public let certificate: Certificate
+        public let isNew: Bool
+    }
+
+    /// An intermediate or an anchor.
+    public struct Authority: Sendable {
+        public let certificate: Certificate
+        public let isNew: Bool
+    }
+
+    /// A certificate revocation list.
+    public struct RevocationList: Sendable {
+        public let list: CertificateList
+        public let isNew: Bool
+    }
+
+    public internal(set) var identities: [Entry] = []
+    public internal(set) var recipients: [Entry] = []
+    public internal(set) var intermediates: [Authority] = []
+    public internal(set) var anchors: [Authority] = []
+    public internal(set) var crls: [RevocationList] = []
+}

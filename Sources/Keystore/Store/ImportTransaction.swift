@@ -1,0 +1,100 @@
+import CMS
+import Foundation
+import GRDB
+import MIME
+
+/// One import on its way into the database. A row that exists is not touched, so a second import changes nothing.
+struct ImportTransaction {
+    let database: Database
+    /// Seconds since 1970.
+    let time: Int
+
+    /// - Parameter sealedKeys: the private keys of `batch.identities`, in the same order.
+    func run(_ batch: ImportBatch, sealedKeys: [[UInt8]]) throws -> ImportReport {
+        var report = ImportReport()
+        for (item, sealed) in zip(batch.identities, sealedKeys) { try add(item, sealed, &report) }
+        for item in batch.recipients { try add(item, &report) }
+        for certificate in batch.intermediates {
+            let row = try CertificateRecord.insert(certificate, into: database)
+            let isNew = try insert("INSERT OR IGNORE INTO intermediate (certificate) VALUES (?)", [row])
+            report.intermediates.append(.init(certificate: certificate, isNew: isNew))
+        }
+        for certificate in batch.anchors {
+            let row = try CertificateRecord.insert(certificate, into: database)
+            let isNew = try insert("INSERT OR IGNORE INTO anchor (certificate, added) VALUES (?, ?)", [row, time])
+            report.anchors.append(.init(certificate: certificate, isNew: isNew))
+        }
+        for list in batch.crls {
+            let isNew = try insert(
+                "INSERT OR IGNORE INTO crl (fingerprint, issuer_key, der, added) VALUES (?, ?, ?, ?)",
+                [Data(list.fingerprint.bytes), Data(list.issuer.matchingKey), Data(list.der), time]
+            )
+            report.crls.append(.init(list: list, isNew: isNew))
+        }
+        return report
+    }
+
+    private func add(_ item: ImportBatch.IdentityItem, _ sealed: [UInt8], _ report: inout ImportReport) throws {
+        let row = try CertificateRecord.insert(item.certificate, into: database)
+        try insert("INSERT OR IGNORE INTO private_key (certificate, sealed) VALUES (?, ?)", [row, Data(sealed)])
+        for address in item.accounts {
+            let account = try self.account(address)
+            let isNew = try insert(
+                "INSERT OR IGNORE INTO identity (account, certificate, assigned, added) VALUES (?, ?, ?, ?)",
+                [account, row, item.isAssigned, time]
+            )
+            try addRecipient(row, address, source: .identity, trust: .chain)
+            report.identities.append(.init(address: address, certificate: item.certificate, isNew: isNew))
+        }
+    }
+
+    private func add(_ item: ImportBatch.RecipientItem, _ report: inout ImportReport) throws {
+        let row = try CertificateRecord.insert(item.certificate, into: database)
+        for address in item.addresses {
+            var isNew = try addRecipient(row, address, source: item.source, trust: item.isPinned ? .pinned : .chain)
+            if item.isPinned, !isNew {
+                isNew = try insert(
+                    """
+                    UPDATE recipient SET trust = ?1 WHERE address_key = ?2 AND certificate = ?3 AND trust <> ?1
+                    """,
+                    [KnownRecipient.Trust.pinned.rawValue, address.key, row]
+                )
+            }
+            report.recipients.append(.init(address: address, certificate: item.certificate, isNew: isNew))
+        }
+    }
+
+    /// The account that `address` names or is an alias of, made if there is none.
+    private func account(_ address: EmailAddress) throws -> Int64 {
+        if let id = try AccountRecord.id(of: address, in: database) { return id }
+        try insert(
+            "INSERT INTO account (address_key, address, created) VALUES (?, ?, ?)",
+            [address.key, address.text, time]
+        )
+        return database.lastInsertedRowID
+    }
+
+    @discardableResult
+    private func addRecipient(
+        _ certificate: Int64,
+        _ address: EmailAddress,
+        source: KnownRecipient.Source,
+        trust: KnownRecipient.Trust
+    ) throws -> Bool {
+        try insert(
+            """
+            INSERT OR IGNORE INTO recipient
+                (address_key, certificate, address, source, first_seen, last_seen, trust)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [address.key, certificate, address.text, source.rawValue, time, time, trust.rawValue]
+        )
+    }
+
+    /// Runs a statement and says whether it changed a row.
+    @discardableResult
+    private func insert(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
+        try database.cachedStatement(sql).execute(arguments: arguments)
+        return database.changesCount > 0
+    }
+}

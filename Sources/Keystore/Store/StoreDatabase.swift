@@ -1,0 +1,144 @@
+import CMS
+import Foundation
+import GRDB
+import MIME
+
+/// The open database, with SQLite's errors said in ours.
+struct StoreDatabase: Sendable {
+    /// How long a writer waits for another one, in seconds.
+    private static let patience = 10.0
+
+    let writer: any DatabaseWriter
+    let path: String
+
+    /// One transaction that sees one state of the store and waits for no writer.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(KeystoreError) -> Value {
+        do { return try await writer.read(body) } catch { throw KeystoreError(error, path: path) }
+    }
+
+    /// One transaction that is made whole or not at all, alone among all processes.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(KeystoreError) -> Value {
+        do { return try await writer.write(body) } catch { throw KeystoreError(error, path: path) }
+    }
+
+    /// A store that holds nothing and lives in memory: what a reader sees where no store was made yet.
+    static func empty(path: String) throws(KeystoreError) -> StoreDatabase {
+        try attempt(path) {
+            let writer = try DatabaseQueue(configuration: configuration(readOnly: false))
+            try Schema.migrator.migrate(writer)
+            return StoreDatabase(writer: writer, path: path)
+        }
+    }
+
+    /// Opens the database of `location`, whose folder has been checked, if its form is ours.
+    ///
+    /// - Returns: nil if the form is older and must be migrated first.
+    static func open(_ location: StoreLocation, readOnly: Bool) throws(KeystoreError) -> StoreDatabase? {
+        let path = location.database
+        // A look before anything is written: a newer or foreign file stays as it is, byte for byte.
+        let reader = try openReader(path)
+        let found = try attempt(path) { try reader.read(Form.init) }
+        guard found.applicationID == Schema.applicationID else {
+            throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
+        }
+        guard found.version <= Schema.version else {
+            throw KeystoreError.newer(path: path, found: found.version, known: Schema.version)
+        }
+        guard found.version == Schema.version else { return nil }
+        if readOnly { return StoreDatabase(writer: reader, path: path) }
+        return try attempt(path) { StoreDatabase(writer: try openPool(path), path: path) }
+    }
+
+    /// Brings an older store to our form. Call under `StoreLock`.
+    static func migrate(_ location: StoreLocation) throws(KeystoreError) {
+        try attempt(location.database) { try Schema.migrator.migrate(try openPool(location.database)) }
+    }
+
+    /// Makes a store beside its place and moves it there, so that a half-made one is never seen. Call under `StoreLock`.
+    static func create(
+        _ location: StoreLocation,
+        filling fill: (Database) throws -> Void
+    ) throws(KeystoreError) {
+        let path = location.database
+        let temporary = path + ".new"
+        for suffix in ["", "-journal", "-wal", "-shm"] { unlink(temporary + suffix) }
+        close(try StoreFolder.createPrivate(temporary))
+        try attempt(path) {
+            let queue = try DatabaseQueue(path: temporary, configuration: configuration(readOnly: false))
+            try Schema.migrator.migrate(queue)
+            try queue.write(fill)
+            try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+            try queue.close()
+        }
+        try StoreFolder(location: location).rename(temporary, to: path)
+    }
+
+    private static func openReader(_ path: String) throws(KeystoreError) -> DatabaseQueue {
+        try attempt(path) { try DatabaseQueue(path: path, configuration: configuration(readOnly: true)) }
+    }
+
+    private static func openPool(_ path: String) throws -> DatabasePool {
+        let pool = try DatabasePool(path: path, configuration: configuration(readOnly: false))
+        // GRDB lowers it to NORMAL, which may lose the last commits with the power.
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        return pool
+    }
+
+    private static func configuration(readOnly: Bool) -> Configuration {
+        var configuration = Configuration()
+        configuration.readonly = readOnly
+        configuration.busyMode = .timeout(patience)
+        configuration.label = "smime store"
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL") }
+        return configuration
+    }
+
+    private static func attempt<Value>(_ path: String, _ body: () throws -> Value) throws(KeystoreError) -> Value {
+        do { return try body() } catch { throw KeystoreError(error, path: path) }
+    }
+}
+
+/// What the file says it is.
+private struct Form: Sendable {
+    let version: Int
+    let applicationID: Int
+
+    init(_ database: Database) throws {
+        version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        applicationID = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+    }
+}
+
+extension KeystoreError {
+    /// What an error of GRDB or of our own means to the caller.
+    init(_ error: any Error, path: String) {
+        if let error = error as? KeystoreError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self =
+                switch error {
+                case is CancellationError: .cancelled
+                // What we stored was well-formed.
+                case is CMSError, is MIMEError: .corrupt(path: path, detail: String(describing: error))
+                default: .unexpected(String(describing: error))
+                }
+            return
+        }
+        let message = error.message ?? String(describing: error.resultCode)
+        self =
+            switch error.resultCode {
+            case .SQLITE_BUSY, .SQLITE_LOCKED: .busy(path: path)
+            case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_FORMAT, .SQLITE_NOTADB: .corrupt(path: path, detail: message)
+            case .SQLITE_CANTOPEN, .SQLITE_NOMEM, .SQLITE_PERM, .SQLITE_AUTH: .cannotOpen(path: path, reason: message)
+            case .SQLITE_FULL, .SQLITE_IOERR: .writeFailed(path: path, reason: message)
+            case .SQLITE_READONLY: .notWritable(path: path)
+            default: .unexpected("\(path): \(message)")
+            }
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+
+/// The directories and files of a store on disk: made private, and refused when they are not.
+struct StoreFolder {
+    let location: StoreLocation
+
+    /// Whether there is a store: its database exists.
+    ///
+    /// - Throws: `.permissions` if anything of the store is open to others, owned by another, or a symlink;
+    ///   `.cannotOpen` if that cannot be found out.
+    func exists() throws(KeystoreError) -> Bool {
+        guard try inspect(location.database, isFolder: false) else { return false }
+        for folder in folders { try inspect(folder, isFolder: true) }
+        for suffix in ["-wal", "-shm"] { try inspect(location.database + suffix, isFolder: false) }
+        for file in [location.keyFile, location.lockFile] { try inspect(file, isFolder: false) }
+        return true
+    }
+
+    /// Makes the directories, mode 0700 under any umask. An empty directory of ours is made private, one with
+    /// something in it is refused unless it is.
+    func create() throws(KeystoreError) {
+        for folder in folders {
+            if try makeFolder(folder) { continue }
+            if isEmpty(folder), isOurs(folder) { chmod(folder, 0o700) }
+            try inspect(folder, isFolder: true)
+        }
+    }
+
+    /// Writes a new file whole or not at all, mode 0600 under any umask.
+    func createFile(_ path: String, holding bytes: [UInt8]) throws(KeystoreError) {
+        let temporary = path + ".new"
+        unlink(temporary)
+        let descriptor = try Self.createPrivate(temporary)
+        defer { close(descriptor) }
+        let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        guard written == bytes.count, fsync(descriptor) == 0 else {
+            let reason = errno == 0 ? "short write" : String(cString: strerror(errno))
+            unlink(temporary)
+            throw KeystoreError.writeFailed(path: path, reason: reason)
+        }
+        try rename(temporary, to: path)
+    }
+
+    /// Gives a finished file its name, durably.
+    func rename(_ temporary: String, to path: String) throws(KeystoreError) {
+        guard Foundation.rename(temporary, path) == 0 else {
+            throw KeystoreError.cannotCreate(path: path, code: errno)
+        }
+        let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+
+    /// Opens a file that must not exist yet, for writing, mode 0600 under any umask.
+    static func createPrivate(_ path: String) throws(KeystoreError) -> Int32 {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
+            throw KeystoreError.cannotCreate(path: path, code: errno)
+        }
+        return descriptor
+    }
+
+    private var folders: [String] { [location.home, location.dataFolder, location.keyFolder].compactMap(\.self) }
+
+    /// Looks at a directory or file of the store and returns whether it is there.
+    @discardableResult
+    func inspect(_ path: String, isFolder: Bool) throws(KeystoreError) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            switch errno {
+            case ENOENT: return false
+            case EACCES: throw KeystoreError.permissions(path: path, why: String(cString: strerror(EACCES)))
+            default: throw KeystoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
+            }
+        }
+        let kind = status.st_mode & S_IFMT
+        guard kind != S_IFLNK else { throw KeystoreError.permissions(path: path, why: "is a symbolic link") }
+        guard kind == (isFolder ? S_IFDIR : S_IFREG) else {
+            throw KeystoreError.permissions(path: path, why: isFolder ? "is not a directory" : "is not a regular file")
+        }
+        guard status.st_uid == geteuid() else {
+            throw KeystoreError.permissions(path: path, why: "belongs to another user")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            let mode = String(status.st_mode & 0o777, radix: 8)
+            throw KeystoreError.permissions(
+                path: path,
+                why: "is open to others (mode \(mode), wanted \(isFolder ? "700" : "600"))"
+            )
+        }
+        return true
+    }
+
+    /// Makes one directory and those above it; false if it was there already.
+    private func makeFolder(_ path: String) throws(KeystoreError) -> Bool {
+        if mkdir(path, 0o700) == 0 {
+            chmod(path, 0o700)
+            return true
+        }
+        if errno == EEXIST { return false }
+        guard errno == ENOENT, path.count > 1 else { throw KeystoreError.cannotCreate(path: path, code: errno) }
+        _ = try makeFolder((path as NSString).deletingLastPathComponent)
+        guard mkdir(path, 0o700) == 0 else {
+            guard errno == EEXIST else { throw KeystoreError.cannotCreate(path: path, code: errno) }
+            return false
+        }
+        chmod(path, 0o700)
+        return true
+    }
+
+    private func isOurs(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+    }
+
+    private func isEmpty(_ path: String) -> Bool {
+        (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty ?? false
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// Where a store lies. Derived from the environment each time and never stored, so that a home can be moved.
+public struct StoreLocation: Equatable, Sendable {
+    /// The directory that holds the whole store; nil for a store spread over the XDG directories.
+    public let home: String?
+    /// The directory of the database.
+    public let dataFolder: String
+    /// The directory of the key file, apart from the data so that a copy of one is worth nothing without the other.
+    public let keyFolder: String
+
+    /// The SQLite database.
+    public var database: String { dataFolder + "/smime.sqlite" }
+    /// The key file that seals the store key.
+    public var keyFile: String { keyFolder + "/store.key" }
+    /// Locked while the store, its key or its form is being made.
+    public var lockFile: String { (home ?? dataFolder) + "/lock" }
+    /// What a message calls the store.
+    public var path: String { home ?? dataFolder }
+
+    /// The store in `home`: HOME/data and HOME/key.
+    public init(home: String) {
+        let home = Self.absolute(home)
+        self.init(home: home, dataFolder: home + "/data", keyFolder: home + "/key")
+    }
+
+    /// The store a user means: `home` if given, else `SMIME_HOME`, else the XDG data and configuration directories.
+    ///
+    /// Source: XDG Base Directory Specification 0.8; relative paths in its variables are ignored, as it says.
+    public init(home: String?, environment: [String: String]) {
+        if let home = [home, environment["SMIME_HOME"]].lazy.compactMap(\.self).first(where: { !$0.isEmpty }) {
+            self.init(home: home)
+            return
+        }
+        let user = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
+        func folder(_ variable: String, _ fallback: String) -> String {
+            guard let value = environment[variable], value.hasPrefix("/") else { return "\(user)/\(fallback)/smime" }
+            return Self.absolute(value) + "/smime"
+        }
+        self.init(
+            home: nil,
+            dataFolder: folder("XDG_DATA_HOME", ".local/share"),
+            keyFolder: folder("XDG_CONFIG_HOME", ".config")
+        )
+    }
+
+    private init(home: String?, dataFolder: String, keyFolder: String) {
+        self.home = home
+        self.dataFolder = dataFolder
+        self.keyFolder = keyFolder
+    }
+
+    /// `path` from the root, without trailing slashes, so that a symlink at its end is seen as one.
+    private static func absolute(_ path: String) -> String {
+        var path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        while path.count > 1, path.hasSuffix("/") || path.hasSuffix("/.") { path.removeLast() }
+        return path
+    }
+}

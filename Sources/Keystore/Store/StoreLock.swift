@@ -1,0 +1,35 @@
+import Foundation
+
+/// Holds HOME/lock for as long as it lives, so that one process at a time makes a store, its key, or a migration.
+struct StoreLock: ~Copyable {
+    /// How long to wait for another process, in seconds.
+    static let patience = 30.0
+
+    private let descriptor: Int32
+
+    /// Waits for the lock on a thread that may block.
+    ///
+    /// - Throws: `.busy` after `patience`, `.cannotCreate`, `.permissions`
+    init(_ location: StoreLocation, patience: Double = StoreLock.patience) throws(KeystoreError) {
+        let path = location.lockFile
+        try StoreFolder(location: location).inspect(path, isFolder: false)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
+            let code = errno
+            if descriptor >= 0 { close(descriptor) }
+            throw code == EROFS || code == EACCES
+                ? KeystoreError.notWritable(path: path) : KeystoreError.cannotCreate(path: path, code: code)
+        }
+        let deadline = Date.now.addingTimeInterval(patience)
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR, Date.now < deadline else {
+                close(descriptor)
+                throw KeystoreError.busy(path: path)
+            }
+            usleep(5000)
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,79 @@
+public import CMS
+import MIME
+import Streams
+
+/// An encrypted entity, opened as far as its recipients.
+///
+/// The caller finds the private key of one of `recipientIdentifiers`, and then calls `decrypt`.
+public struct EncryptedLayer: Sendable {
+    /// A certificate of ours with its private key.
+    public struct Key: Sendable {
+        public let certificate: Certificate
+        public let privateKey: PrivateKey
+
+        public init(certificate: Certificate, privateKey: PrivateKey) {
+            self.certificate = certificate
+            self.privateKey = privateKey
+        }
+    }
+
+    let data: EnvelopedData
+    /// Whether the plaintext must be a MIME entity; a bare CMS object may hold anything.
+    private let mustBeEntity: Bool
+
+    /// Whose certificates open it, in the order of the message.
+    public var recipientIdentifiers: [EntityIdentifier] { data.recipients.compactMap(\.identifier) }
+
+    /// Opens an encrypted CMS object.
+    init(cms stream: ByteStream, mustBeEntity: Bool) throws {
+        data = try EnvelopedData(reading: stream)
+        self.mustBeEntity = mustBeEntity
+    }
+
+    /// What the layer is, for the report.
+    var layer: VerificationReport.Layer {
+        let isAuthenticated = data.isAuthenticated
+        return VerificationReport.Layer(
+            kind: isAuthenticated ? .authenticatedEncrypted : .encrypted,
+            algorithm: data.algorithm,
+            problems: isAuthenticated
+                ? [] : [Problem("unauthenticated", .warning, "the encryption does not protect against changes")]
+        )
+    }
+
+    /// Decrypts with the first key that a recipient names; one is tried and no other.
+    ///
+    /// - Throws: `SMIMEError.notARecipient`; `CMSError.decryptionFailed` for every fault after that.
+    func decrypt(with keys: [Key]) throws -> Plaintext {
+        for recipient in data.recipients {
+            guard let key = keys.first(where: { recipient.identifier?.matches($0.certificate) == true }) else {
+                continue
+            }
+            let contentKey = try data.key(for: recipient, with: key.privateKey)
+            let (content, observer) = try data.check(with: contentKey) { PlaintextObserver() }
+            guard let header = observer.header else {
+                guard !mustBeEntity else { throw CMSError.decryptionFailed }
+                return Plaintext(content: content, header: nil, mayHoldBinary: true)
+            }
+            return Plaintext(content: content, header: header, mayHoldBinary: observer.mayHoldBinary)
+        }
+        throw SMIMEError.notARecipient
+    }
+}
+
+/// Plaintext that was checked, and the header at its beginning.
+struct Plaintext: Sendable {
+    let content: CheckedContent
+    /// The header of the entity that the plaintext is; nil if it is none.
+    let header: HeaderBlock?
+    /// Whether a part may be binary, so that its line ends must not be touched.
+    let mayHoldBinary: Bool
+
+    /// The plaintext in a spool of its own, to look at its structure.
+    func spooled() throws -> SecuredEntity {
+        let spool = Spool()
+        try content.stream.makeReader().copy(to: spool)
+        let source = try spool.finish()
+        return SecuredEntity(entity: try MIMEReader.message(in: source), source: source)
+    }
+}

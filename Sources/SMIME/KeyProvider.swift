@@ -1,0 +1,15 @@
+public import CMS
+
+/// Where keys, certificates and trust come from: a store, or an in-memory value in tests.
+///
+/// It is asked between opening a layer and reading it, with values and for values.
+public protocol KeyProvider: Sendable {
+    /// Our keys for those of `recipients` that are ours, old ones included.
+    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key]
+
+    /// Certificates of `signers` that may not be in the message.
+    func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate]
+
+    /// Anchors, pins and the intermediates above `certificates`.
+    func trust(for certificates: [Certificate]) async throws -> TrustStore
+}

@@ -1,0 +1,137 @@
+import CMS
+public import MIME
+public import Streams
+
+extension MessageOpener {
+    /// Opens every layer of a whole message.
+    ///
+    /// - Throws: `SMIMEError.notEncrypted` if no layer is encrypted, `SMIMEError.notARecipient`,
+    ///   `CMSError.decryptionFailed`, and what reading and the provider throw.
+    public func decrypt(_ source: any ByteSource) async throws -> OpenedMessage {
+        guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
+        let message = try MIMEReader.message(in: source)
+        let opened = try await open(
+            Opening(header: message.header, part: SecuredEntity(entity: message, source: source)),
+            first: nil
+        )
+        try source.checkUnchanged()
+        return opened
+    }
+
+    /// Opens every layer of a bare CMS object.
+    public func decrypt(cms stream: ByteStream) async throws -> OpenedMessage {
+        let layer = try Layer(cms: stream, declared: nil, mustBeEntity: false)
+        return try await open(Opening(header: nil, part: nil), first: layer)
+    }
+
+    /// How far a message is opened.
+    private struct Opening {
+        /// The header of the message as it came; nil for a bare CMS object.
+        let header: HeaderBlock?
+        /// The entity reached; nil if it is plaintext that is not held.
+        var part: SecuredEntity?
+        var plaintext: Plaintext?
+        var result = VerifiedContent()
+        var isEncrypted = false
+    }
+
+    private func open(_ opening: Opening, first: Layer?) async throws -> OpenedMessage {
+        var opening = opening
+        var next = try first ?? opening.part.flatMap { try Layer($0) }
+        while let layer = next {
+            guard opening.result.report.layers.count < Self.maximumLayers else { throw SMIMEError.tooManyLayers }
+            switch layer {
+            case .signed(let signed): try await read(signed, &opening)
+            case .encrypted(let encrypted): try await read(encrypted, &opening)
+            case .compressed: throw CMSError.unsupported("compressed data")
+            }
+            next = try opening.part.flatMap { try Layer($0) }
+        }
+        guard opening.isEncrypted else { throw SMIMEError.notEncrypted }
+        return OpenedMessage(
+            report: opening.result.report,
+            header: opening.header,
+            part: opening.part,
+            plaintext: opening.plaintext
+        )
+    }
+
+    private func read(_ layer: SignedLayer, _ opening: inout Opening) async throws {
+        if opening.result.report.signers.isEmpty {
+            try await judge(layer, header: opening.header, coverage: .whole, into: &opening.result)
+        } else {
+            // The outermost signature is the one that is reported; one inside it must hold, too.
+            let signers = try await judge(layer, header: opening.header)
+            opening.result.report.layers.append(layer.layer)
+            if signers.contains(where: { $0.integrity.ok != true }) {
+                opening.result.report.problems.append(Problem("inner-signature", "a signature inside is not valid"))
+            }
+        }
+        guard let content = layer.content else { throw SMIMEError.malformed("a signature without content") }
+        opening.part = content
+        opening.plaintext = nil
+    }
+
+    private func read(_ layer: EncryptedLayer, _ opening: inout Opening) async throws {
+        opening.result.report.layers.append(layer.layer)
+        opening.isEncrypted = true
+        let keys = try await provider.keys(for: layer.recipientIdentifiers)
+        let plaintext = try layer.decrypt(with: keys)
+        let mayBeLayer = plaintext.header.map { Entity.mayBeSecured($0) } ?? false
+        opening.part = mayBeLayer ? try plaintext.spooled() : nil
+        opening.plaintext = mayBeLayer ? nil : plaintext
+    }
+}
+
+/// A message with all its layers opened and checked: what it says, and how it was protected.
+public struct OpenedMessage: Sendable {
+    /// The layers, and the outermost signature judged.
+    public let report: VerificationReport
+    private let header: HeaderBlock?
+    private let part: SecuredEntity?
+    private let plaintext: Plaintext?
+
+    init(report: VerificationReport, header: HeaderBlock?, part: SecuredEntity?, plaintext: Plaintext?) {
+        self.report = report
+        self.header = header
+        self.part = part
+        self.plaintext = plaintext
+    }
+
+    /// Writes the innermost message: the outer header with the inner content fields, and the inner body.
+    ///
+    /// - Parameter lineEnd: the line ends to write; those of the message as it came if nil. Binary parts are left alone.
+    /// - Throws: what reading and writing throw; `CMSError.decryptionFailed` if the message changed meanwhile.
+    public func write(to sink: any ByteSink, lineEnd: LineEnd? = nil) throws {
+        if let part {
+            try write(part, to: sink, lineEnd)
+        } else if let plaintext {
+            try write(plaintext, to: sink, lineEnd)
+        }
+    }
+
+    private func write(_ part: SecuredEntity, to sink: any ByteSink, _ lineEnd: LineEnd?) throws {
+        guard let target = lineEnd ?? header?.lineEnd else {
+            return _ = try part.source.reader(in: part.entity.range).copy(to: sink)
+        }
+        try writeHeader(part.entity.header, to: sink, target)
+        let body = part.entity.stream(of: part.source, range: part.entity.bodyRange, lineEnd: target)
+        try body.makeReader().copy(to: sink)
+    }
+
+    private func write(_ plaintext: Plaintext, to sink: any ByteSink, _ lineEnd: LineEnd?) throws {
+        guard let inner = plaintext.header, let target = lineEnd ?? header?.lineEnd else {
+            return _ = try plaintext.content.stream.makeReader().copy(to: sink)
+        }
+        let isKept = lineEnd == nil && target == .crlf
+        if !isKept, plaintext.mayHoldBinary { return try write(try plaintext.spooled(), to: sink, target) }
+        try writeHeader(inner, to: sink, target)
+        let body = plaintext.content.stream.dropFirst(inner.separatorRange.upperBound)
+        try (isKept ? body : body.lines(endingIn: target)).makeReader().copy(to: sink)
+    }
+
+    private func writeHeader(_ inner: HeaderBlock, to sink: any ByteSink, _ lineEnd: LineEnd) throws {
+        let bytes = header.map { HeaderSplit.join(outer: $0, inner: inner) } ?? inner.bytes + inner.lineEnd.bytes
+        try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader().copy(to: sink)
+    }
+}

@@ -1,0 +1,166 @@
+import CMS
+public import Foundation
+import MIME
+public import Streams
+
+/// Opens what is signed or encrypted, layer by layer.
+///
+/// RFC 8551 §3.7: layers may be nested in any order.
+public struct MessageOpener: Sendable {
+    /// How many layers are opened.
+    public static let maximumLayers = 8
+
+    let provider: any KeyProvider
+    let time: Date
+
+    /// An opener that judges certificates as of `time`.
+    public init(_ provider: any KeyProvider, at time: Date) {
+        self.provider = provider
+        self.time = time
+    }
+
+    /// Judges the signatures of a whole message without decrypting anything.
+    ///
+    /// What is wrong with the message is in the report; errors are for what keeps the answer from being known.
+    ///
+    /// - Throws: `StreamError`, or what the provider throws.
+    public func verify(_ source: any ByteSource) async throws -> VerifiedContent {
+        var result = VerifiedContent()
+        do {
+            guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
+            let message = try MIMEReader.message(in: source)
+            if message.securedForm != nil {
+                try await verify(SecuredEntity(entity: message, source: source), message.header, .whole, into: &result)
+                try noteInnerLayers(of: result.content, in: &result.report)
+            } else {
+                for part in securedParts(of: SecuredEntity(entity: message, source: source), depth: 0) {
+                    try await verify(part, message.header, .part, into: &result)
+                }
+            }
+        } catch {
+            try result.report.note(error)
+        }
+        try source.checkUnchanged()
+        return result
+    }
+
+    /// Judges a bare CMS object, whose content is inside or `detached`.
+    public func verify(cms stream: ByteStream, detached: ByteStream?) async throws -> VerifiedContent {
+        var result = VerifiedContent()
+        do {
+            switch try CMSContentType(of: stream) {
+            case .signedData:
+                let layer = try SignedLayer(cms: stream, detached: detached)
+                try await judge(layer, header: nil, coverage: .whole, into: &result)
+                result.content = layer.content
+            default:
+                throw SMIMEError.malformed("the CMS object is not signed")
+            }
+        } catch {
+            try result.report.note(error)
+        }
+        return result
+    }
+
+    private func verify(
+        _ part: SecuredEntity,
+        _ header: HeaderBlock,
+        _ coverage: VerificationReport.Coverage,
+        into result: inout VerifiedContent
+    ) async throws {
+        switch try Layer(part) {
+        case .signed(let layer):
+            try await judge(layer, header: header, coverage: coverage, into: &result)
+            result.content = layer.content
+        case .encrypted(let layer): result.report.layers.append(layer.layer)
+        case .compressed: result.report.layers.append(.compressed)
+        case nil: break
+        }
+    }
+
+    /// Judges the signers of one layer and adds them to the report.
+    func judge(
+        _ layer: SignedLayer,
+        header: HeaderBlock?,
+        coverage: VerificationReport.Coverage,
+        into result: inout VerifiedContent
+    ) async throws {
+        let signers = try await judge(layer, header: header)
+        result.report.layers.append(layer.layer)
+        result.report.signers += signers
+        result.report.coverage = signers.isEmpty ? .none : coverage
+    }
+
+    /// The signers of one layer, judged.
+    func judge(_ layer: SignedLayer, header: HeaderBlock?) async throws -> [VerificationReport.Signer] {
+        let known = try await provider.certificates(for: layer.signerIdentifiers)
+        let trust = try await provider.trust(for: layer.certificates + known)
+        return layer.verify(trust: trust, known: known, header: header, at: time)
+    }
+
+    /// The layers inside a signature, which are told but not judged: the signature around them speaks.
+    private func noteInnerLayers(of content: SecuredEntity?, in report: inout VerificationReport) throws {
+        var next = content
+        while let part = next, let layer = try? Layer(part), report.layers.count < Self.maximumLayers {
+            next = nil
+            switch layer {
+            case .signed(let signed):
+                report.layers.append(signed.layer)
+                next = signed.content
+            case .encrypted(let encrypted): report.layers.append(encrypted.layer)
+            case .compressed: report.layers.append(.compressed)
+            }
+        }
+    }
+
+    /// The protected parts below one that is not protected itself, messages in messages included.
+    private func securedParts(of part: SecuredEntity, depth: Int) -> [SecuredEntity] {
+        var children = part.entity.children
+        if depth < Self.maximumLayers, let embedded = try? part.entity.embeddedMessage(in: part.source) {
+            children = [embedded]
+        }
+        return children.flatMap { child in
+            let child = SecuredEntity(entity: child, source: part.source)
+            return child.entity.securedForm != nil ? [child] : securedParts(of: child, depth: depth + 1)
+        }
+    }
+}
+
+/// What verifying a message gave: the report, and the content that the outermost signature is about.
+public struct VerifiedContent: Sendable {
+    public internal(set) var report = VerificationReport()
+    var content: SecuredEntity?
+
+    /// Writes the MIME entity that was signed, in the very bytes that were hashed.
+    ///
+    /// - Returns: false, and nothing is written, if there is none or its integrity does not hold.
+    public func writeContent(to sink: any ByteSink) throws -> Bool {
+        guard let content, !report.signers.isEmpty, report.signers.allSatisfy({ $0.integrity.ok == true }) else {
+            return false
+        }
+        try content.entity.canonicalStream(of: content.source).makeReader().copy(to: sink)
+        return true
+    }
+}
+
+extension VerificationReport {
+    /// Takes an error that says what is wrong with the message into the report; any other is thrown on.
+    mutating func note(_ error: any Error) throws {
+        let text: String
+        switch error {
+        case SMIMEError.malformed(let why): text = why
+        case CMSError.malformed(_, let why): text = "the CMS object is malformed: \(why)"
+        case CMSError.limitExceeded(let what): text = "the CMS object exceeds a limit: \(what)"
+        case let error as MIMEError:
+            if case .unreadable(let cause) = error { throw cause }
+            text = "\(error)"
+        default: throw error
+        }
+        isMalformed = true
+        problems.append(Problem("malformed", text))
+    }
+}
+
+extension VerificationReport.Layer {
+    static let compressed = Self(kind: .compressed, algorithm: "zlib", problems: [])
+}

@@ -1,0 +1,137 @@
+public import CMS
+public import Foundation
+public import MIME
+public import Streams
+
+/// Signs and encrypts whole messages.
+///
+/// The message's own header fields stay outside in their order and bytes; the fields that describe the content move
+/// into the protected entity.
+/// RFC 8551 §3.1-3.6
+public struct MessageProtector {
+    /// How a signature is put into the message.
+    public enum SignatureForm: Sendable {
+        /// multipart/signed: the content stays readable for everybody (RFC 8551 §3.5.3).
+        case detached
+        /// application/pkcs7-mime: content and signature in one CMS object (RFC 8551 §3.5.2).
+        case opaque
+    }
+
+    private let split: HeaderSplit
+    private let lineEnd: LineEnd
+    private let form: SevenBitForm
+    private let source: any ByteSource
+    private let message: Entity
+
+    /// Prepares a message for protection.
+    ///
+    /// - Parameter omitting: fields that shall not be in the output, such as `Bcc`.
+    /// - Throws: `MIMEError`, and what reading throws.
+    public init(_ source: any ByteSource, omitting: Set<String> = []) throws {
+        self.source = source
+        message = try MIMEReader.message(in: source)
+        lineEnd = message.header.lineEnd
+        split = HeaderSplit(message.header, omitting: omitting)
+        form = try SevenBitForm(of: message, in: source, split: split)
+    }
+
+    /// The message's header.
+    public var header: HeaderBlock { message.header }
+
+    /// The message, signed.
+    ///
+    /// - Parameters:
+    ///   - lineEnd: the line ends to write; the message's own if nil.
+    ///   - time: the signing time.
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `SMIMEError.malformed` for content that cannot be
+    ///   made safe, and what reading and writing throw.
+    public func sign(
+        by signer: SignedDataWriter.Signer,
+        as signatureForm: SignatureForm,
+        at time: Date,
+        to sink: any ByteSink,
+        lineEnd: LineEnd? = nil
+    ) throws {
+        try write(try signedEntity(signer, signatureForm, time), to: sink, lineEnd)
+    }
+
+    /// The message, encrypted, and signed before if there is a signer.
+    ///
+    /// - Throws: `CMSError.unsupported` for a certificate that cannot be encrypted to, and what reading and writing throw.
+    public func encrypt(
+        to recipients: [Recipient],
+        cipher: ContentCipher,
+        signedBy signer: (SignedDataWriter.Signer, SignatureForm)? = nil,
+        at time: Date,
+        to sink: any ByteSink,
+        lineEnd: LineEnd? = nil
+    ) throws {
+        let content = try signer.map { try signedEntity($0.0, $0.1, time).content } ?? plainContent
+        let writer = try EnvelopedDataWriter(to: recipients, cipher: cipher, contentCount: content.count())
+        let object = ContentForm { try writer.write(to: $0, content: content.write) }
+        let type = cipher.isAuthenticated ? "authEnveloped-data" : "enveloped-data"
+        try write(ProtectedEntity(cms: object, type: type), to: sink, lineEnd)
+    }
+
+    /// The bare CMS object of a signature over the message's content, detached or with it.
+    public func signature(
+        by signer: SignedDataWriter.Signer,
+        as signatureForm: SignatureForm,
+        at time: Date,
+        to sink: any ByteSink
+    ) throws {
+        try signedObject(signer, isOpaque: signatureForm == .opaque, time).write(sink)
+    }
+
+    /// The bare CMS object of the encrypted content.
+    public func encryptedObject(to recipients: [Recipient], cipher: ContentCipher, to sink: any ByteSink) throws {
+        let content = plainContent
+        try EnvelopedDataWriter(to: recipients, cipher: cipher, contentCount: content.count())
+            .write(to: sink, content: content.write)
+    }
+
+    private func write(_ entity: ProtectedEntity, to sink: any ByteSink, _ lineEnd: LineEnd?) throws {
+        let target = lineEnd ?? self.lineEnd
+        let header = split.outerHeader(entity.fields)
+        try MemorySource(header).stream().lines(endingIn: target).makeReader().copy(to: sink)
+        try entity.body.write(LineEndSink(sink, lineEnd: target))
+        try source.checkUnchanged()
+    }
+
+    /// The protected entity in canonical form, byte for byte.
+    private var plainContent: ContentForm {
+        let stream = split.canonicalEntity(of: message, in: source)
+        return ContentForm { try stream.makeReader().copy(to: $0) }
+    }
+
+    private func signedEntity(
+        _ signer: SignedDataWriter.Signer,
+        _ signatureForm: SignatureForm,
+        _ time: Date
+    ) throws -> ProtectedEntity {
+        guard form.unsafeParts.isEmpty else {
+            throw SMIMEError.malformed("a part can neither be signed as it is nor be encoded")
+        }
+        let object = try signedObject(signer, isOpaque: signatureForm == .opaque, time)
+        switch signatureForm {
+        case .opaque: return ProtectedEntity(cms: object, type: "signed-data")
+        case .detached:
+            return ProtectedEntity(
+                content: ContentForm { try form.write(to: $0) },
+                signature: object,
+                digest: signer.digest
+            )
+        }
+    }
+
+    private func signedObject(_ signer: SignedDataWriter.Signer, isOpaque: Bool, _ time: Date) throws -> ContentForm {
+        let (digest, count) = try SignedDataWriter.digest(signer.digest) { try form.write(to: $0) }
+        let writer = try SignedDataWriter(
+            signer: signer,
+            contentDigest: digest,
+            contentCount: isOpaque ? count : nil,
+            time: time
+        )
+        return ContentForm { try writer.write(to: $0, content: isOpaque ? { try form.write(to: $0) } : nil) }
+    }
+}

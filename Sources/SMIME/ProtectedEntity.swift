@@ -1,0 +1,62 @@
+import CMS
+import MIME
+import Streams
+
+/// An entity that we write around protected content: its header fields and its body, in canonical lines.
+struct ProtectedEntity {
+    let fields: [NewField]
+    let body: ContentForm
+
+    /// A CMS object in base64 (RFC 8551 §3.2).
+    init(cms object: ContentForm, type: String) {
+        fields = [
+            NewField(
+                "Content-Type",
+                "application/pkcs7-mime",
+                parameters: [.init("smime-type", type), .init("name", "smime.p7m")]
+            ),
+            NewField("Content-Disposition", "attachment", parameters: [.init("filename", "smime.p7m")]),
+            NewField("Content-Transfer-Encoding", "base64"),
+        ]
+        body = object.base64
+    }
+
+    /// multipart/signed (RFC 8551 §3.5.3).
+    init(content: ContentForm, signature: ContentForm, digest: DigestAlgorithm) {
+        let random = (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 36) }.joined()
+        let boundary = "smime-\(random)"
+        fields = [
+            NewField(
+                "Content-Type",
+                "multipart/signed",
+                parameters: [
+                    .init("protocol", "application/pkcs7-signature"), .init("micalg", digest.micalg),
+                    .init("boundary", boundary),
+                ]
+            )
+        ]
+        let signatureHeader = [
+            NewField("Content-Type", "application/pkcs7-signature", parameters: [.init("name", "smime.p7s")]),
+            NewField("Content-Transfer-Encoding", "base64"),
+            NewField("Content-Disposition", "attachment", parameters: [.init("filename", "smime.p7s")]),
+        ].flatMap { $0.bytes(lineEnd: .crlf) }
+        body = ContentForm { sink in
+            try sink.write("This is a signed message in MIME format (S/MIME).\r\n\r\n--\(boundary)\r\n")
+            try content.write(sink)
+            try sink.write("\r\n--\(boundary)\r\n")
+            try sink.write(signatureHeader)
+            try sink.write("\r\n")
+            try signature.base64.write(sink)
+            try sink.write("\r\n--\(boundary)--\r\n")
+        }
+    }
+
+    /// The whole entity, header and body, in canonical form.
+    var content: ContentForm {
+        ContentForm { sink in
+            for field in fields { try sink.write(field.bytes(lineEnd: .crlf)) }
+            try sink.write(LineEnd.crlf.bytes)
+            try body.write(sink)
+        }
+    }
+}

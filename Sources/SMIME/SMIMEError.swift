@@ -1,0 +1,12 @@
+/// Why a message could not be protected or opened.
+@nonexhaustive
+public enum SMIMEError: Error, Equatable, Sendable {
+    /// The MIME around the protected content is not what S/MIME asks for; the text completes "…: ".
+    case malformed(String)
+    /// Layers are nested deeper than anybody nests them.
+    case tooManyLayers
+    /// No RecipientInfo names a certificate whose key is at hand.
+    case notARecipient
+    /// The message is not encrypted.
+    case notEncrypted
+}

@@ -1,0 +1,64 @@
+import MIME
+
+/// How S/MIME protects one entity.
+///
+/// RFC 8551 §3.2, §3.5
+enum SecuredForm {
+    /// A CMS object as the entity's body, and what the header says is in it.
+    case cms(declaredType: String?)
+    /// multipart/signed: content beside its detached signature.
+    case multipartSigned(content: Entity, signature: Entity)
+    /// Something that claims to be S/MIME and must not be taken for it.
+    case malformed(String)
+}
+
+extension Entity {
+    /// How this entity is protected; nil if it is not.
+    var securedForm: SecuredForm? {
+        if contentType.name == "multipart/signed" { return multipartSigned }
+        guard contentType.isCMS || (contentType.name == "application/octet-stream" && hasFilename(".p7m")) else {
+            return nil
+        }
+        if let defect = defects.first(where: \.isError) { return .malformed(defect.text) }
+        return .cms(declaredType: contentType.parameters["smime-type"]?.lowercased())
+    }
+
+    /// Whether a header like this one can belong to a protected entity.
+    static func mayBeSecured(_ header: HeaderBlock) -> Bool {
+        guard let type = header.first("Content-Type").flatMap({ MIME.ContentType(field: $0) }) else { return false }
+        return type.name == "multipart/signed" || type.isCMS || type.name == "application/octet-stream"
+    }
+
+    private var multipartSigned: SecuredForm? {
+        let stated = contentType.parameters["protocol"]?.lowercased()
+        let isOurs = stated.map(Self.signatureTypes.contains) ?? children.last?.contentType.isSignature ?? false
+        guard isOurs else { return nil }
+        if let defect = defects.first(where: \.isError) { return .malformed(defect.text) }
+        guard children.count == 2 else {
+            return .malformed("multipart/signed with \(children.count) parts instead of two")
+        }
+        let (content, signature) = (children[0], children[1])
+        let isNamed = signature.contentType.name == "application/octet-stream" && signature.hasFilename(".p7s")
+        guard signature.contentType.isSignature || isNamed else {
+            return .malformed("the second part of multipart/signed is no signature but \(signature.contentType.name)")
+        }
+        if let defect = signature.defects.union(content.defects).first(where: \.isError) {
+            return .malformed(defect.text)
+        }
+        return .multipartSigned(content: content, signature: signature)
+    }
+
+    fileprivate static let signatureTypes = ["application/pkcs7-signature", "application/x-pkcs7-signature"]
+
+    private func hasFilename(_ ending: String) -> Bool {
+        [disposition?.filename, contentType.parameters["name"]].contains { $0?.lowercased().hasSuffix(ending) == true }
+    }
+}
+
+extension MIME.ContentType {
+    /// Whether the body is a CMS object, by today's or the older name.
+    fileprivate var isCMS: Bool { name == "application/pkcs7-mime" || name == "application/x-pkcs7-mime" }
+
+    /// Whether the body is a detached signature.
+    fileprivate var isSignature: Bool { Entity.signatureTypes.contains(name) }
+}

@@ -1,0 +1,112 @@
+public import CMS
+public import Foundation
+
+/// What is to be said about a message's signatures: five axes for each signer, and what follows from them.
+public struct VerificationReport: Sendable {
+    /// The verdict in one word, which never stands alone.
+    public enum Status: String, Sendable {
+        case expired
+        case invalid
+        case malformed
+        case mismatch
+        case partial
+        case revoked
+        case unsigned
+        case untrusted
+        case valid
+    }
+
+    /// How much of the message a signature speaks for.
+    public enum Coverage: String, Sendable {
+        case none
+        case part
+        case whole
+    }
+
+    /// One aspect of one signature.
+    public struct Axis: Sendable, Equatable {
+        /// False if and only if a problem is an error; nil if nobody looked.
+        public let ok: Bool?
+        public let problems: [Problem]
+
+        /// An axis that was looked at, with what was found.
+        public init(_ problems: [Problem]) {
+            ok = !problems.contains { $0.level == .error }
+            self.problems = problems
+        }
+
+        private init() {
+            ok = nil
+            problems = []
+        }
+
+        /// An axis that nobody looked at.
+        public static let notChecked = Axis()
+    }
+
+    /// One signer, judged.
+    public struct Signer: Sendable {
+        /// The certificate the signature was checked with; nil if there was none to be had.
+        public let certificate: Certificate?
+        public let signingTime: Date?
+        /// The digest's name; nil if it is none that we know.
+        public let digest: String?
+        /// The signature algorithm's name or number.
+        public let signature: String
+        /// What the signer announces to read, best first.
+        public let capabilities: [String]
+        /// The bytes are those that were signed.
+        public let integrity: Axis
+        /// The certificate leads to a trust anchor, and may sign mail.
+        public let chain: Axis
+        /// An address of the certificate is From's, or Sender's.
+        public let identity: Axis
+        /// The certificate was not revoked.
+        public let revocation: Axis
+        /// Certificate and chain are valid at the time of judgement.
+        public let time: Axis
+    }
+
+    /// One layer of protection, from the outside in.
+    public struct Layer: Sendable {
+        /// What a layer does.
+        public enum Kind: String, Sendable {
+            case authenticatedEncrypted = "authenticated-encrypted"
+            case compressed
+            case encrypted
+            case signed
+        }
+
+        public let kind: Kind
+        /// The cipher or signature algorithm.
+        public let algorithm: String
+        public let problems: [Problem]
+    }
+
+    public internal(set) var coverage = Coverage.none
+    /// Every layer that was seen, the outermost first.
+    public internal(set) var layers: [Layer] = []
+    /// The signers of the outermost signature.
+    public internal(set) var signers: [Signer] = []
+    /// What concerns the message as a whole.
+    public internal(set) var problems: [Problem] = []
+    /// Whether the message is not even what it claims to be.
+    public internal(set) var isMalformed = false
+
+    /// An empty report: an unsigned message.
+    public init() {}
+
+    /// The verdict; it follows from everything else, and `valid` from nothing but all axes together.
+    public var status: Status {
+        if isMalformed { return .malformed }
+        if signers.isEmpty { return .unsigned }
+        if !signers.allSatisfy({ $0.integrity.ok == true }) || problems.contains(where: { $0.level == .error }) {
+            return .invalid
+        }
+        if signers.contains(where: { $0.revocation.ok == false }) { return .revoked }
+        if !signers.allSatisfy({ $0.chain.ok == true }) { return .untrusted }
+        if !signers.allSatisfy({ $0.time.ok == true }) { return .expired }
+        if signers.contains(where: { $0.identity.ok == false }) { return .mismatch }
+        return coverage == .whole ? .valid : .partial
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+import SMIME
+import Streams
+
+extension SMIMECommand {
+    struct Decrypt: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Decrypt mail, through all its layers.",
+            discussion: """
+                The key is found by the recipients that the message names; old identities open old mail. Nothing is \
+                written before all of it was found intact. A signature inside is judged, too: status 1 if it fails.
+
+                  smime decrypt mail.eml -o plain.eml
+                """
+        )
+
+        @OptionGroup var input: InputOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var form: FormOptions
+        @OptionGroup var times: TimeOptions
+        @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            try output.validate(with: input, report)
+            if report.json, input.paths.count > 1 { throw ValidationError("--json takes one file") }
+        }
+
+        func run() async throws {
+            let store = try await global.store(.readOnly)
+            let provider = StoreKeyProvider(store: store, systemAnchors: anchors.systemAnchors)
+            let opener = MessageOpener(provider, at: times.date)
+            let outcomes = try await Batch(input.paths, output).run { path in
+                let opened = try await decrypt(path, opener)
+                try Output.write(to: output.target(for: path), isPrivate: true) {
+                    try opened.write(to: $0, lineEnd: output.lineEnd)
+                }
+                return (opened.report, opened.report.signers.isEmpty ? .success : opened.report.exitStatus)
+            }
+            for outcome in outcomes {
+                guard let value = outcome.value else { continue }
+                let name = InputFile.name(outcome.path)
+                describe(value, name)
+                if report.json { try Report.print(VerificationOutput(value, file: name)) }
+            }
+            try outcomes.map(\.status).throwWorst()
+        }
+
+        private func decrypt(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
+            let source = try InputFile.open(path)
+            if let object = try form.object(in: source) { return try await opener.decrypt(cms: object) }
+            return try await opener.decrypt(source)
+        }
+
+        /// Says what each layer was.
+        private func describe(_ report: VerificationReport, _ name: String) {
+            for layer in report.layers where layer.kind != .signed {
+                Console.note("\(name): \(layer.kind.rawValue) with \(layer.algorithm)")
+                layer.problems.forEach { Console.warning("\(name): \($0.text)") }
+            }
+            guard !report.signers.isEmpty else { return Console.note("\(name): not signed") }
+            for signer in report.signers {
+                let who = signer.certificate.map { $0.addresses.first ?? "\($0.subject)" } ?? "unknown"
+                Console.note("\(name): signed by \(who), \(report.status.rawValue)")
+                for axis in [signer.integrity, signer.chain, signer.identity, signer.time] {
+                    for problem in axis.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
+                }
+            }
+            for problem in report.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
+        }
+    }
+}

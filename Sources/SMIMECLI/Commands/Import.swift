@@ -1,0 +1,230 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+
+extension SMIMECommand {
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Bring keys, certificates and revocation lists into the store.",
+            discussion: """
+                What a file holds decides what happens: PKCS#12, or a private key with its certificate, becomes an \
+                identity; certificates become recipients or intermediates. Importing twice changes nothing.
+
+                  smime import alice.p12
+                  smime import --trust our-ca.pem
+                """
+        )
+
+        @Argument(help: "PKCS#12, PEM, DER or PKCS#7 files; - is standard input.", completion: .file())
+        var files: [String]
+        @Option(
+            help: ArgumentHelp("The account that gets the identities, whatever addresses they name.", valueName: "addr")
+        )
+        var account: EmailAddress?
+        @Flag(help: "Make CA certificates trust anchors, and believe the others without a chain.")
+        var trust = false
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let contents = try ImportedFiles(files, passwords: passwords)
+            var plan = ImportPlan(account: account, trust: trust, now: .now)
+            try plan.add(contents)
+            let store = try await global.store(.readWrite)
+            let result = try await store.add(plan.batch, at: .now)
+            plan.problems.forEach { Console.warning($0.text) }
+            let hints = try await nextSteps(for: result, in: store)
+            try store.close()
+            try report.print(ImportCommandReport(result, plan.problems)) { ImportCommandReport.text(result) }
+            hints.forEach(Console.hint)
+        }
+
+        /// What a person would do next: trust the root if nobody does yet, then use the identity.
+        private func nextSteps(for result: ImportReport, in store: Store) async throws -> [String] {
+            guard let first = result.identities.first(where: { $0.certificate.isValid(at: .now) }) else { return [] }
+            let trust = try await store.anchors.trust(
+                judging: [first.certificate],
+                systemAnchors: anchors.systemAnchors
+            )
+            let verdict = trust.judge(first.certificate, purpose: .signing, at: .now)
+            var hints: [String] = []
+            if !verdict.isTrusted {
+                let root = result.intermediates.map(\.certificate).last(where: \.isSelfIssued)
+                hints.append(
+                    root.map {
+                        "to trust \($0.subject): smime import --trust \(files.map(\.shellQuoted).joined(separator: " "))"
+                    }
+                        ?? "nothing here trusts \(first.certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
+                )
+            }
+            if first.certificate.canSign { hints.append("then sign: smime sign --from \(first.address) mail.eml") }
+            return hints
+        }
+    }
+}
+
+/// What is to be stored, and what is odd about it.
+struct ImportPlan {
+    let account: EmailAddress?
+    let trust: Bool
+    let now: Date
+    private(set) var batch = ImportBatch()
+    private(set) var problems: [Problem] = []
+
+    init(account: EmailAddress?, trust: Bool, now: Date) {
+        self.account = account
+        self.trust = trust
+        self.now = now
+    }
+
+    /// Plans for everything in `contents`.
+    ///
+    /// - Throws: `Failure` with status 67 for an identity without any address and no account, or if nothing is left
+    ///   that could be stored.
+    mutating func add(_ contents: ImportedFiles) throws {
+        problems += contents.problems
+        var seen: Set<Certificate> = []
+        for identity in contents.identities where seen.insert(identity.certificate).inserted {
+            try add(identity.certificate, identity.key)
+        }
+        for certificate in contents.certificates where seen.insert(certificate).inserted { add(certificate) }
+        batch.crls += Set(contents.certificateLists)
+        guard !batch.isEmpty else {
+            throw Failure(
+                .noUser,
+                problems.last?.text ?? "nothing to import",
+                hints: ["name the address yourself: smime recipient add ADDR FILE"]
+            )
+        }
+    }
+
+    private mutating func add(_ certificate: Certificate, _ key: PrivateKey) throws {
+        let named = certificate.emailAddresses
+        guard let accounts = account.map({ [$0] }) ?? (named.isEmpty ? nil : named) else {
+            throw Failure(
+                .noUser,
+                "\(certificate.subject): the certificate names no address",
+                hints: ["say whose it is with --account ADDR"]
+            )
+        }
+        if let account, !certificate.names(account) {
+            warn("address-mismatch", "the certificate of \(account) names \(Self.list(named.map(\.text)))")
+        }
+        noteOddities(of: certificate)
+        batch.identities.append(
+            .init(certificate: certificate, key: key, accounts: accounts, isAssigned: account != nil)
+        )
+        if trust { batch.recipients.append(.init(certificate: certificate, addresses: accounts, isPinned: true)) }
+    }
+
+    private mutating func add(_ certificate: Certificate) {
+        let addresses = certificate.emailAddresses
+        if certificate.isCertificateAuthority || (certificate.isSelfIssued && addresses.isEmpty) {
+            batch.intermediates.append(certificate)
+            if trust { batch.anchors.append(certificate) }
+            return
+        }
+        guard !addresses.isEmpty else {
+            return warn("certificate-without-address", "\(certificate.subject): names no address, and was left out")
+        }
+        noteOddities(of: certificate)
+        batch.recipients.append(.init(certificate: certificate, addresses: addresses, isPinned: trust))
+    }
+
+    private mutating func noteOddities(of certificate: Certificate) {
+        let name = certificate.subject.description
+        if certificate.notAfter < now { warn("certificate-expired", "\(name): expired on \(certificate.notAfter.day)") }
+        if certificate.notBefore > now {
+            warn("certificate-not-yet-valid", "\(name): not valid before \(certificate.notBefore.day)")
+        }
+        if certificate.hasMalformedAddress { warn("malformed-address", "\(name): an address in it is malformed") }
+        if certificate.publicKeyAlgorithm.isWeak {
+            warn("weak-key", "\(name): \(certificate.publicKeyAlgorithm) is weak")
+        }
+        if !certificate.canSign, !certificate.canEncrypt {
+            warn("key-usage", "\(name): its usage allows neither signing nor encrypting mail")
+        }
+    }
+
+    private mutating func warn(_ code: String, _ text: String) { problems.append(Problem(code, .warning, text)) }
+
+    private static func list(_ addresses: [String]) -> String {
+        addresses.isEmpty ? "no address" : addresses.joined(separator: ", ")
+    }
+}
+
+/// The report of `import`.
+private struct ImportCommandReport: Encodable {
+    let identities: [IdentityReport]
+    let recipients: [RecipientEntryReport]
+    let intermediates: [AuthorityReport]
+    let anchors: [AuthorityReport]
+    let crls: [RevocationListReport]
+    let problems: [ProblemReport]
+
+    init(_ result: ImportReport, _ problems: [Problem]) {
+        identities = result.identities.map { IdentityReport($0.address, $0.certificate, new: $0.isNew) }
+        recipients = result.recipients.map { RecipientEntryReport($0.address, $0.certificate, new: $0.isNew) }
+        intermediates = result.intermediates.map { AuthorityReport($0.certificate, new: $0.isNew) }
+        anchors = result.anchors.map { AuthorityReport($0.certificate, new: $0.isNew) }
+        crls = result.crls.map(RevocationListReport.init)
+        self.problems = problems.map(ProblemReport.init)
+    }
+
+    static func text(_ result: ImportReport) -> String {
+        var table = TextTable()
+        for (kind, entries) in [("identity", result.identities), ("recipient", result.recipients)] {
+            for entry in entries {
+                let certificate = entry.certificate
+                table.add(
+                    state(entry.isNew),
+                    kind,
+                    entry.address.text,
+                    validity(certificate),
+                    "\(certificate.fingerprint)"
+                )
+            }
+        }
+        for (kind, entries) in [("intermediate", result.intermediates), ("anchor", result.anchors)] {
+            for entry in entries {
+                let certificate = entry.certificate
+                table.add(
+                    state(entry.isNew),
+                    kind,
+                    certificate.subject.description,
+                    validity(certificate),
+                    "\(certificate.fingerprint)"
+                )
+            }
+        }
+        for entry in result.crls {
+            let until = entry.list.nextUpdate.map { " until \($0.day)" } ?? ""
+            table.add(
+                state(entry.isNew),
+                "crl",
+                entry.list.issuer.description,
+                "\(entry.list.thisUpdate.day)\(until)",
+                "\(entry.list.fingerprint)"
+            )
+        }
+        return table.text
+    }
+
+    private static func state(_ isNew: Bool) -> String { isNew ? "new" : "known" }
+
+    private static func validity(_ certificate: Certificate) -> String {
+        "\(certificate.notBefore.day) to \(certificate.notAfter.day)"
+    }
+}
+
+extension String {
+    /// The text as one word of a shell command.
+    fileprivate var shellQuoted: String {
+        let isPlain = !isEmpty && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./+@:,=".contains($0)) }
+        return isPlain ? self : "'\(replacing("'", with: #"'\''"#))'"
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Keystore
+import MIME
+
+extension Failure {
+    init(keystore error: KeystoreError) {
+        switch error {
+        case .busy(let path):
+            self.init(.tryAgain, "\(path): in use by another process for too long")
+        case .cancelled:
+            self.init(.tryAgain, "interrupted")
+        case .cannotCreate(let path, let code):
+            let status: ExitStatus = code == EACCES || code == EPERM ? .noPermission : .cannotCreate
+            self.init(status, "\(path): cannot create: \(String(cString: strerror(code)))")
+        case .cannotOpen(let path, let reason):
+            self.init(.configuration, "\(path): cannot open the store: \(reason)")
+        case .corrupt(let path, let detail):
+            self.init(
+                .configuration,
+                "\(path): the store is damaged: \(detail)",
+                hints: ["put back a copy of the store; `smime doctor` shows what else is wrong"]
+            )
+        case .keyMismatch(let path):
+            self.init(
+                .configuration,
+                "\(path): not the key of this store",
+                hints: ["put back the key file that belongs to it"]
+            )
+        case .keyMissing(let path):
+            self.init(
+                .configuration,
+                "\(path): the key file is missing, so no private key can be opened",
+                hints: ["put back the key file from a copy"]
+            )
+        case .newer(let path, let found, let known):
+            self.init(
+                .configuration,
+                "\(path): written by a newer smime (form \(found), this one knows \(known))",
+                hints: ["install the newer version; nothing was changed"]
+            )
+        case .noUsableIdentity(let address, let why):
+            self.init(.noUser, "\(address): no usable identity: \(why)", hints: ["see `smime account show \(address)`"])
+        case .notWritable(let path):
+            self.init(.noPermission, "\(path): the store cannot be written")
+        case .openingTimedOut(let path):
+            self.init(.tryAgain, "\(path): the store did not open in time")
+        case .permissions(let path, let why):
+            self.init(.noPermission, "\(path): \(why)", hints: Self.permissionHints(path, why))
+        case .unexpected(let detail):
+            self.init(.software, detail)
+        case .unknownAccount(let address):
+            self.init(.noUser, "\(address): no such account", hints: ["`smime account list` shows those there are"])
+        case .unknownCertificate(let fingerprint):
+            self.init(.noUser, "\(fingerprint): no such certificate here")
+        case .unknownRecipient(let address):
+            self.init(
+                .noUser,
+                "\(address): no certificate is known",
+                hints: ["add one with `smime recipient add \(address) FILE`"]
+            )
+        case .writeFailed(let path, let reason):
+            self.init(.inputOutput, "\(path): cannot write: \(reason)")
+        }
+    }
+
+    private static func permissionHints(_ path: String, _ why: String) -> [String] {
+        guard why.contains("open to others") else { return [] }
+        return ["make it private: chmod \(why.contains("700") ? "700" : "600") \(path)"]
+    }
+}

@@ -1,0 +1,16 @@
+public import ArgumentParser
+public import CMS
+public import MIME
+
+extension EmailAddress: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let address = try? EmailAddress(argument) else { return nil }
+        self = address
+    }
+}
+
+extension Fingerprint: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension PKCS12.Compatibility: ExpressibleByArgument {}

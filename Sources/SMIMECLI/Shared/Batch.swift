@@ -1,0 +1,103 @@
+import Foundation
+import Streams
+
+/// Runs one piece of work for each input, several at once, so that one that fails does not stop the others.
+struct Batch {
+    /// How many inputs are worked on at once.
+    let jobs: Int
+    /// Whether there is more than one input, so that messages need a progress bar and names.
+    private let paths: [String]
+
+    init(_ paths: [String], _ output: OutputOptions? = nil) throws {
+        self.paths = paths
+        jobs = output?.jobs ?? ProcessInfo.processInfo.activeProcessorCount
+        if let folder = output?.outputDir {
+            do {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            } catch {
+                throw Failure(.cannotCreate, "\(folder): cannot create the directory")
+            }
+        }
+    }
+
+    /// What came of one input.
+    struct Outcome<Value: Sendable>: Sendable {
+        let path: String
+        let value: Value?
+        let status: ExitStatus
+    }
+
+    /// Runs `work` for every input and returns the outcomes in the order of the inputs. Errors are reported as they
+    /// come; the worst status is the caller's to end with.
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable (String) async throws -> (Value, ExitStatus)
+    ) async -> [Outcome<Value>] {
+        let progress = ProgressBar(total: paths.count)
+        let outcomes = await withTaskGroup(of: (Int, Outcome<Value>).self) { group in
+            var results: [Int: Outcome<Value>] = [:]
+            for (index, path) in paths.enumerated() {
+                if index >= jobs, let (done, outcome) = await group.next() {
+                    results[done] = outcome
+                    progress.advance(to: results.count)
+                }
+                group.addTask { (index, await Self.outcome(path, work)) }
+            }
+            for await (done, outcome) in group {
+                results[done] = outcome
+                progress.advance(to: results.count)
+            }
+            return results
+        }
+        progress.clear()
+        return paths.indices.compactMap { outcomes[$0] }
+    }
+
+    private static func outcome<Value: Sendable>(
+        _ path: String,
+        _ work: @Sendable (String) async throws -> (Value, ExitStatus)
+    ) async -> Outcome<Value> {
+        do {
+            let (value, status) = try await work(path)
+            return Outcome(path: path, value: value, status: status)
+        } catch {
+            let failure = Failure(error, in: InputFile.name(path))
+            Console.error(failure.message)
+            failure.hints.forEach(Console.hint)
+            return Outcome(path: path, value: nil, status: failure.status)
+        }
+    }
+}
+
+extension [ExitStatus] {
+    /// Ends the command with the worst of these statuses, if it is not success.
+    func throwWorst() throws {
+        if let worst = self.max(), worst != .success { throw worst }
+    }
+}
+
+/// A bar on standard error, if that is a terminal and the work takes over a second.
+private final class ProgressBar {
+    private let total: Int
+    private let start = ContinuousClock.now
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private var isShown = false
+
+    init(total: Int) { self.total = total }
+
+    func advance(to done: Int) {
+        guard isTerminal, total > 1, ContinuousClock.now - start > .seconds(1) else { return }
+        isShown = true
+        let width = 30
+        let filled = done * width / total
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+        write("\r[\(bar)] \(done)/\(total)")
+    }
+
+    func clear() { if isShown { write("\r\u{1B}[K") } }
+
+    private func write(_ text: String) {
+        let sink = DescriptorSink(STDERR_FILENO)
+        try? sink.write(text)
+        try? sink.flush()
+    }
+}

@@ -1,0 +1,83 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+
+/// Certificates as reports show them. The property names are the keys of cli.md in camel case.
+struct IdentityReport: Encodable {
+    let account: String
+    let addresses: [String]
+    let fingerprint: Fingerprint
+    let notAfter: Date
+    let new: Bool?
+
+    init(_ address: EmailAddress, _ certificate: Certificate, new: Bool? = nil) {
+        account = address.text
+        addresses = certificate.addresses
+        fingerprint = certificate.fingerprint
+        notAfter = certificate.notAfter
+        self.new = new
+    }
+}
+
+struct RecipientEntryReport: Encodable {
+    let address: String
+    let addresses: [String]
+    let fingerprint: Fingerprint
+    let notAfter: Date
+    let new: Bool?
+
+    init(_ address: EmailAddress, _ certificate: Certificate, new: Bool? = nil) {
+        self.address = address.text
+        addresses = certificate.addresses
+        fingerprint = certificate.fingerprint
+        notAfter = certificate.notAfter
+        self.new = new
+    }
+}
+
+struct AuthorityReport: Encodable {
+    let subject: String
+    let issuer: String
+    let fingerprint: Fingerprint
+    let notAfter: Date
+    let added: Date?
+    let new: Bool?
+
+    init(_ certificate: Certificate, added: Date? = nil, new: Bool? = nil) {
+        subject = certificate.subject.description
+        issuer = certificate.issuer.description
+        fingerprint = certificate.fingerprint
+        notAfter = certificate.notAfter
+        self.added = added
+        self.new = new
+    }
+}
+
+struct RevocationListReport: Encodable {
+    let issuer: String
+    let fingerprint: Fingerprint
+    let thisUpdate: Date
+    let nextUpdate: Date?
+    let new: Bool
+
+    init(_ entry: ImportReport.RevocationList) {
+        issuer = entry.list.issuer.description
+        fingerprint = entry.list.fingerprint
+        thisUpdate = entry.list.thisUpdate
+        nextUpdate = entry.list.nextUpdate
+        new = entry.isNew
+    }
+}
+
+struct ProblemReport: Encodable {
+    let code: String
+    let level: String
+    let text: String
+
+    init(_ problem: Problem) {
+        code = problem.code
+        level = problem.level.rawValue
+        text = problem.text
+    }
+}

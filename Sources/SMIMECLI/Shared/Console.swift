@@ -1,0 +1,44 @@
+import Foundation
+import MIME
+import Streams
+
+/// What a person sees: data on standard output, everything else on standard error.
+///
+/// Nothing that came from outside is printed raw; control, bidirectional and invisible characters are escaped.
+enum Console {
+    /// Writes lines of text to standard output, and fails if they do not arrive.
+    static func print(_ text: String) throws {
+        try Output.write(to: nil) { try $0.write(text.hasSuffix("\n") || text.isEmpty ? text : text + "\n") }
+    }
+
+    static func error(_ message: String) { say("error", "31", message) }
+    static func warning(_ message: String) { say("warning", "33", message) }
+    static func hint(_ message: String) { say("hint", "36", message) }
+
+    /// One line of plain information.
+    static func note(_ message: String) { write("smime: \(message.escapedForDisplay)\n") }
+
+    private static func say(_ kind: String, _ color: String, _ message: String) {
+        let label = isColored ? "\u{1B}[\(color)m\(kind)\u{1B}[0m" : kind
+        write("smime: \(label): \(message.escapedForDisplay)\n")
+    }
+
+    /// A message that cannot be delivered is lost; there is nobody left to tell.
+    private static func write(_ text: String) {
+        let sink = DescriptorSink(STDERR_FILENO)
+        try? sink.write(text)
+        try? sink.flush()
+    }
+
+    /// Decided before the arguments are parsed, since wrong arguments are reported in color, too.
+    private static let isColored: Bool = {
+        let arguments = CommandLine.arguments
+        let named = arguments.firstIndex(of: "--color").map { arguments.dropFirst($0 + 1).first ?? "auto" }
+        let given = arguments.last { $0.hasPrefix("--color=") }.map { String($0.dropFirst("--color=".count)) }
+        switch given ?? named ?? "auto" {
+        case "always": return true
+        case "never": return false
+        default: return isatty(STDERR_FILENO) == 1 && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
+        }
+    }()
+}

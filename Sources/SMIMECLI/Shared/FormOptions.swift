@@ -1,0 +1,79 @@
+import ArgumentParser
+import CMS
+import Streams
+
+/// For verbs that also take bare CMS objects: in what form the input comes and the output goes.
+struct FormOptions: ParsableArguments {
+    /// The form of an input.
+    enum InputForm: String, CaseIterable, ExpressibleByArgument {
+        case auto, mime, der, pem
+    }
+
+    /// The form of an output.
+    enum OutputForm: String, CaseIterable, ExpressibleByArgument {
+        case mime, der, pem
+    }
+
+    @Option(help: "The input's form: auto, mime (a mail), der or pem (a bare CMS object).")
+    var inform = InputForm.auto
+
+    /// The bytes of a bare CMS object; nil if the input is mail.
+    func object(in source: any ByteSource) throws -> ByteStream? {
+        let head = try source.bytes(in: 0..<min(source.count, 11))
+        switch inform {
+        case .mime: return nil
+        case .der: return source.stream()
+        case .pem: return try PEMObject.stream(of: source)
+        case .auto:
+            if head.first == 0x30 { return source.stream() }
+            return head == Array("-----BEGIN ".utf8) ? try PEMObject.stream(of: source) : nil
+        }
+    }
+}
+
+/// For verbs that write CMS objects.
+struct ObjectOptions: ParsableArguments {
+    @Option(help: "The output's form: mime (a mail), der or pem (the bare CMS object).")
+    var outform = FormOptions.OutputForm.mime
+
+    /// Lets `body` write a DER object, which goes out in the form that was asked for.
+    func write(to sink: any ByteSink, _ body: (any ByteSink) throws -> Void) throws {
+        guard outform == .pem else { return try body(sink) }
+        try PEMObject.write(to: sink, body)
+    }
+}
+
+/// A CMS object in PEM (RFC 7468 §9), of any size.
+enum PEMObject {
+    private static let searched = 4096
+
+    /// The object in the first PEM block of `source`.
+    static func stream(of source: any ByteSource) throws -> ByteStream {
+        let head = try source.bytes(in: 0..<min(source.count, searched))
+        let tailStart = max(0, source.count - searched)
+        let tail = try source.bytes(in: tailStart..<source.count)
+        guard head.starts(with: Array("-----BEGIN ".utf8)), let lineEnd = head.firstIndex(of: 10),
+            let end = tail.lastRange(of: Array("-----END ".utf8))
+        else { throw CMSError.malformed(.pem, "no PEM block") }
+        let range = lineEnd + 1..<tailStart + end
+        guard !range.isEmpty else { throw CMSError.malformed(.pem, "an empty PEM block") }
+        return source.stream(in: range).base64Decoded()
+    }
+
+    /// Writes what `body` writes as one PEM block.
+    static func write(to sink: any ByteSink, _ body: (any ByteSink) throws -> Void) throws {
+        try sink.write("-----BEGIN CMS-----\n")
+        let encoder = Base64Encoder(sink, lineEnd: [10])
+        try body(encoder)
+        try encoder.finish()
+        try sink.write("-----END CMS-----\n")
+    }
+}
+
+extension [UInt8] {
+    /// Where `pattern` stands for the last time.
+    fileprivate func lastRange(of pattern: [UInt8]) -> Int? {
+        guard count >= pattern.count else { return nil }
+        return (0...(count - pattern.count)).last { self[$0...].starts(with: pattern) }
+    }
+}

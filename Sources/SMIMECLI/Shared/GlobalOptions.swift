@@ -1,0 +1,68 @@
+import ArgumentParser
+import Foundation
+import Keystore
+
+/// What every verb understands.
+struct GlobalOptions: ParsableArguments {
+    /// When messages are colored.
+    enum ColorMode: String, CaseIterable, ExpressibleByArgument {
+        case auto, always, never
+    }
+
+    @Option(
+        help: ArgumentHelp("The store's directory. (default: $SMIME_HOME, else the XDG directories)", valueName: "dir")
+    )
+    var home: String?
+    @Option(help: "Color messages: auto, always, or never.")
+    var color = ColorMode.auto
+
+    func validate() throws {
+        if home?.isEmpty == true { throw ValidationError("--home names no directory") }
+    }
+
+    var location: StoreLocation { StoreLocation(home: home, environment: ProcessInfo.processInfo.environment) }
+
+    /// The store, for looking or for changing.
+    func store(_ mode: Store.Mode) async throws -> Store { try await Store.open(location, mode: mode) }
+}
+
+/// For verbs that report.
+struct ReportOptions: ParsableArguments {
+    @Flag(help: "Report as one JSON object on standard output.")
+    var json = false
+
+    /// Prints the report as JSON, or as the text that `text` makes.
+    func print(_ report: some Encodable, text: () throws -> String) throws {
+        if json { try Report.print(report) } else { try Console.print(text()) }
+    }
+}
+
+/// For verbs that judge certificates.
+struct AnchorOptions: ParsableArguments {
+    @Flag(name: .customLong("no-system-anchors"), help: "Trust only the anchors of this store, not the system's.")
+    var noSystemAnchors = false
+
+    var systemAnchors: Bool { !noSystemAnchors }
+}
+
+/// For verbs that judge validity.
+struct TimeOptions: ParsableArguments {
+    @Option(
+        name: .customLong("time"),
+        help: ArgumentHelp("Judge validity as of this time, as 2026-01-31T12:00:00Z.", valueName: "time"),
+        transform: Self.parse
+    )
+    var given: Date?
+
+    /// The time that validity is judged at.
+    var date: Date { given ?? .now }
+
+    private static func parse(_ text: String) throws -> Date {
+        let styles = [Date.ISO8601FormatStyle(), .init(includingFractionalSeconds: true)]
+        for style in styles {
+            if let date = try? Date(text, strategy: style) { return date }
+        }
+        if let date = try? Date(text, strategy: .iso8601.year().month().day()) { return date }
+        throw ValidationError("'\(text)' is no time like 2026-01-31T12:00:00Z")
+    }
+}

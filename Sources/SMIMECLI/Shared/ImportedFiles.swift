@@ -1,0 +1,93 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+
+/// What the FILEs of one command hold, sorted by what becomes of it.
+struct ImportedFiles {
+    private struct LooseKey {
+        let file: String
+        let key: PrivateKey
+    }
+
+    private(set) var identities: [(certificate: Certificate, key: PrivateKey)] = []
+    /// Certificates that came without a key.
+    private(set) var certificates: [Certificate] = []
+    private(set) var certificateLists: [CertificateList] = []
+    private(set) var problems: [Problem] = []
+    private var looseKeys: [LooseKey] = []
+
+    /// Reads all of `files`, opening what is encrypted.
+    ///
+    /// Keys and certificates that came in separate files are paired by public key.
+    /// - Throws: `Failure` with status 65 for a file that is not what it should be or a key without a certificate, 66,
+    ///   77 for a wrong or missing passphrase.
+    init(_ files: [String], passwords: PasswordOptions) throws {
+        let passphrases = ImportPassphrase(passwords)
+        for file in files {
+            do { try read(file, passphrases) } catch { throw Failure(error, in: InputFile.name(file)) }
+        }
+        try pairLooseKeys()
+    }
+
+    private mutating func read(_ file: String, _ passphrases: ImportPassphrase) throws {
+        for item in try KeyMaterial.read(try InputFile.bytes(of: file)) {
+            switch item {
+            case .certificate(let certificate): certificates.append(certificate)
+            case .certificateList(let list): certificateLists.append(list)
+            case .privateKey(let encoded):
+                let key = try passphrases.open(file, isLocked: encoded.isEncrypted) { passphrase throws(CMSError) in
+                    try encoded.decode(passphrase: passphrase)
+                }
+                looseKeys.append(LooseKey(file: file, key: key))
+            case .pkcs12(let bytes):
+                let contents = try passphrases.open(file, isLocked: true) { passphrase throws(CMSError) in
+                    try PKCS12(bytes, passphrase: passphrase)
+                }
+                identities += contents.identities.map { ($0.certificate, $0.key) }
+                certificates += contents.certificates
+                certificateLists += contents.certificateLists
+                problems += contents.problems
+            }
+        }
+    }
+
+    private mutating func pairLooseKeys() throws {
+        for loose in looseKeys {
+            let own = certificates.filter { loose.key.belongs(to: $0) }
+            guard !own.isEmpty || identities.contains(where: { loose.key.belongs(to: $0.certificate) }) else {
+                throw Failure(
+                    .badData,
+                    "\(InputFile.name(loose.file)): no certificate among the files belongs to this private key",
+                    hints: ["name the file of its certificate, too"]
+                )
+            }
+            identities += own.map { ($0, loose.key) }
+            certificates.removeAll { own.contains($0) }
+        }
+    }
+}
+
+/// The passphrase for the files of one command: the one that was given, for all of them, or one typed for each.
+private final class ImportPassphrase {
+    private let options: PasswordOptions
+    private var given: Passphrase?
+
+    init(_ options: PasswordOptions) { self.options = options }
+
+    /// Lends the passphrase of `file` to `body`. Unless one is given, no passphrase is tried first, which opens files
+    /// with an empty one, too.
+    func open<Value>(
+        _ file: String,
+        isLocked: Bool,
+        _ body: (borrowing Passphrase?) throws(CMSError) -> Value
+    ) throws -> Value {
+        if isLocked, options.isGiven {
+            if given == nil { given = try options.passphrase("for \(InputFile.name(file))") }
+            return try body(given)
+        }
+        do { return try body(nil) } catch CMSError.wrongPassphrase {
+            return try body(try options.passphrase("for \(InputFile.name(file))"))
+        }
+    }
+}

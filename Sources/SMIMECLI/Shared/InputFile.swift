@@ -1,0 +1,23 @@
+import Streams
+
+/// A file named on the command line; `-` is standard input.
+enum InputFile {
+    /// Opens it for reading at any position.
+    static func open(_ path: String) throws -> any ByteSource {
+        path == "-" ? try Input.standardInput() : try Input.open(path: path)
+    }
+
+    /// What messages call it.
+    static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
+
+    /// All of a file of keys or certificates.
+    ///
+    /// - Throws: `Failure` with status 65 if it is too big to be one.
+    static func bytes(of path: String) throws -> [UInt8] {
+        let source = try open(path)
+        guard source.count <= 256 << 20 else {
+            throw Failure(.badData, "\(name(path)): too big for keys or certificates")
+        }
+        return try source.bytes(in: 0..<source.count)
+    }
+}

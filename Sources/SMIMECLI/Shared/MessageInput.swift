@@ -1,0 +1,26 @@
+import Foundation
+import MIME
+import Streams
+
+/// Messages as they are named on the command line.
+enum MessageInput {
+    /// The message at `path`; with `isText`, the plain text there with a header in front.
+    static func open(_ path: String, isText: Bool, fields: [NewField] = []) throws -> any ByteSource {
+        let source = try InputFile.open(path)
+        guard isText else {
+            guard source.count > 0 else { throw Failure(.badData, "\(InputFile.name(path)): the input is empty") }
+            return source
+        }
+        let lineEnd = try LineEndCensus(of: source.reader()).lineEnd ?? .lf
+        let spool = Spool()
+        let content = [
+            NewField("MIME-Version", "1.0"),
+            NewField("Content-Type", "text/plain", parameters: [.init("charset", "utf-8")]),
+            NewField("Content-Transfer-Encoding", "8bit"),
+        ]
+        for field in fields + content { try spool.write(field.bytes(lineEnd: lineEnd)) }
+        try spool.write(lineEnd.bytes)
+        try source.reader().copy(to: spool)
+        return try spool.finish()
+    }
+}

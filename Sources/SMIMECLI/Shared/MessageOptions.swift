@@ -1,0 +1,102 @@
+import ArgumentParser
+import Foundation
+import MIME
+import Streams
+
+/// For verbs that read messages: which ones.
+struct InputOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp("The message; - or nothing is standard input.", valueName: "file"),
+        completion: .file()
+    )
+    var files: [String] = []
+
+    /// The inputs; standard input if none is named.
+    var paths: [String] { files.isEmpty ? ["-"] : files }
+
+    func validate() throws {
+        guard paths.count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("standard input can be read once only")
+        }
+    }
+}
+
+/// For verbs that write messages: where to, and in what form.
+struct OutputOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
+        completion: .file()
+    )
+    var output: String?
+    @Option(
+        name: [.customShort("O"), .long],
+        help: ArgumentHelp("Write one file for each input, of the same name, in this directory.", valueName: "dir"),
+        completion: .directory
+    )
+    var outputDir: String?
+    @Option(
+        help: ArgumentHelp("With -O: work on this many files at once. (default: one for each core)", valueName: "n")
+    )
+    var jobs: Int?
+    @Flag(help: "Write lines that end in CRLF.") var crlf = false
+    @Flag(help: "Write lines that end in LF.") var lf = false
+
+    /// The line ends that were asked for; nil keeps those of the input.
+    var lineEnd: LineEnd? { crlf ? .crlf : lf ? .lf : nil }
+
+    func validate() throws {
+        if crlf, lf { throw ValidationError("--crlf and --lf exclude each other") }
+        if output != nil, outputDir != nil { throw ValidationError("--output and --output-dir exclude each other") }
+        if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 256") }
+    }
+
+    /// What options of several groups demand together.
+    func validate(with input: InputOptions, _ report: ReportOptions? = nil) throws {
+        if input.paths.count > 1, outputDir == nil {
+            throw ValidationError("several files need a directory to go to: --output-dir")
+        }
+        if report?.json == true, output == nil, outputDir == nil {
+            throw ValidationError("--json needs --output or --output-dir for the message")
+        }
+        if outputDir != nil {
+            guard !input.paths.contains("-") else { throw ValidationError("--output-dir needs files that have names") }
+            let names = input.paths.map { URL(filePath: $0).lastPathComponent }
+            guard Set(names).count == names.count else {
+                throw ValidationError("two of the files have the same name, and would overwrite each other")
+            }
+        }
+    }
+
+    /// Where the output for the input at `path` goes; nil is standard output.
+    func target(for path: String) -> String? {
+        if let outputDir { return "\(outputDir)/\(URL(filePath: path).lastPathComponent)" }
+        return output == "-" ? nil : output
+    }
+}
+
+/// Where one output goes: to a file that appears when it is complete, or to standard output.
+enum Output {
+    /// Lets `body` write an output, and makes it appear if nothing failed.
+    ///
+    /// - Parameter isPrivate: whether a new file may be read by its owner only.
+    static func write(to path: String?, isPrivate: Bool = false, _ body: (any ByteSink) throws -> Void) throws {
+        guard let path else {
+            let sink = DescriptorSink.standardOutput()
+            do {
+                try body(sink)
+                try sink.flush()
+            } catch StreamError.writeFailed(let code) {
+                throw Failure(.inputOutput, "standard output: cannot write: \(String(cString: strerror(code)))")
+            }
+            return
+        }
+        let file = try OutputFile(path: path, isPrivate: isPrivate)
+        do {
+            try body(file)
+            try file.commit()
+        } catch StreamError.writeFailed(let code) {
+            throw Failure(.inputOutput, "\(path): cannot write: \(String(cString: strerror(code)))")
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import Streams
+
+/// A report as JSON: one object on one line, its keys in snake_case and sorted, `"schema": 1` among them.
+enum Report {
+    /// The version of all our reports. A key may join; none changes its meaning under one number.
+    static let schema = 1
+
+    /// Prints `report`, whose encoding must be an object.
+    static func print(_ report: some Encodable) throws { try Console.print(text(report)) }
+
+    /// The line that `print` prints.
+    static func text(_ report: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.dateEncodingStrategy = .iso8601
+        return String(decoding: try encoder.encode(Versioned(report: report)), as: UTF8.self)
+    }
+
+    private struct Versioned<Body: Encodable>: Encodable {
+        let report: Body
+
+        func encode(to encoder: any Encoder) throws {
+            try report.encode(to: encoder)
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(Report.schema, forKey: .schema)
+        }
+    }
+
+    private enum Key: CodingKey { case schema }
+}

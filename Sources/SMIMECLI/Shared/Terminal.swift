@@ -1,0 +1,59 @@
+import CMS
+import Foundation
+import MIME
+
+/// The person at the terminal, whatever standard input and output are.
+enum Terminal {
+    /// The longest line a terminal hands over.
+    private static let lineLimit = 4096
+
+    /// Asks for a passphrase without showing it.
+    ///
+    /// - Parameter purpose: completes "passphrase …".
+    /// - Throws: `Failure` with status 77 if there is no terminal or nothing is entered.
+    static func passphrase(_ purpose: String, isNew: Bool) throws -> Passphrase {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else {
+            throw Failure(
+                .noPermission,
+                "a passphrase \(purpose) is needed, and there is no terminal to ask at",
+                hints: ["give it with --password-file, --password-fd or --password-env"]
+            )
+        }
+        defer { close(terminal) }
+        var first = try line("passphrase \(purpose): ", from: terminal)
+        defer { wipe(&first) }
+        if isNew {
+            var second = try line("the same again: ", from: terminal)
+            defer { wipe(&second) }
+            guard first == second else { throw Failure(.noPermission, "the two passphrases differ") }
+        }
+        return Passphrase(first)
+    }
+
+    private static func line(_ prompt: String, from terminal: Int32) throws -> [UInt8] {
+        var settings = termios()
+        guard tcgetattr(terminal, &settings) == 0 else { throw Failure(.noPermission, "/dev/tty: not a terminal") }
+        var hidden = settings
+        // Without ISIG an interrupt arrives as a character, so that the echo is always put back.
+        hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        hidden.c_lflag |= tcflag_t(ECHONL | ICANON)
+        tcsetattr(terminal, TCSAFLUSH, &hidden)
+        defer { tcsetattr(terminal, TCSAFLUSH, &settings) }
+        let text = Array("smime: \(prompt.escapedForDisplay)".utf8)
+        _ = write(terminal, text, text.count)
+        var bytes = [UInt8](repeating: 0, count: lineLimit)
+        defer { wipe(&bytes) }
+        var count = read(terminal, &bytes, bytes.count)
+        while count < 0, errno == EINTR { count = read(terminal, &bytes, bytes.count) }
+        let line = bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }
+        guard count > 0, !line.contains(0x03), !line.contains(0x1C) else {
+            throw Failure(.noPermission, "no passphrase was entered")
+        }
+        return Array(line)
+    }
+
+    private static func wipe(_ bytes: inout [UInt8]) {
+        bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) }
+    }
+}

@@ -1,0 +1,144 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import Testing
+
+@Suite struct ImportTests {
+    @Test func `an import keeps everything, once`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let first = try await store.add(try Certs.batch("alice", "bob"), at: Certs.time)
+        #expect(first.identities.map(\.address.text) == ["alice@example.com", "bob@example.com"])
+        #expect(first.identities.map(\.isNew) == [true, true])
+        #expect(first.intermediates.map(\.isNew) == [true])
+        #expect(try await store.accounts.all().map(\.address.text) == ["alice@example.com", "bob@example.com"])
+        #expect(try await store.anchors.all().isEmpty)
+    }
+
+    @Test func `a second import changes nothing`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        var batch = try Certs.batch("alice", "several")
+        batch.recipients = [try recipient("bob", isPinned: true)]
+        batch.anchors = [try Certs.certificate("ca", file: "root.pem")]
+        _ = try await store.add(batch, at: Certs.time)
+        let before = try await snapshot(store)
+        let report = try await store.add(batch, at: Certs.time.addingTimeInterval(100_000))
+        #expect(report.identities.filter(\.isNew).isEmpty)
+        #expect(report.recipients.filter(\.isNew).isEmpty)
+        #expect(report.intermediates.filter(\.isNew).isEmpty)
+        #expect(report.anchors.filter(\.isNew).isEmpty)
+        #expect(try await snapshot(store) == before)
+    }
+
+    @Test func `a certificate with three addresses makes three accounts`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try Certs.batch("several"), at: Certs.time)
+        #expect(
+            try await store.accounts.all().map(\.address.text)
+                == ["one@example.com", "three@example.net", "Two@Example.ORG"]
+        )
+        let account = try await store.accounts.account(for: .init("TWO@example.org"))
+        #expect(account.identities.count == 1)
+    }
+
+    @Test func `pinning comes later to a certificate that is known`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        var batch = ImportBatch()
+        batch.recipients = [try recipient("bob", isPinned: false)]
+        _ = try await store.add(batch, at: Certs.time)
+        batch.recipients = [try recipient("bob", isPinned: true)]
+        #expect(try await store.add(batch, at: Certs.time).recipients.map(\.isNew) == [true])
+        #expect(try await store.recipients.certificates(for: .init("bob@example.com")).map(\.trust) == [.pinned])
+        batch.recipients = [try recipient("bob", isPinned: false)]
+        #expect(try await store.add(batch, at: Certs.time).recipients.map(\.isNew) == [false])
+        #expect(try await store.recipients.certificates(for: .init("bob@example.com")).map(\.trust) == [.pinned])
+    }
+
+    @Test func `keys come back and match their certificates`() async throws {
+        let home = TemporaryHome()
+        _ = try await home.open().add(try Certs.batch("alice", "bob"), at: Certs.time)
+        let store = try await home.open(.readOnly)
+        for name in ["alice", "bob"] {
+            let identity = try await store.accounts.signingIdentity(for: .init("\(name)@example.com"), at: Certs.time)
+            #expect(identity.certificate == (try Certs.certificate(name)))
+            #expect(identity.key.belongs(to: identity.certificate))
+        }
+    }
+
+    @Test func `no private key lies in the files as it is`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        try store.close()
+        let key = try Certs.key("alice").withPKCS8 { Array($0) }
+        for file in ["data/smime.sqlite", "key/store.key"] {
+            let data = try Data(contentsOf: URL(filePath: "\(home.path)/\(file)"))
+            #expect(data.range(of: Data(key.suffix(64))) == nil)
+            #expect(data.range(of: Data(key.dropFirst(300).prefix(32))) == nil)
+        }
+    }
+
+    @Test func `a moved home works`() async throws {
+        let home = TemporaryHome()
+        let moved = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        try store.close()
+        try FileManager.default.moveItem(atPath: home.path, toPath: moved.path)
+        _ = try await moved.open(.readOnly).accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+    }
+
+    @Test func `sixteen writers at once all succeed on a new store`() async throws {
+        let home = TemporaryHome()
+        let location = home.location
+        let names = ["alice", "bob", "several", "alice-old"]
+        try await withThrowingTaskGroup { group in
+            for number in 0..<16 {
+                group.addTask {
+                    let store = try await Store.open(location, mode: .readWrite)
+                    _ = try await store.add(try Certs.batch(names[number % 4]), at: Certs.time)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let accounts = try await home.open(.readOnly).accounts.all()
+        #expect(accounts.map(\.identities.count) == [2, 1, 1, 1, 1])
+    }
+
+    @Test func `a reader is not held up by a writer and sees whole imports only`() async throws {
+        let home = TemporaryHome()
+        try await home.open().close()
+        let location = home.location
+        let writer = Task {
+            let store = try await Store.open(location, mode: .readWrite)
+            for name in ["alice", "bob", "several"] { _ = try await store.add(try Certs.batch(name), at: Certs.time) }
+        }
+        let counts: Set = [0, 1, 2, 5]
+        for _ in 0..<50 {
+            let store = try await Store.open(location, mode: .readOnly)
+            #expect(counts.contains(try await store.accounts.all().count))
+        }
+        try await writer.value
+    }
+
+    private func recipient(_ name: String, isPinned: Bool) throws -> ImportBatch.RecipientItem {
+        let certificate = try Certs.certificate(name)
+        return .init(certificate: certificate, addresses: certificate.emailAddresses, isPinned: isPinned)
+    }
+
+    /// Everything in the store that could have changed.
+    private func snapshot(_ store: Store) async throws -> [String] {
+        let accounts = try await store.accounts.all().flatMap { account in
+            [account.address.text] + account.identities.map { "\($0.certificate.fingerprint) \($0.added)" }
+        }
+        let recipients = try await store.recipients.all().map {
+            "\($0.address) \($0.certificate.fingerprint) \($0.source) \($0.firstSeen) \($0.lastSeen) \($0.trust)"
+        }
+        return accounts + recipients
+            + (try await store.anchors.all().map { "\($0.certificate.fingerprint) \($0.added)" })
+    }
+}

@@ -1,0 +1,91 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import TestSupport
+import Testing
+
+@Suite struct RegistryTests {
+    @Test func `a certificate is used once its chain leads to an anchor`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        #expect(try await reasons("alice", "mallory", in: store, anchors: []) == ["untrusted", "untrusted"])
+        let root = try Certs.certificate("ca", file: "root.pem")
+        #expect(try await reasons("alice", "mallory", in: store, anchors: [root]) == ["selected", "untrusted"])
+    }
+
+    @Test func `the store's revocation list takes a certificate out`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        var batch = try authorities()
+        let revoked = try Certs.certificate("revoked")
+        batch.recipients = [.init(certificate: revoked, addresses: revoked.emailAddresses, isPinned: true)]
+        _ = try await store.add(batch, at: Certs.time)
+        let address = try #require(revoked.emailAddresses.first)
+        let before = try await choice(for: address, in: store)
+        #expect(before.selected?.certificate == revoked)
+        batch.crls = [try CertificateList(der: Fixtures.cert("revoked/crl.der"))]
+        _ = try await store.add(batch, at: Certs.time)
+        #expect(try await choice(for: address, in: store).candidates.map(\.reason) == [.revoked])
+    }
+
+    @Test func `an anchor that is an intermediate is enough`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let intermediate = try Certs.certificate("ca", file: "intermediate.pem")
+        #expect(try await reasons("alice", "bob", in: store, anchors: [intermediate]) == ["selected", "selected"])
+    }
+
+    @Test func `a chain of six is followed, one through an expired authority is not believed`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        var batch = try authorities()
+        for number in 1...6 { batch.intermediates.append(try Certs.certificate("long-chain", file: "ca\(number).pem")) }
+        batch.intermediates.append(try Certs.certificate("expired-ca", file: "ca.pem"))
+        for name in ["long-chain", "expired-ca"] {
+            let certificate = try Certs.certificate(name)
+            batch.recipients.append(.init(certificate: certificate, addresses: certificate.emailAddresses))
+        }
+        _ = try await store.add(batch, at: Certs.time)
+        #expect(try await choice(for: .init("long-chain@example.com"), in: store).selected != nil)
+        #expect(
+            try await choice(for: .init("expired-ca@example.com"), in: store).candidates.map(\.reason) == [.untrusted]
+        )
+    }
+
+    @Test func `addresses that differ in case or in the form of the domain are one`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        var batch = ImportBatch()
+        batch.recipients = [
+            .init(certificate: try Certs.certificate("bob"), addresses: [try EmailAddress("bob@xn--e1afmkfd.test")])
+        ]
+        _ = try await store.add(batch, at: Certs.time)
+        #expect(try await store.recipients.certificates(for: .init("BOB@пример.test")).count == 1)
+    }
+
+    private func authorities() throws -> ImportBatch {
+        var batch = ImportBatch()
+        batch.anchors = [try Certs.certificate("ca", file: "root.pem")]
+        batch.intermediates = [try Certs.certificate("ca", file: "intermediate.pem")]
+        return batch
+    }
+
+    private func reasons(_ names: String..., in store: Store, anchors: [Certificate]) async throws -> [String] {
+        var batch = ImportBatch()
+        batch.anchors = anchors
+        batch.intermediates = [try Certs.certificate("ca", file: "intermediate.pem")]
+        let addresses = try names.map { try EmailAddress("\($0)@example.org") }
+        for (name, address) in zip(names, addresses) {
+            batch.recipients.append(.init(certificate: try Certs.certificate(name), addresses: [address]))
+        }
+        _ = try await store.add(batch, at: Certs.time)
+        let choices = try await store.recipients.choices(for: addresses, at: Certs.time, systemAnchors: false)
+        return choices.flatMap { $0.candidates.map(\.reason.rawValue) }
+    }
+
+    private func choice(for address: EmailAddress, in store: Store) async throws -> RecipientChoice {
+        let choices = try await store.recipients.choices(for: [address], at: Certs.time, systemAnchors: false)
+        return try #require(choices.first)
+    }
+}

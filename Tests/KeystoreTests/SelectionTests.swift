@@ -1,0 +1,139 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import Testing
+
+@Suite struct SelectionTests {
+    typealias Reason = RecipientSelection.Reason
+    typealias Standing = IdentitySelection.Standing
+
+    /// One line of the table: certificates known for an address, and what becomes of each.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let what: String
+        let known: [(name: String, trust: KnownRecipient.Trust, chain: RecipientSelection.Chain)]
+        let expected: [Reason]
+
+        var testDescription: String { what }
+
+        init(
+            _ what: String,
+            _ known: [(String, KnownRecipient.Trust, RecipientSelection.Chain)],
+            _ expected: [Reason]
+        ) {
+            self.what = what
+            self.known = known.map { (name: $0.0, trust: $0.1, chain: $0.2) }
+            self.expected = expected
+        }
+    }
+
+    static let trusted = RecipientSelection.Chain(isTrusted: true)
+    static let untrusted = RecipientSelection.Chain(isTrusted: false)
+    static let revoked = RecipientSelection.Chain(isTrusted: true, isRevoked: true)
+
+    static let rows: [Row] = [
+        Row("nothing", [], []),
+        Row("one that is good", [("alice", .chain, trusted)], [.selected]),
+        Row(
+            "the newest of the good ones, wherever it stands",
+            [("alice", .chain, trusted), ("alice-renewed", .chain, trusted)],
+            [.superseded, .selected]
+        ),
+        Row(
+            "the newest first",
+            [("alice-renewed", .chain, trusted), ("alice", .chain, trusted)],
+            [.selected, .superseded]
+        ),
+        Row(
+            "an expired one beside a good one",
+            [("alice-old", .chain, trusted), ("alice", .chain, trusted)],
+            [.expired, .selected]
+        ),
+        Row("not yet valid", [("future", .chain, trusted)], [.notYetValid]),
+        Row("no chain", [("alice", .chain, untrusted)], [.untrusted]),
+        Row("pinned without a chain", [("alice", .pinned, untrusted)], [.selected]),
+        Row(
+            "pinned is believed, not preferred",
+            [("alice", .pinned, untrusted), ("alice-renewed", .chain, trusted)],
+            [.superseded, .selected]
+        ),
+        Row("distrusted in spite of a chain", [("alice", .distrusted, trusted)], [.distrusted]),
+        Row(
+            "the older one if the newer is distrusted",
+            [("alice-renewed", .distrusted, trusted), ("alice", .chain, trusted)],
+            [.distrusted, .selected]
+        ),
+        Row("revoked", [("alice", .chain, revoked)], [.revoked]),
+        Row("revoked in spite of a pin", [("alice", .pinned, revoked)], [.revoked]),
+        Row("for signing only", [("sign-only", .chain, trusted)], [.notForEncryption]),
+        Row("for servers", [("wrong-eku", .chain, trusted)], [.notForEncryption]),
+        Row("an authority", [("ca-as-leaf", .chain, trusted)], [.notForEncryption]),
+        Row("1024 bits", [("weak", .chain, trusted)], [.weakKey]),
+        Row("1024 bits, pinned", [("weak", .pinned, untrusted)], [.selected]),
+        Row("expired in spite of a pin", [("alice-old", .pinned, untrusted)], [.expired]),
+        Row("an elliptic curve", [("carol", .chain, trusted)], [.selected]),
+    ]
+
+    @Test(arguments: rows)
+    func `a recipient's certificate is chosen for a reason`(row: Row) throws {
+        let recipients = try row.known.map { known in
+            KnownRecipient(
+                address: try EmailAddress("alice@example.com"),
+                certificate: try Certs.certificate(known.name),
+                source: .imported,
+                firstSeen: Certs.time,
+                lastSeen: Certs.time,
+                trust: known.trust
+            )
+        }
+        #expect(RecipientSelection.judge(recipients, chains: row.known.map(\.chain), at: Certs.time) == row.expected)
+    }
+
+    @Test(arguments: [
+        (["alice"], [Standing.current]),
+        (["alice", "alice-renewed"], [.superseded, .current]),
+        (["alice-renewed", "alice-old"], [.current, .expired]),
+        (["alice-old"], [.expired]), (["bob"], [.otherAddress]),
+        (["encrypt-only"], [.wrongUsage]), ([], []),
+    ])
+    func `a signing identity is chosen for a reason`(names: [String], expected: [Standing]) throws {
+        let identities = try names.map { try identity($0) }
+        let address = try EmailAddress("ALICE@example.com")
+        #expect(IdentitySelection.judge(identities, for: address, purpose: .signing, at: Certs.time) == expected)
+    }
+
+    @Test func `a pinned identity goes before a newer one`() throws {
+        let identities = [try identity("alice", isPinned: true), try identity("alice-renewed")]
+        let address = try EmailAddress("alice@example.com")
+        #expect(
+            IdentitySelection.judge(identities, for: address, purpose: .signing, at: Certs.time)
+                == [.current, .superseded]
+        )
+    }
+
+    @Test func `an identity given by hand need not name the account`() throws {
+        let identities = [try identity("no-email", isAssigned: true)]
+        let address = try EmailAddress("alice@example.com")
+        #expect(IdentitySelection.judge(identities, for: address, purpose: .signing, at: Certs.time) == [.current])
+    }
+
+    @Test func `the same certificates in another order give the same choice`() throws {
+        let names = ["alice", "alice-renewed", "alice-reissued", "alice-old"]
+        let address = try EmailAddress("alice@example.com")
+        let chosen = try (0..<4).map { shift in
+            let identities = try (names[shift...] + names[..<shift]).map { try identity($0) }
+            return IdentitySelection.current(of: identities, for: address, purpose: .signing, at: Certs.time)
+        }
+        #expect(Set(chosen.map { $0?.certificate }) == [try Certs.certificate("alice-renewed")])
+    }
+
+    private func identity(_ name: String, isAssigned: Bool = false, isPinned: Bool = false) throws -> Identity {
+        Identity(
+            account: try EmailAddress("alice@example.com"),
+            certificate: try Certs.certificate(name),
+            isAssigned: isAssigned,
+            isPinned: isPinned,
+            added: Certs.time
+        )
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import GRDB
+import Keystore
+import MIME
+import Testing
+
+@Suite struct StoreDamageTests {
+    @Test func `a newer store is refused and left as it is`() async throws {
+        let home = try await filled()
+        try change(home, "PRAGMA user_version = 99")
+        let before = try bytes(home)
+        for mode in [Store.Mode.readOnly, .readWrite] {
+            await #expect(throws: KeystoreError.newer(path: home.location.database, found: 99, known: 1)) {
+                try await home.open(mode)
+            }
+        }
+        #expect(try bytes(home) == before)
+    }
+
+    @Test(arguments: [0, 1, 15, 16, 99, 100, 2048, 4095, 4096, 8192])
+    func `a truncated store is refused, never empty`(length: Int) async throws {
+        let home = try await filled()
+        truncate(home.location.database, off_t(length))
+        await expectUnusable(home)
+    }
+
+    @Test func `a file that is no database is refused`() async throws {
+        let home = try await filled()
+        try Data(repeating: 0x41, count: 10_000).write(to: URL(filePath: home.location.database))
+        chmod(home.location.database, 0o600)
+        await expectUnusable(home)
+    }
+
+    @Test func `another program's database is refused`() async throws {
+        let home = try await filled()
+        try change(home, "PRAGMA application_id = 7")
+        await expectUnusable(home)
+    }
+
+    @Test func `a directory in the database's place is refused`() async throws {
+        let home = try await filled()
+        try FileManager.default.removeItem(atPath: home.location.database)
+        try FileManager.default.createDirectory(atPath: home.location.database, withIntermediateDirectories: false)
+        await expectUnusable(home)
+    }
+
+    @Test func `overwritten pages are noticed`() async throws {
+        let home = try await filled()
+        var data = try bytes(home)
+        for index in stride(from: 4096, to: data.count, by: 1) { data[index] = UInt8(truncatingIfNeeded: index &* 31) }
+        try Data(data).write(to: URL(filePath: home.location.database))
+        chmod(home.location.database, 0o600)
+        await expectUnusable(home)
+    }
+
+    @Test func `without its key file a store shows certificates and opens no key`() async throws {
+        let home = try await filled()
+        try FileManager.default.removeItem(atPath: home.location.keyFile)
+        let store = try await home.open(.readOnly)
+        #expect(try await store.accounts.all().count == 1)
+        await #expect(throws: KeystoreError.keyMissing(path: home.location.keyFile)) {
+            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        }
+    }
+
+    @Test func `another store's key file is refused`() async throws {
+        let (home, other) = (try await filled(), try await filled())
+        try FileManager.default.removeItem(atPath: home.location.keyFile)
+        try FileManager.default.copyItem(atPath: other.location.keyFile, toPath: home.location.keyFile)
+        let store = try await home.open(.readOnly)
+        await #expect(throws: KeystoreError.keyMismatch(path: home.location.keyFile)) {
+            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        }
+    }
+
+    @Test(arguments: [0, 1, 12, 43, 45, 4096])
+    func `a key file of another length is refused`(length: Int) async throws {
+        let home = try await filled()
+        truncate(home.location.keyFile, off_t(length))
+        let store = try await home.open(.readOnly)
+        await #expect(throws: KeystoreError.corrupt(path: home.location.keyFile, detail: "is not a key file of smime"))
+        {
+            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        }
+    }
+
+    @Test func `a private key moved to another certificate does not open`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try Certs.batch("alice", "bob"), at: Certs.time)
+        try store.close()
+        try change(
+            home,
+            "UPDATE private_key SET sealed = (SELECT sealed FROM private_key ORDER BY certificate LIMIT 1)"
+        )
+        let reopened = try await home.open(.readOnly)
+        _ = try await reopened.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        await #expect(throws: KeystoreError.self) {
+            try await reopened.accounts.signingIdentity(for: .init("bob@example.com"), at: Certs.time)
+        }
+    }
+
+    @Test func `what a killed creation left behind is no obstacle`() async throws {
+        let home = TemporaryHome()
+        try await home.open().close()
+        try FileManager.default.removeItem(atPath: home.location.database)
+        try Data([1, 2, 3]).write(to: URL(filePath: home.location.database + ".new"))
+        try Data([1]).write(to: URL(filePath: home.location.keyFile + ".new"))
+        let store = try await home.open()
+        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        #expect(try await store.accounts.all().count == 1)
+        #expect(!FileManager.default.fileExists(atPath: home.location.database + ".new"))
+    }
+
+    @Test func `a new store with an old key file uses that key`() async throws {
+        let home = TemporaryHome()
+        try await home.open().close()
+        let key = try Data(contentsOf: URL(filePath: home.location.keyFile))
+        try FileManager.default.removeItem(atPath: home.path + "/data")
+        try await home.open().close()
+        #expect(try Data(contentsOf: URL(filePath: home.location.keyFile)) == key)
+    }
+
+    private func filled() async throws -> TemporaryHome {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        try store.close()
+        return home
+    }
+
+    private func change(_ home: TemporaryHome, _ sql: String) throws {
+        let queue = try DatabaseQueue(path: home.location.database)
+        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    private func bytes(_ home: TemporaryHome) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(filePath: home.location.database)))
+    }
+
+    private func expectUnusable(_ home: TemporaryHome) async {
+        for mode in [Store.Mode.readOnly, .readWrite] {
+            await #expect(throws: KeystoreError.self) { try await home.open(mode).accounts.all() }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Keystore
+import Testing
+
+@Suite struct StorePermissionTests {
+    @Test func `what is made is private`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        for folder in ["", "data", "key"] { #expect(try home.mode(folder) == "700") }
+        for file in ["data/smime.sqlite", "data/smime.sqlite-wal", "data/smime.sqlite-shm", "key/store.key", "lock"] {
+            #expect(try home.mode(file) == "600", "\(file)")
+        }
+    }
+
+    @Test func `an empty directory of ours is made private`() async throws {
+        let home = TemporaryHome()
+        try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+        chmod(home.path, 0o755)
+        _ = try await home.open()
+        #expect(try home.mode("") == "700")
+    }
+
+    @Test func `reading where there is no store makes nothing`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open(.readOnly)
+        #expect(!store.exists)
+        #expect(try await store.accounts.all().isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: home.path))
+    }
+
+    @Test(arguments: ["", "data", "key", "data/smime.sqlite", "key/store.key", "lock"], [0o040, 0o004])
+    func `what others can read is refused`(name: String, extra: Int) async throws {
+        let home = TemporaryHome()
+        try await home.open().close()
+        let path = name.isEmpty ? home.path : "\(home.path)/\(name)"
+        var status = stat()
+        #expect(lstat(path, &status) == 0)
+        chmod(path, status.st_mode | mode_t(extra))
+        for mode in [Store.Mode.readOnly, .readWrite] {
+            let error = await #expect(throws: KeystoreError.self) { try await home.open(mode) }
+            guard case .permissions(path, _) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test(arguments: ["", "data", "key", "data/smime.sqlite", "key/store.key", "lock"])
+    func `a symbolic link is refused`(name: String) async throws {
+        let home = TemporaryHome()
+        try await home.open().close()
+        let path = name.isEmpty ? home.path : "\(home.path)/\(name)"
+        let elsewhere = home.path + "-elsewhere"
+        defer { try? FileManager.default.removeItem(atPath: elsewhere) }
+        try FileManager.default.moveItem(atPath: path, toPath: elsewhere)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: elsewhere)
+        await #expect(throws: KeystoreError.permissions(path: path, why: "is a symbolic link")) {
+            try await home.open(.readOnly)
+        }
+    }
+
+    @Test func `a dangling symbolic link is not taken for no store`() async throws {
+        let home = TemporaryHome()
+        try FileManager.default.createSymbolicLink(atPath: home.path, withDestinationPath: "/nowhere/at/all")
+        await #expect(throws: KeystoreError.self) { try await home.open(.readWrite) }
+        let data = TemporaryHome()
+        try await data.open().close()
+        try FileManager.default.removeItem(atPath: data.location.database)
+        try FileManager.default.createSymbolicLink(atPath: data.location.database, withDestinationPath: "/nowhere")
+        await #expect(throws: KeystoreError.self) { try await data.open(.readOnly) }
+    }
+
+    @Test func `a store below a symbolic link is as good as any`() async throws {
+        let home = TemporaryHome()
+        let link = home.path + "-link"
+        defer { try? FileManager.default.removeItem(atPath: link) }
+        try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: home.path)
+        let store = try await Store.open(StoreLocation(home: link + "/inner"), mode: .readWrite)
+        #expect(store.exists)
+    }
+}

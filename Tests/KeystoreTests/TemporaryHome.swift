@@ -1,0 +1,69 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import TestSupport
+
+/// A home of its own for one test, gone when the test is.
+final class TemporaryHome {
+    let path: String
+    let location: StoreLocation
+
+    init() {
+        path = NSTemporaryDirectory() + "smime-keystore-\(UUID().uuidString)"
+        location = StoreLocation(home: path)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func open(_ mode: Store.Mode = .readWrite) async throws -> Store { try await Store.open(location, mode: mode) }
+
+    /// Permissions of a file below the home, in octal.
+    func mode(_ name: String) throws -> String {
+        var status = stat()
+        guard lstat("\(path)/\(name)", &status) == 0 else { throw CocoaError(.fileNoSuchFile) }
+        return String(status.st_mode & 0o7777, radix: 8)
+    }
+}
+
+/// What `certs/` holds, as values.
+enum Certs {
+    /// A time at which the test certificates are judged.
+    static let time = Date(timeIntervalSince1970: 1_793_491_200)
+
+    static func certificate(_ name: String, file: String = "cert.pem") throws -> Certificate {
+        try Certificate(der: der(name, file))
+    }
+
+    static func key(_ name: String, file: String = "key.pem") throws -> PrivateKey {
+        try PrivateKey(pkcs8: der(name, file))
+    }
+
+    /// `name`'s identity, for the accounts its certificate names.
+    static func identity(_ name: String) throws -> ImportBatch.IdentityItem {
+        let certificate = try certificate(name)
+        return .init(
+            certificate: certificate,
+            key: try key(name),
+            accounts: certificate.emailAddresses,
+            isAssigned: false
+        )
+    }
+
+    /// Everything a .p12 of `names` brings, with the test CA.
+    static func batch(_ names: String...) throws -> ImportBatch {
+        var batch = ImportBatch()
+        batch.identities = try names.map(identity)
+        batch.intermediates = [try certificate("ca", file: "intermediate.pem")]
+        return batch
+    }
+
+    private static func der(_ name: String, _ file: String) throws -> [UInt8] {
+        let text = String(decoding: try Fixtures.cert("\(name)/\(file)"), as: UTF8.self)
+        let lines = text.split(separator: "\n").drop { !$0.hasPrefix("-----BEGIN") }.dropFirst()
+        guard let data = Data(base64Encoded: lines.prefix { !$0.hasPrefix("-----END") }.joined()) else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        return Array(data)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CommandRunnerTests {
+    @Test func `Ten megabytes go in and come out while the program writes as much to standard error`() throws {
+        let bytes = (0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let result = try CommandRunner("sh").run(["-c", "tee /dev/stderr"], input: .bytes(bytes))
+        #expect(result.status == 0)
+        #expect(result.standardOutput == bytes)
+        #expect(result.standardError == bytes)
+    }
+
+    @Test func `A program that does not read its input does not end us`() throws {
+        let result = try CommandRunner("true").run(input: .bytes([UInt8](repeating: 0, count: 1_000_000)))
+        #expect(result.status == 0)
+    }
+
+    @Test func `A program that hangs is killed with its children`() throws {
+        var runner = CommandRunner("sh")
+        runner.timeLimit = .milliseconds(300)
+        let result = try runner.run(["-c", "sleep 50; echo over"])
+        #expect(result.isTimeout)
+        #expect(result.signal == 9)
+        #expect(result.text.isEmpty)
+    }
+
+    @Test func `A child left behind does not hold us up`() throws {
+        let clock = ContinuousClock()
+        let took = try clock.measure {
+            let result = try CommandRunner("sh").run(["-c", "sleep 20 & echo done"])
+            #expect(result.text == "done\n")
+        }
+        #expect(took < .seconds(10))
+    }
+
+    @Test func `A program has no terminal, and a signal is reported as one`() throws {
+        #expect(try CommandRunner("sh").run(["-c", "exec 3</dev/tty"]).status != 0)
+        #expect(try CommandRunner("sh").run(["-c", "kill -SEGV $$"]).signal == SIGSEGV)
+        #expect(try CommandRunner("sh").run(["-c", "exit 75"]).status == 75)
+    }
+
+    @Test func `Peak memory is the program's own`() throws {
+        var runner = CommandRunner("sh")
+        runner.measuresMemory = true
+        let small = try #require(try runner.run(["-c", "exit 0"]).peakMemory)
+        let large = try #require(
+            try runner.run(["-c", "head -c 40000000 /dev/zero | sort -z -S 60M >/dev/null"]).peakMemory
+        )
+        #expect(small < 8 << 20)
+        #expect(large > 30 << 20)
+    }
+
+    @Test func `Output goes to a file and a program runs in its folder`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-runner-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "out")
+        let result = try CommandRunner("pwd", folder: folder).run(output: .file(file))
+        #expect(result.standardOutput.isEmpty)
+        #expect(try String(contentsOf: file, encoding: .utf8).hasSuffix(folder.lastPathComponent + "\n"))
+    }
+}

@@ -1,0 +1,16 @@
+public import Foundation
+
+/// The programs that tests run.
+public enum Tool {
+    /// The command that was built together with the tests, or $SMIME_TEST_BINARY.
+    public static func smime() throws -> URL {
+        if let path = ProcessInfo.processInfo.environment["SMIME_TEST_BINARY"] { return URL(filePath: path) }
+        let candidates = [
+            Bundle.main.bundleURL.appending(path: "smime"),
+            Bundle.main.executableURL?.deletingLastPathComponent().appending(path: "smime"),
+            Fixtures.root.appending(path: ".build/debug/smime"),
+        ]
+        for case let url? in candidates where FileManager.default.isExecutableFile(atPath: url.path) { return url }
+        throw CocoaError(.fileNoSuchFile, userInfo: [NSLocalizedDescriptionKey: "no smime beside the tests"])
+    }
+}

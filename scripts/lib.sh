@@ -1,0 +1,38 @@
+# Sourced by the scripts beside it: the top folder, messages, and what has to be installed.
+# shellcheck shell=bash
+set -euo pipefail
+shopt -s inherit_errexit
+export LC_ALL=C.UTF-8
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libidn2-dev)
+readonly TOOL_PACKAGES=(openssl gpgsm sqlite3 time xxd)
+
+complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+# need PACKAGE…: installs the Debian packages that are not there, if it may; says which ones are wanted if it may not.
+need() {
+    local missing=() package as=()
+    if ! command -v dpkg-query >/dev/null; then
+        command -v pkg-config >/dev/null || complain "not a Debian: see CONTRIBUTING.md for what has to be installed"
+        return 0
+    fi
+    for package in "$@"; do
+        [[ $(dpkg-query -Wf '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+    done
+    [[ ${#missing[@]} -eq 0 ]] && return
+    if ((EUID != 0)); then
+        sudo -n true 2>/dev/null || { complain "please run: sudo apt-get install ${missing[*]}"; exit 69; }
+        as=(sudo -n)
+    fi
+    complain "installing ${missing[*]}"
+    local quiet=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+    "${as[@]}" "${quiet[@]}" install --no-install-recommends -y "${missing[@]}" >/dev/null 2>&1 || {
+        "${as[@]}" "${quiet[@]}" update >/dev/null
+        "${as[@]}" "${quiet[@]}" install --no-install-recommends -y "${missing[@]}" >/dev/null
+    }
+}
+
+need_swift() {
+    command -v swift >/dev/null || { complain "Swift 6.2 or later is needed: https://www.swift.org/install"; exit 69; }
+}
