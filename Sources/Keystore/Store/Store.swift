@@ -72,6 +72,8 @@ public final class Store: Sendable {
 
     /// Writes what is still in memory and closes the files. Nothing can be asked of the store afterwards.
     public func close() throws(KeystoreError) {
+        // SQLite tidies its log away when the last connection closes, unless that one may only read.
+        (database.writer as? DatabasePool)?.invalidateReadOnlyConnections()
         do { try database.writer.close() } catch { throw KeystoreError(error, path: location.path) }
     }
 
@@ -84,7 +86,8 @@ public final class Store: Sendable {
         recipients = RecipientRegistry(database: database)
     }
 
-    private static func openNow(_ location: StoreLocation, mode: Mode) throws(KeystoreError) -> Store {
+    /// Opens the store on this thread, which may block.
+    static func openNow(_ location: StoreLocation, mode: Mode) throws(KeystoreError) -> Store {
         let folder = StoreFolder(location: location)
         if try !folder.exists() {
             if mode == .readOnly {

@@ -23,14 +23,9 @@ public final class StoreOpening: Sendable {
     /// Starts to open the store at `location`.
     public init(_ location: StoreLocation, mode: Store.Mode) {
         self.location = location
-        Task { [self] in
-            let outcome: Outcome
-            do throws(KeystoreError) {
-                outcome = .success(try await Store.open(location, mode: mode))
-            } catch {
-                outcome = .failure(error)
-            }
-            finish(outcome)
+        // Not a task: the cooperative threads may all be busy with the caller's own work.
+        DispatchQueue.global().async { [self] in
+            finish(Result { () throws(KeystoreError) in try Store.openNow(location, mode: mode) })
         }
     }
 
@@ -46,7 +41,6 @@ public final class StoreOpening: Sendable {
                 return state.next
             }
             guard let ticket else { return answer(continuation) }
-            // Not a task: the cooperative threads may all be busy when the deadline comes.
             DispatchQueue.global().asyncAfter(deadline: .now() + patience.timeInterval) { [self] in
                 let late = state.withLock { $0.waiting.removeValue(forKey: ticket) }
                 late?.resume(returning: .failure(.openingTimedOut(path: location.path)))
