@@ -15,7 +15,7 @@ struct SMIMECommand: AsyncParsableCommand {
               smime sign mail.eml -o signed.eml
             """,
         version: "0.1.0 (\(Libcrypto.version))",
-        subcommands: [Import.self, Sign.self, Verify.self, Encrypt.self, Decrypt.self]
+        subcommands: [Import.self, Sign.self, Verify.self, Encrypt.self, Decrypt.self, Inspect.self]
     )
 
     @OptionGroup var global: GlobalOptions
