@@ -48,6 +48,7 @@ package final class SecretBytes: Sendable {
 ///
 /// libcrypto: `RAND_bytes`
 func randomBytes(count: Int) throws(OpenSSLError) -> [UInt8] {
+    Libcrypto.start()
     var bytes = [UInt8](repeating: 0, count: count)
     try check(RAND_bytes(&bytes, CInt(count)), "RAND_bytes")
     return bytes

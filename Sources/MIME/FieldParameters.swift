@@ -6,6 +6,8 @@
 /// RFC 2045 §5.1, RFC 2231
 public struct FieldParameters: Hashable, Sendable {
     private var values: [String: String] = [:]
+    /// The names that stand twice with different values, so that others may read another one.
+    public private(set) var contradictions: Set<String> = []
 
     /// The value of the parameter called `name`, given in lower case.
     public subscript(name: String) -> String? { values[name] }
@@ -32,11 +34,15 @@ public struct FieldParameters: Hashable, Sendable {
             let value = Self.takeValue(&tokens)
             guard !name.isEmpty, sections.count < 1_000 else { continue }
             let section = Section(name: name, value: value)
-            if let number = section.number, sections[section.name]?[number] == nil {
+            guard let number = section.number else { continue }
+            if let known = sections[section.name]?[number] {
+                if known.value != section.value { contradictions.insert(section.name) }
+            } else {
                 sections[section.name, default: [:]][number] = section
             }
         }
         values = sections.mapValues(Self.joined)
+        contradictions.formUnion(sections.filter { $1[-1] != nil && $1[0] != nil }.keys)
     }
 
     private static func takeValue(_ tokens: inout FieldTokens) -> [UInt8] {

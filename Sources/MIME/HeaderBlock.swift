@@ -29,26 +29,31 @@ public struct HeaderBlock: Sendable {
 
     /// Reads the header of `source` that starts at `start` and ends before `end`.
     ///
-    /// - Parameter isDelimiter: whether a line, without its line end, is a boundary of the multipart around it.
+    /// - Parameters:
+    ///   - isMessage: whether a byte order mark and a mailbox's From line may stand in front.
+    ///   - isDelimiter: whether a line, without its line end, is a boundary of the multipart around it.
     /// - Throws: `MIMEError.limitExceeded(.headerBytes)`, `MIMEError.unreadable`
     init(
         reading source: any ByteSource,
         from start: Int,
         to end: Int,
+        isMessage: Bool = true,
         isDelimiter: (ArraySlice<UInt8>) -> Bool
     ) throws(MIMEError) {
-        var length = 2_048
+        let limit = MIMELimit.headerBytes.rawValue
+        var length = 1_024
         while true {
             let isWhole = end - start <= length
             let chunk = try source.mailBytes(in: start..<(isWhole ? end : start + length))
-            var scan = HeaderScan(chunk)
+            var scan = HeaderScan(chunk, isMessage: isMessage)
             if scan.run(isWhole: isWhole, isDelimiter: isDelimiter) {
-                guard scan.fieldsEnd <= MIMELimit.headerBytes.rawValue else { throw .limitExceeded(.headerBytes) }
+                guard scan.fieldsEnd <= limit else { throw .limitExceeded(.headerBytes) }
                 self.init(scan, at: start)
                 return
             }
-            guard length <= MIMELimit.headerBytes.rawValue else { throw .limitExceeded(.headerBytes) }
-            length *= 4
+            guard length < limit + 2 else { throw .limitExceeded(.headerBytes) }
+            // The empty line after the largest header must still be in view.
+            length = min(length * 4, limit + 2)
         }
     }
 

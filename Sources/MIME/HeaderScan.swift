@@ -8,14 +8,19 @@ struct HeaderScan {
     private(set) var fieldsEnd = 0
     private(set) var end = 0
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private let isMessage: Bool
+
+    init(_ bytes: [UInt8], isMessage: Bool) {
+        self.bytes = bytes
+        self.isMessage = isMessage
+    }
 
     /// Walks to the header's end; false if `bytes` end before it and are not all there is.
     mutating func run(isWhole: Bool, isDelimiter: (ArraySlice<UInt8>) -> Bool) -> Bool {
         var start = skipByteOrderMark()
         let top = start
         while start < bytes.count {
-            let feed = bytes[start...].firstIndex(of: .lineFeed)
+            let feed = firstIndex(of: .lineFeed, from: start)
             guard feed != nil || isWhole else { return false }
             let next = feed.map { $0 + 1 } ?? bytes.count
             let content = bytes[start..<(feed.map(contentEnd) ?? bytes.count)]
@@ -24,7 +29,7 @@ struct HeaderScan {
                 return finish(fieldsEnd: start, end: next)
             }
             if content.starts(with: "--".utf8), isDelimiter(content) { return finish(fieldsEnd: start, end: start) }
-            if start == top, isMailboxLine(content) {
+            if isMessage, start == top, isMailboxLine(content) {
                 defects.insert(.mboxLine)
             } else if content.first?.isBlank == true, !extents.isEmpty {
                 extents[extents.count - 1].end = Int32(next)
@@ -33,8 +38,6 @@ struct HeaderScan {
                 return finish(fieldsEnd: start, end: start)
             }
             note(feed, contentEnd: content.endIndex)
-            if content.contains(.carriageReturn) { defects.insert(.bareCR) }
-            if content.contains(0) { defects.insert(.nul) }
             start = next
         }
         return isWhole && finish(fieldsEnd: bytes.count, end: bytes.count)
@@ -43,12 +46,27 @@ struct HeaderScan {
     private mutating func finish(fieldsEnd: Int, end: Int) -> Bool {
         self.fieldsEnd = fieldsEnd
         self.end = end
+        if let nul = firstIndex(of: 0, from: 0), nul < fieldsEnd { defects.insert(.nul) }
+        if hasBareReturn(before: fieldsEnd) { defects.insert(.bareCR) }
         return true
+    }
+
+    private func hasBareReturn(before end: Int) -> Bool {
+        var position = 0
+        while let found = firstIndex(of: .carriageReturn, from: position), found < end {
+            guard found + 1 < end, bytes[found + 1] == .lineFeed else { return true }
+            position = found + 2
+        }
+        return false
+    }
+
+    private func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+        bytes.withUnsafeBytes { $0.firstOffset(of: byte, from: start) }
     }
 
     private mutating func skipByteOrderMark() -> Int {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        guard bytes.starts(with: mark) else { return 0 }
+        guard isMessage, bytes.starts(with: mark) else { return 0 }
         defects.insert(.byteOrderMark)
         return mark.count
     }

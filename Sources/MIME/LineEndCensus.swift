@@ -1,4 +1,3 @@
-import Foundation
 public import Streams
 
 /// What a text's lines are like, learned in one pass: the question whether it survives transport and signing.
@@ -47,28 +46,36 @@ public struct LineEndCensus: Sendable, Equatable {
     public var lineEnd: LineEnd? { crlf + bareLF == 0 ? nil : crlf >= bareLF ? .crlf : .lf }
 
     private mutating func take(_ bytes: UnsafeRawBufferPointer) {
-        guard let base = bytes.baseAddress else { return }
-        if !hasNUL { hasNUL = memchr(base, 0, bytes.count) != nil }
+        if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
         if !has8Bit { has8Bit = Self.has8Bit(bytes) }
-        bareCR += Self.count(.carriageReturn, in: bytes)
+        var position = 0
+        while let found = bytes.firstOffset(of: .carriageReturn, from: position) {
+            // Those before a line feed are taken off again when their line ends.
+            bareCR += 1
+            position = found + 1
+        }
         var start = 0
-        while let feed = memchr(base + start, CInt(UInt8.lineFeed), bytes.count - start) {
-            let end = UnsafeRawPointer(feed) - base
+        while let end = bytes.firstOffset(of: .lineFeed, from: start) {
             extendLine(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
             endLine(hasFeed: true)
             start = end + 1
-            if start == bytes.count { return }
         }
         extendLine(UnsafeRawBufferPointer(rebasing: bytes[start...]))
     }
 
     private mutating func extendLine(_ piece: UnsafeRawBufferPointer) {
-        if length < 5 {
+        if length == 0, piece.count >= 8 {
+            head = UInt64(littleEndian: piece.loadUnaligned(as: UInt64.self)) & 0xFF_FFFF_FFFF
+        } else if length < 5 {
             for (offset, byte) in piece.prefix(5 - length).enumerated() {
                 head |= UInt64(byte) << UInt64(8 * (length + offset))
             }
         }
-        for byte in piece.suffix(2) { tail = tail << 8 | UInt16(byte) }
+        if piece.count >= 2 {
+            tail = UInt16(piece[piece.count - 2]) << 8 | UInt16(piece[piece.count - 1])
+        } else if let byte = piece.first {
+            tail = tail << 8 | UInt16(byte)
+        }
         length += piece.count
     }
 
@@ -95,11 +102,5 @@ public struct LineEndCensus: Sendable, Equatable {
         for word in 0..<words { seen |= bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self) }
         for byte in bytes[(8 * words)...] { seen |= UInt64(byte) }
         return seen & 0x8080_8080_8080_8080 != 0
-    }
-
-    private static func count(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int {
-        var count = 0
-        for other in bytes where other == byte { count += 1 }
-        return count
     }
 }

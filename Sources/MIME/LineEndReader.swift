@@ -1,4 +1,3 @@
-import Foundation
 public import Streams
 
 /// Gives all lines the same end as they are read; places that hold binary content pass as they are.
@@ -74,10 +73,7 @@ public final class LineEndReader: ByteReader {
 
     /// Copies `count` bytes of what is unread.
     private func move(_ count: Int, to out: UnsafeMutableRawBufferPointer, at index: Int) {
-        guard count > 0 else { return }
-        let bytes = UnsafeRawBufferPointer(rebasing: input.bytes[unread.lowerBound..<unread.lowerBound + count])
-        UnsafeMutableRawBufferPointer(rebasing: out[index...]).copyMemory(from: bytes)
-        skip(count)
+        skip(out.copy(UnsafeRawBufferPointer(input.bytes), unread.prefix(count), at: index))
     }
 
     private func skip(_ count: Int) {
@@ -85,63 +81,58 @@ public final class LineEndReader: ByteReader {
         position += count
     }
 
-    private func find(_ byte: UInt8, within count: Int) -> Int? {
-        guard let start = input.bytes.baseAddress?.advanced(by: unread.lowerBound) else { return nil }
-        return memchr(start, CInt(byte), count).map { UnsafeRawPointer($0) - UnsafeRawPointer(start) }
-    }
-
     private func addReturns(to out: UnsafeMutableRawBufferPointer) -> Int {
         var written = payOwed(into: out, at: 0)
-        var text = textCount
-        while text > 0, written < out.count {
-            let room = min(text, out.count - written)
-            let feed = find(.lineFeed, within: room)
-            if let feed, (feed > 0 ? input.bytes[unread.lowerBound + feed - 1] : last) != .carriageReturn {
-                move(feed, to: out, at: written)
-                written += feed
-                out[written] = .carriageReturn
-                owed = .lineFeed
-                skip(1)
-                written += 1 + payOwed(into: out, at: written + 1)
-                last = .lineFeed
-                text -= feed + 1
-            } else {
-                let count = feed.map { $0 + 1 } ?? room
-                last = input.bytes[unread.lowerBound + count - 1]
-                move(count, to: out, at: written)
-                written += count
-                text -= count
+        let text = UnsafeRawBufferPointer(rebasing: input.bytes[unread.prefix(textCount)])
+        // What lies between `from` and `seen` has its line ends and waits to be copied in one piece.
+        var (from, seen) = (0, 0)
+        while case let end = min(text.count, from + out.count - written), from < end {
+            let piece = UnsafeRawBufferPointer(rebasing: text[..<end])
+            guard let feed = piece.firstOffset(of: .lineFeed, from: seen) else {
+                written += out.copy(piece, from..<end, at: written)
+                from = end
+                break
             }
+            seen = feed + 1
+            guard (feed > 0 ? text[feed - 1] : last) != .carriageReturn else { continue }
+            written += out.copy(piece, from..<feed, at: written)
+            out[written] = .carriageReturn
+            owed = .lineFeed
+            written += 1 + payOwed(into: out, at: written + 1)
+            from = seen
         }
+        if from > 0 { last = text[from - 1] }
+        skip(from)
         return written
     }
 
     private func dropReturns(to out: UnsafeMutableRawBufferPointer) -> Int {
-        var written = 0
-        var text = textCount
-        if owed != nil {
-            if text > 0, input.bytes[unread.lowerBound] == .lineFeed { owed = nil }
-            written = payOwed(into: out, at: 0)
+        let text = UnsafeRawBufferPointer(rebasing: input.bytes[unread.prefix(textCount)])
+        if owed != nil, text.first == .lineFeed { owed = nil }
+        var written = payOwed(into: out, at: 0)
+        var (from, seen) = (0, 0)
+        while case let end = min(text.count, from + out.count - written), from < end {
+            let piece = UnsafeRawBufferPointer(rebasing: text[..<end])
+            let found = piece.firstOffset(of: .carriageReturn, from: seen)
+            seen = (found ?? end) + 1
+            if let found, found + 1 < text.count, text[found + 1] != .lineFeed { continue }
+            written += out.copy(piece, from..<(found ?? end), at: written)
+            from = found.map { $0 + 1 } ?? end
+            // Whether a CR at the end stays depends on the next window.
+            if let found, found + 1 == text.count { owed = .carriageReturn }
         }
-        while text > 0, written < out.count {
-            let room = min(text, out.count - written)
-            let count = find(.carriageReturn, within: room) ?? room
-            move(count, to: out, at: written)
-            written += count
-            text -= count
-            guard count < room else { continue }
-            // Whether this CR stays depends on the byte after it, which may be in the next window.
-            skip(1)
-            text -= 1
-            owed = .carriageReturn
-            guard text > 0 else { break }
-            if input.bytes[unread.lowerBound] == .lineFeed {
-                owed = nil
-            } else {
-                written += payOwed(into: out, at: written)
-            }
-        }
+        skip(from)
         return written
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Copies `range` of `bytes` to `index`, and returns how many bytes those are.
+    fileprivate func copy(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, at index: Int) -> Int {
+        guard !range.isEmpty else { return 0 }
+        UnsafeMutableRawBufferPointer(rebasing: self[index...])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
+        return range.count
     }
 }
 

@@ -1,23 +1,21 @@
-import Foundation
 import Streams
 
 /// Finds the lines of a source that start with two hyphens, at the speed of memory.
 ///
 /// Only such lines can be boundaries; no other line is looked at.
 struct LineScanner {
-    /// A line that may be a boundary.
-    struct Line {
-        /// Where it starts and where the next one starts.
-        let range: Range<Int>
+    /// A line that was looked for.
+    struct Line<Match> {
+        /// What it was recognised as.
+        let match: Match
+        /// Where the next line starts.
+        let next: Int
         /// Where the line break before it starts.
         let previousEnd: Int
-        /// Its bytes without line end and without blanks at the end.
-        let content: [UInt8]
     }
 
     /// A boundary of 70 characters with its hyphens, and as much padding as anybody may have added.
     private static let longestLine = 1_024
-    private static let hyphen = CInt(UInt8(ascii: "-"))
 
     private let source: any ByteSource
     private let end: Int
@@ -29,13 +27,17 @@ struct LineScanner {
         self.end = end
     }
 
-    /// The first line that starts with two hyphens at or after `start`, itself the start of a line.
-    mutating func nextCandidate(from start: Int) throws(MIMEError) -> Line? {
+    /// The first line at or after `start`, itself the start of a line, that begins with two hyphens and that
+    /// `match`, given the line without its end, knows.
+    mutating func next<Match>(
+        from start: Int,
+        where match: (UnsafeRawBufferPointer) -> Match?
+    ) throws(MIMEError) -> Line<Match>? {
         var position = start
         var isAtLineStart = true
         while position < end {
             try load(position, atLeast: 2)
-            if isAtLineStart, starts(at: position), let line = try line(at: position) { return line }
+            if isAtLineStart, starts(at: position), let line = try line(at: position, where: match) { return line }
             // Elsewhere a hyphen is only of interest after a line feed.
             guard let feed = nextFeedBeforeHyphens(from: position) else {
                 position = loaded.upperBound
@@ -49,15 +51,14 @@ struct LineScanner {
 
     /// Where, in the window from `start` on, a line feed stands in front of a hyphen.
     private func nextFeedBeforeHyphens(from start: Int) -> Int? {
-        guard let base = window.bytes.baseAddress else { return nil }
-        let (first, last) = (start - loaded.lowerBound, loaded.count)
+        let bytes = window.prefix(loaded.count)
+        let first = start - loaded.lowerBound
         var offset = first
-        while offset < last, let found = memchr(base + offset, Self.hyphen, last - offset) {
-            let hyphen = UnsafeRawPointer(found) - UnsafeRawPointer(base)
-            if hyphen > first, window.bytes[hyphen - 1] == .lineFeed { return loaded.lowerBound + hyphen - 1 }
+        while let hyphen = bytes.firstOffset(of: UInt8(ascii: "-"), from: offset) {
+            if hyphen > first, bytes[hyphen - 1] == .lineFeed { return loaded.lowerBound + hyphen - 1 }
             // A line full of hyphens is left with one call.
-            guard let feed = memchr(base + hyphen, CInt(UInt8.lineFeed), last - hyphen) else { return nil }
-            offset = UnsafeRawPointer(feed) - UnsafeRawPointer(base)
+            guard let feed = bytes.firstOffset(of: .lineFeed, from: hyphen) else { return nil }
+            offset = feed
         }
         return nil
     }
@@ -68,18 +69,23 @@ struct LineScanner {
             && window.bytes[offset + 1] == UInt8(ascii: "-")
     }
 
-    /// The line at `start`, unless it is longer than any boundary.
-    private mutating func line(at start: Int) throws(MIMEError) -> Line? {
+    /// The line at `start`, unless it is longer than any boundary or `match` does not know it.
+    private mutating func line<Match>(
+        at start: Int,
+        where match: (UnsafeRawBufferPointer) -> Match?
+    ) throws(MIMEError) -> Line<Match>? {
         try load(start, atLeast: Self.longestLine)
         let offset = start - loaded.lowerBound
-        let visible = window.bytes[offset..<min(loaded.count, offset + Self.longestLine)]
-        let feed = visible.firstIndex(of: .lineFeed)
-        guard feed != nil || loaded.lowerBound + visible.endIndex == end else { return nil }
-        var content = Array(visible[..<(feed ?? visible.endIndex)])
-        if feed != nil, content.last == .carriageReturn { content.removeLast() }
-        while let last = content.last, last.isBlank { content.removeLast() }
-        let next = feed.map { loaded.lowerBound + $0 + 1 } ?? loaded.lowerBound + visible.endIndex
-        return Line(range: start..<next, previousEnd: try endOfPrevious(start), content: content)
+        let visible = UnsafeRawBufferPointer(
+            rebasing: window.bytes[offset..<min(loaded.count, offset + Self.longestLine)]
+        )
+        let feed = visible.firstOffset(of: .lineFeed)
+        guard feed != nil || start + visible.count == end else { return nil }
+        var length = feed ?? visible.count
+        if feed != nil, length > 0, visible[length - 1] == .carriageReturn { length -= 1 }
+        guard let match = match(UnsafeRawBufferPointer(rebasing: visible[..<length])) else { return nil }
+        let next = start + (feed.map { $0 + 1 } ?? visible.count)
+        return Line(match: match, next: next, previousEnd: try endOfPrevious(start))
     }
 
     /// Where the line break before `start` starts.

@@ -5,6 +5,7 @@ public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
     case bareLF = "bare-lf"
     case blankBeforeColon = "blank-before-colon"
     case byteOrderMark = "byte-order-mark"
+    case contradictoryBoundary = "contradictory-boundary"
     case duplicateContentType = "duplicate-content-type"
     case duplicateTransferEncoding = "duplicate-transfer-encoding"
     case encodedMultipart = "encoded-multipart"
@@ -18,7 +19,9 @@ public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
     /// Whether what follows cannot be relied upon, so that no verdict may rest on it.
     public var isError: Bool {
         switch self {
-        case .duplicateContentType, .duplicateTransferEncoding, .encodedMultipart, .missingBoundary: true
+        case .contradictoryBoundary, .duplicateContentType, .duplicateTransferEncoding, .encodedMultipart,
+            .missingBoundary:
+            true
         default: false
         }
     }
@@ -30,6 +33,7 @@ public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
         case .bareLF: "a line feed without a carriage return among CRLF lines"
         case .blankBeforeColon: "a blank between a field's name and its colon"
         case .byteOrderMark: "a byte order mark in front of the header"
+        case .contradictoryBoundary: "a multipart with two boundaries"
         case .duplicateContentType: "more than one Content-Type field"
         case .duplicateTransferEncoding: "more than one Content-Transfer-Encoding field"
         case .encodedMultipart: "a multipart with a transfer encoding"

@@ -37,13 +37,35 @@ public final class QuotedPrintableDecoder: ByteReader {
             decoded.removeAll(keepingCapacity: true)
             delivered = 0
             let count = try upstream.read(into: input.bytes)
-            for byte in input.prefix(count) { take(byte) }
+            decode(input.prefix(count))
             if count == 0 { finish() }
         }
         let count = min(buffer.count, decoded.count - delivered)
         decoded[delivered..<delivered + count].withUnsafeBytes { buffer.copyMemory(from: $0) }
         delivered += count
         return count
+    }
+
+    /// Takes runs of plain text and whole escapes at once, and the rest byte by byte.
+    private func decode(_ bytes: UnsafeRawBufferPointer) {
+        var index = 0
+        while index < bytes.count {
+            if case .text = state, held.isEmpty {
+                let end = bytes.endOfPlainText(from: index, to: bytes.count)
+                decoded.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[index..<end]))
+                index = end
+                if index + 2 < bytes.count, bytes[index] == UInt8(ascii: "="), let high = bytes[index + 1].hexValue,
+                    let low = bytes[index + 2].hexValue
+                {
+                    decoded.append(high << 4 | low)
+                    index += 3
+                    continue
+                }
+                guard index < bytes.count else { return }
+            }
+            take(bytes[index])
+            index += 1
+        }
     }
 
     private func take(_ byte: UInt8) {

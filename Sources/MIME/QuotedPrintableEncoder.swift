@@ -2,8 +2,8 @@ import Streams
 
 /// Writes bytes as quoted-printable text that survives every transport.
 ///
-/// No blank ends a line, no line starts with a
-/// dot or "From ". A CRLF stays a line end; a lone CR or LF is a byte like any other.
+/// No blank ends a line, no line starts with a dot or "From ". A CRLF stays a line end; a lone CR or LF is a byte like
+/// any other.
 ///
 /// RFC 2045 §6.7, RFC 8551 §3.1.3
 final class QuotedPrintableEncoder: ByteSink {
@@ -28,51 +28,66 @@ final class QuotedPrintableEncoder: ByteSink {
     func finish() throws { try encode(lookahead: 0) }
 
     private func encode(lookahead: Int) throws {
-        var index = 0
-        while index + lookahead < input.count {
-            if isLineEnd(at: index) {
-                output += [.carriageReturn, .lineFeed]
-                (column, followsSoftBreak) = (0, false)
-                index += 2
-            } else {
-                append(at: index)
-                index += 1
+        let end = max(0, input.count - lookahead)
+        let taken = input.withUnsafeBytes { bytes in
+            var index = 0
+            while index < end {
+                let plain = column == 0 ? index : bytes.endOfPlainText(from: index, to: min(end, index + room))
+                if plain > index {
+                    output.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[index..<plain]))
+                    column += plain - index
+                    index = plain
+                } else if Self.isLineEnd(bytes, at: index) {
+                    endLine(soft: false)
+                    index += 2
+                } else {
+                    append(bytes, at: index)
+                    index += 1
+                }
             }
+            return index
         }
-        input.removeFirst(index)
+        input.removeFirst(taken)
         try downstream.write(output)
         output.removeAll(keepingCapacity: true)
     }
 
-    private func isLineEnd(at index: Int) -> Bool {
-        input[index] == .carriageReturn && index + 1 < input.count && input[index + 1] == .lineFeed
+    /// How many characters the line still takes besides the = of a soft break.
+    private var room: Int { Self.longestLine - 1 - column }
+
+    private static func isLineEnd(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Bool {
+        index + 1 < bytes.count && bytes[index] == .carriageReturn && bytes[index + 1] == .lineFeed
     }
 
-    private func append(at index: Int) {
-        // The line must still take an escape and the = of a soft break, or the byte goes on the next one.
-        let width = isLiteral(at: index) ? 1 : 3
-        if column + width >= Self.longestLine {
-            output += [UInt8(ascii: "="), .carriageReturn, .lineFeed]
-            (column, followsSoftBreak) = (0, true)
-        }
-        let byte = input[index]
-        if isLiteral(at: index) {
+    private func endLine(soft: Bool) {
+        if soft { output.append(UInt8(ascii: "=")) }
+        output.append(.carriageReturn)
+        output.append(.lineFeed)
+        (column, followsSoftBreak) = (0, soft)
+    }
+
+    private func append(_ bytes: UnsafeRawBufferPointer, at index: Int) {
+        if room < (isLiteral(bytes, at: index) ? 1 : 3) { endLine(soft: true) }
+        let byte = bytes[index]
+        if isLiteral(bytes, at: index) {
             output.append(byte)
             column += 1
         } else {
-            output += [UInt8(ascii: "="), Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]]
+            output.append(UInt8(ascii: "="))
+            output.append(Self.digits[Int(byte >> 4)])
+            output.append(Self.digits[Int(byte & 15)])
             column += 3
         }
     }
 
-    private func isLiteral(at index: Int) -> Bool {
-        let byte = input[index]
-        if byte.isBlank { return index + 1 < input.count && !isLineEnd(at: index + 1) }
+    private func isLiteral(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Bool {
+        let byte = bytes[index]
+        if byte.isBlank { return index + 1 < bytes.count && !Self.isLineEnd(bytes, at: index + 1) }
         guard 33...126 ~= byte, byte != UInt8(ascii: "=") else { return false }
         guard column == 0 else { return true }
         return switch byte {
         case UInt8(ascii: "."): false
-        case UInt8(ascii: "F"): !input[index...].starts(with: Self.mailboxLine)
+        case UInt8(ascii: "F"): !bytes[index...].starts(with: Self.mailboxLine)
         // A line that starts here must not become a boundary.
         case UInt8(ascii: "-"): !followsSoftBreak
         default: true

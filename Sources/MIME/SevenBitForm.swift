@@ -153,7 +153,7 @@ private struct Plan {
     }
 
     private func census(_ range: Range<Int>) throws -> LineEndCensus {
-        try LineEndCensus(of: LineEndReader(source.reader(in: range), lineEnd: .crlf))
+        try LineEndCensus(of: source.reader(in: range))
     }
 
     /// Adds the header, with a Content-Transfer-Encoding of `newEncoding` unless that is nil.

@@ -19,9 +19,11 @@ struct StructureScan {
 
     mutating func run() throws(MIMEError) -> Entity {
         var position = try openEntity(at: range.lowerBound, isInDigest: false)
-        while let line = try scanner.nextCandidate(from: position) {
-            position = line.range.upperBound
-            guard let (level, isClosing) = boundary(line.content) else { continue }
+        while case let drafts = open,
+            let line = try scanner.next(from: position, where: { Self.boundary($0, of: drafts) })
+        {
+            let (level, isClosing) = line.match
+            position = line.next
             close(above: level, at: line.previousEnd)
             if isClosing {
                 open[level].boundary = nil
@@ -39,8 +41,9 @@ struct StructureScan {
         parts += 1
         guard parts <= MIMELimit.parts.rawValue else { throw .limitExceeded(.parts) }
         let drafts = open
-        let header = try HeaderBlock(reading: source, from: start, to: range.upperBound) { line in
-            Self.boundary(line, of: drafts) != nil
+        let header = try HeaderBlock(reading: source, from: start, to: range.upperBound, isMessage: open.isEmpty) {
+            line in
+            line.withUnsafeBytes { Self.boundary($0, of: drafts) } != nil
         }
         headerBytes += header.bytes.count
         guard headerBytes <= MIMELimit.totalHeaderBytes.rawValue else { throw .limitExceeded(.totalHeaderBytes) }
@@ -57,19 +60,15 @@ struct StructureScan {
         }
     }
 
-    private func boundary(_ line: [UInt8]) -> (level: Int, isClosing: Bool)? {
-        Self.boundary(line[...], of: open)
-    }
-
     /// Which of `drafts` has `line` as its boundary; the innermost one that does.
-    private static func boundary(_ line: ArraySlice<UInt8>, of drafts: [Draft]) -> (level: Int, isClosing: Bool)? {
-        var content = line.dropFirst(2)
-        while let last = content.last, last.isBlank { content.removeLast() }
-        for (level, draft) in drafts.enumerated().reversed() {
-            guard let boundary = draft.boundary, content.starts(with: boundary) else { continue }
-            let rest = content.dropFirst(boundary.count)
-            if rest.isEmpty { return (level, false) }
-            if rest.elementsEqual("--".utf8) { return (level, true) }
+    private static func boundary(_ line: UnsafeRawBufferPointer, of drafts: [Draft]) -> (level: Int, isClosing: Bool)? {
+        for level in drafts.indices.reversed() {
+            guard let boundary = drafts[level].boundary else { continue }
+            let length = 2 + boundary.count
+            guard line.count >= length, line[2..<length].elementsEqual(boundary) else { continue }
+            let rest = line[length...]
+            if rest.allSatisfy(\.isBlank) { return (level, false) }
+            if rest.starts(with: "--".utf8), rest.dropFirst(2).allSatisfy(\.isBlank) { return (level, true) }
         }
         return nil
     }
@@ -100,6 +99,7 @@ private struct Draft {
         boundary = contentType.boundary
         if contentType.isMultipart {
             if boundary == nil { defects.insert(.missingBoundary) }
+            if contentType.parameters.contradictions.contains("boundary") { defects.insert(.contradictoryBoundary) }
             if !transferEncoding.isIdentity { defects.insert(.encodedMultipart) }
         }
         isTerminated = boundary == nil

@@ -15,7 +15,10 @@ struct SMIMECommand: AsyncParsableCommand {
               smime sign mail.eml -o signed.eml
             """,
         version: "0.1.0 (\(Libcrypto.version))",
-        subcommands: [Import.self, Sign.self, Verify.self, Encrypt.self, Decrypt.self, Inspect.self]
+        subcommands: [
+            Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
+            AccountCommand.self, RecipientCommand.self, TrustCommand.self, Export.self, Doctor.self,
+        ]
     )
 
     @OptionGroup var global: GlobalOptions

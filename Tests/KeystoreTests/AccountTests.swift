@@ -117,10 +117,10 @@ import Testing
         var batch = try Certs.batch("alice")
         batch.anchors = [intermediate]
         _ = try await store.add(batch, at: Certs.time)
-        #expect(try await store.anchors.remove(intermediate.fingerprint) == intermediate)
+        #expect(try await store.anchors.remove([intermediate.fingerprint]) == [intermediate])
         #expect(try await store.anchors.chain(above: Certs.certificate("alice")) == [intermediate])
         await #expect(throws: KeystoreError.unknownCertificate(intermediate.fingerprint)) {
-            try await store.anchors.remove(intermediate.fingerprint)
+            try await store.anchors.remove([intermediate.fingerprint])
         }
     }
 }

@@ -39,6 +39,13 @@ extension String {
 }
 
 extension Array<UInt8> {
+    /// These bytes again and again, `count` in all; doubling, because element by element takes long unoptimised.
+    func flood(_ count: Int) -> [UInt8] {
+        var result = self
+        while !isEmpty, result.count < count { result.append(contentsOf: result) }
+        return Array(result.prefix(count))
+    }
+
     /// These bytes as text.
     var text: String { String(decoding: self, as: UTF8.self) }
 }

@@ -37,7 +37,7 @@ struct PassphraseForm: Sendable {
 
     private static func forms(of bytes: [UInt8]) -> [PassphraseForm] {
         let given = PassphraseForm(utf8: bytes, bmp: bmp(bytes))
-        // NSS before 3.31 gave PBES2 the BMPString.
+        // Old NSS gave PBES2 the BMPString.
         let widened = PassphraseForm(utf8: bmp(bytes), bmp: widen(bytes))
         guard !bytes.allSatisfy({ $0 < 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {
             return [given, widened]

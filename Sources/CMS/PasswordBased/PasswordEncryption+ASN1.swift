@@ -39,16 +39,20 @@ extension PasswordEncryption {
     ) throws -> (Cipher, Derivation) {
         guard let parameters = scheme.parameters else { throw ElementReader.Mismatch(description: "no parameters") }
         let node = try ASN1Node.read(parameters)
-        let cipher: Cipher
+        var cipher: Cipher
         let iv: [UInt8]
         if scheme.algorithm == ContentCipherOID.rc2 {
             (cipher, iv) = try rc2(node, keyCount: function.keyCount ?? 16)
         } else if let row = pbes2Rows.first(where: { $0.oid == scheme.algorithm }) {
             (cipher, iv) = (row.cipher, try node.octets())
+            // Old NSS named AES-128 and meant the key length.
+            if cipher.ivCount == 16, let count = function.keyCount, count != cipher.keyCount {
+                cipher = pbes2Rows.first { $0.cipher.keyCount == count && $0.cipher.ivCount == 16 }?.cipher ?? cipher
+            }
         } else {
             throw CMSError.unsupported("cipher \(scheme.algorithm)")
         }
-        guard iv.count == cipher.ivCount, function.keyCount ?? cipher.keyCount >= cipher.keyCount else {
+        guard iv.count == cipher.ivCount, function.keyCount ?? cipher.keyCount == cipher.keyCount else {
             throw ElementReader.Mismatch(description: "key or vector length of \(cipher.name)")
         }
         return (cipher, .pbes2(function, iv: iv))

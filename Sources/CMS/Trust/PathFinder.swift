@@ -27,7 +27,7 @@ struct PathFinder {
     static let maximumDepth = 16
     /// The complete paths that are compared.
     private static let maximumPaths = 8
-    /// One unit is about the work of checking an RSA-2048 signature.
+    /// One unit is about the work of checking an RSA-2048 signature, or of comparing two certificates that are no match.
     private static let allowance = 5000
 
     private let date: Date
@@ -70,7 +70,7 @@ struct PathFinder {
             complete.append(CertificatePath(certificates: path, end: .anchor))
             return true
         }
-        guard path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint) else { return false }
+        guard remaining > 0, path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint) else { return false }
         var reached = false
         var hasIssuer = false
         let issuers = issuers(of: last)
@@ -109,14 +109,16 @@ struct PathFinder {
     /// libcrypto: `X509_check_issued`, `X509_verify`
     private mutating func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
         let edge = Edge(child: certificate.fingerprint, issuer: issuer.fingerprint)
+        remaining -= 1
         if let known = checked[edge] { return known }
         guard remaining > 0 else { return false }
-        remaining -= issuer.verificationCost
         defer { ERR_clear_error() }
+        let cost = issuer.verificationCost
         let result = try? withPointers(certificate.x509().owned, issuer.x509().owned) { child, parent in
             // An authority that may not sign certificates is followed nevertheless: that is what is to be reported.
             let match = X509_check_issued(parent, child)
             guard match == X509_V_OK || match == X509_V_ERR_KEYUSAGE_NO_CERTSIGN else { return false }
+            remaining -= cost
             return X509_verify(child, X509_get0_pubkey(parent)) == 1
         }
         checked[edge] = result ?? false

@@ -21,7 +21,7 @@ struct PathVerification {
             problems = findings.compactMap { Self.problem($0, path.certificates) }
             let usable = RevocationLists(lists, for: path.certificates)
             guard !usable.isEmpty else { return }
-            let revoking = try Self.verify(path.certificates, at: date, lists: usable.lists)
+            let revoking = usable.lists.isEmpty ? [] : try Self.verify(path.certificates, at: date, lists: usable.lists)
             revocation = usable.status(revoking, path)
         } catch {
             problems.append(Problem("chain-not-checked", .error, "libcrypto cannot check the chain (\(error))"))

@@ -40,7 +40,7 @@ struct RevocationLists {
         var problems = forged.map {
             Problem("crl-signature", .warning, "a revocation list in the name of \($0.issuer) is not signed by it")
         }
-        var status = ChainVerdict.Revocation.Status.good
+        var status = lists.isEmpty ? ChainVerdict.Revocation.Status.unknown : .good
         // An anchor cannot be revoked by a list of its own.
         let end = path.end == .anchor ? path.certificates.count - 1 : path.certificates.count
         var unreliable: Set<Int> = []

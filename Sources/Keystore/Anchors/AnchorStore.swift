@@ -27,21 +27,23 @@ public actor AnchorStore {
         }.map(\.0)
     }
 
-    /// Makes an anchor a mere certificate again, and forgets it if nothing else needs it.
+    /// Makes anchors mere certificates again, and forgets those that nothing else needs. All or none.
     ///
-    /// - Throws: `.unknownCertificate` if it is no anchor.
-    public func remove(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Certificate {
+    /// - Throws: `.unknownCertificate` for the first that is no anchor.
+    public func remove(_ fingerprints: [Fingerprint]) async throws(KeystoreError) -> [Certificate] {
         try await database.write { database in
-            let row = try Row.fetchOne(
-                database,
-                sql: "SELECT id, der FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?",
-                arguments: [Data(fingerprint.bytes)]
-            )
-            guard let row else { throw KeystoreError.unknownCertificate(fingerprint) }
-            let id: Int64 = row["id"]
-            try database.execute(sql: "DELETE FROM anchor WHERE certificate = ?", arguments: [id])
-            try CertificateRecord.removeUnused([id], from: database)
-            return try row.certificate()
+            try fingerprints.map { fingerprint in
+                let row = try Row.fetchOne(
+                    database,
+                    sql: "SELECT id, der FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?",
+                    arguments: [Data(fingerprint.bytes)]
+                )
+                guard let row else { throw KeystoreError.unknownCertificate(fingerprint) }
+                let id: Int64 = row["id"]
+                try database.execute(sql: "DELETE FROM anchor WHERE certificate = ?", arguments: [id])
+                try CertificateRecord.removeUnused([id], from: database)
+                return try row.certificate()
+            }
         }
     }
 
@@ -56,9 +58,14 @@ public actor AnchorStore {
         try await database.read { try TrustStore(judging: certificates, systemAnchors: systemAnchors, in: $0) }
     }
 
-    /// The CA certificates above `certificate` that the store knows, nearest first, without a self-issued root.
-    public func chain(above certificate: Certificate) async throws(KeystoreError) -> [Certificate] {
+    /// The CA certificates above `certificate` that the store knows, nearest first.
+    ///
+    /// - Parameter includingRoots: whether self-issued ones are among them, which a signed message does not need.
+    public func chain(
+        above certificate: Certificate,
+        includingRoots: Bool = false
+    ) async throws(KeystoreError) -> [Certificate] {
         let authorities = try await database.read { try Authorities(above: [certificate], in: $0) }
-        return authorities.intermediates.filter { !$0.isSelfIssued }
+        return authorities.all.filter { includingRoots || !$0.isSelfIssued }
     }
 }

@@ -10,8 +10,8 @@ struct Authorities {
     private static let maximumCount = 256
 
     /// Nearest first.
-    private(set) var intermediates: [Certificate] = []
-    private(set) var anchors: [Certificate] = []
+    private(set) var all: [Certificate] = []
+    private(set) var anchors: Set<Certificate> = []
     /// Keys of all issuers that were met; their revocation lists matter.
     private(set) var issuers: Set<[UInt8]> = []
 
@@ -27,7 +27,8 @@ struct Authorities {
                     let certificate = try row.certificate()
                     guard seen.insert(certificate.fingerprint).inserted else { continue }
                     level.append(certificate)
-                    if row["is_anchor"] { anchors.append(certificate) } else { intermediates.append(certificate) }
+                    all.append(certificate)
+                    if row["is_anchor"] { anchors.insert(certificate) }
                 }
             }
         }
@@ -71,9 +72,10 @@ extension TrustStore {
             ) ?? false
         }
         self.init(
-            anchors: authorities.anchors + (try Self.ownAnchors(among: certificates, in: database)),
+            anchors: authorities.all.filter(authorities.anchors.contains)
+                + (try Self.ownAnchors(among: certificates, in: database)),
             pinned: Set(pinned),
-            intermediates: authorities.intermediates,
+            intermediates: authorities.all.filter { !authorities.anchors.contains($0) },
             certificateLists: lists,
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )

@@ -59,6 +59,24 @@ public actor RecipientRegistry {
         }
     }
 
+    /// Pins every certificate of `address` that was not distrusted by hand.
+    ///
+    /// - Returns: the certificates concerned; none if all of them are distrusted.
+    /// - Throws: `.unknownRecipient`
+    public func pinUnlessDistrusted(_ address: EmailAddress) async throws(KeystoreError) -> [Certificate] {
+        try await database.write { database in
+            let known = try RecipientRecord.all(for: address, in: database)
+            guard !known.isEmpty else { throw KeystoreError.unknownRecipient(address) }
+            try database.execute(
+                sql: "UPDATE recipient SET trust = ? WHERE address_key = ? AND trust <> ?",
+                arguments: [
+                    KnownRecipient.Trust.pinned.rawValue, address.key, KnownRecipient.Trust.distrusted.rawValue,
+                ]
+            )
+            return known.filter { $0.trust != .distrusted }.map(\.certificate)
+        }
+    }
+
     /// Forgets the certificates of `address`, or the one with `fingerprint` only.
     ///
     /// - Returns: the certificates that were forgotten.

@@ -54,6 +54,22 @@ public final class Store: Sendable {
         }
     }
 
+    /// Looks for damage: in the database's pages, in references, and whether the store key opens.
+    ///
+    /// - Returns: one sentence for each finding; none for a sound store.
+    /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`; `.corrupt` if the database cannot even be searched.
+    public func check() async throws(KeystoreError) -> [String] {
+        guard exists else { return [] }
+        let (findings, sealed) = try await database.read { database in
+            let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+            let references = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").count
+            let findings = pages + (references > 0 ? ["\(references) references to records that are missing"] : [])
+            return (findings, try StoreKey.sealed(in: database))
+        }
+        _ = try StoreKey(sealed: sealed, location: location)
+        return findings
+    }
+
     /// Writes what is still in memory and closes the files. Nothing can be asked of the store afterwards.
     public func close() throws(KeystoreError) {
         do { try database.writer.close() } catch { throw KeystoreError(error, path: location.path) }

@@ -55,7 +55,9 @@ extension SMIMECommand {
             if !verdict.isTrusted {
                 let root = result.intermediates.map(\.certificate).last(where: \.isSelfIssued)
                 hints.append(
-                    root.map { "to trust \($0.subject): smime import --trust \(files.joined(separator: " "))" }
+                    root.map {
+                        "to trust \($0.subject): smime import --trust \(files.map(\.shellQuoted).joined(separator: " "))"
+                    }
                         ?? "nothing here trusts \(first.certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
                 )
             }
@@ -85,9 +87,12 @@ struct ImportPlan {
     ///   that could be stored.
     mutating func add(_ contents: ImportedFiles) throws {
         problems += contents.problems
-        for identity in contents.identities { try add(identity.certificate, identity.key) }
-        for certificate in contents.certificates { add(certificate) }
-        batch.crls += contents.certificateLists
+        var seen: Set<Certificate> = []
+        for identity in contents.identities where seen.insert(identity.certificate).inserted {
+            try add(identity.certificate, identity.key)
+        }
+        for certificate in contents.certificates where seen.insert(certificate).inserted { add(certificate) }
+        batch.crls += Set(contents.certificateLists)
         guard !batch.isEmpty else {
             throw Failure(
                 .noUser,
@@ -162,8 +167,8 @@ private struct ImportCommandReport: Encodable {
     let problems: [ProblemReport]
 
     init(_ result: ImportReport, _ problems: [Problem]) {
-        identities = result.identities.map(IdentityReport.init)
-        recipients = result.recipients.map(RecipientEntryReport.init)
+        identities = result.identities.map { IdentityReport($0.address, $0.certificate, new: $0.isNew) }
+        recipients = result.recipients.map { RecipientEntryReport($0.address, $0.certificate, new: $0.isNew) }
         intermediates = result.intermediates.map { AuthorityReport($0.certificate, new: $0.isNew) }
         anchors = result.anchors.map { AuthorityReport($0.certificate, new: $0.isNew) }
         crls = result.crls.map(RevocationListReport.init)
@@ -213,5 +218,13 @@ private struct ImportCommandReport: Encodable {
 
     private static func validity(_ certificate: Certificate) -> String {
         "\(certificate.notBefore.day) to \(certificate.notAfter.day)"
+    }
+}
+
+extension String {
+    /// The text as one word of a shell command.
+    fileprivate var shellQuoted: String {
+        let isPlain = !isEmpty && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./+@:,=".contains($0)) }
+        return isPlain ? self : "'\(replacing("'", with: #"'\''"#))'"
     }
 }

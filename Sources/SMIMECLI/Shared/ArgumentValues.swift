@@ -12,3 +12,5 @@ extension EmailAddress: ExpressibleByArgument {
 extension Fingerprint: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
+
+extension PKCS12.Compatibility: ExpressibleByArgument {}

@@ -11,12 +11,12 @@ struct IdentityReport: Encodable {
     let notAfter: Date
     let new: Bool?
 
-    init(_ entry: ImportReport.Entry) {
-        account = entry.address.text
-        addresses = entry.certificate.addresses
-        fingerprint = entry.certificate.fingerprint
-        notAfter = entry.certificate.notAfter
-        new = entry.isNew
+    init(_ address: EmailAddress, _ certificate: Certificate, new: Bool? = nil) {
+        account = address.text
+        addresses = certificate.addresses
+        fingerprint = certificate.fingerprint
+        notAfter = certificate.notAfter
+        self.new = new
     }
 }
 
@@ -25,14 +25,14 @@ struct RecipientEntryReport: Encodable {
     let addresses: [String]
     let fingerprint: Fingerprint
     let notAfter: Date
-    let new: Bool
+    let new: Bool?
 
-    init(_ entry: ImportReport.Entry) {
-        address = entry.address.text
-        addresses = entry.certificate.addresses
-        fingerprint = entry.certificate.fingerprint
-        notAfter = entry.certificate.notAfter
-        new = entry.isNew
+    init(_ address: EmailAddress, _ certificate: Certificate, new: Bool? = nil) {
+        self.address = address.text
+        addresses = certificate.addresses
+        fingerprint = certificate.fingerprint
+        notAfter = certificate.notAfter
+        self.new = new
     }
 }
 

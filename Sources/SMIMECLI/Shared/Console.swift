@@ -8,9 +8,7 @@ import Streams
 enum Console {
     /// Writes lines of text to standard output, and fails if they do not arrive.
     static func print(_ text: String) throws {
-        let sink = DescriptorSink.standardOutput()
-        try sink.write(text.hasSuffix("\n") || text.isEmpty ? text : text + "\n")
-        try sink.flush()
+        try Output.write(to: nil) { try $0.write(text.hasSuffix("\n") || text.isEmpty ? text : text + "\n") }
     }
 
     static func error(_ message: String) { say("error", "31", message) }

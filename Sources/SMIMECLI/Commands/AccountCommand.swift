@@ -1,0 +1,133 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+
+extension SMIMECommand {
+    struct AccountCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "account",
+            abstract: "Show whom mail can be sent as.",
+            discussion: "  smime account show alice@example.org",
+            subcommands: [List.self, Show.self]
+        )
+    }
+}
+
+extension SMIMECommand.AccountCommand {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the accounts.",
+            discussion: "  smime account list --json"
+        )
+
+        @OptionGroup var time: TimeOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let accounts = try await global.store(.readOnly).accounts.all()
+            let reports = accounts.map { AccountReport($0, at: time.date) }
+            try report.print(["accounts": reports]) {
+                var table = TextTable()
+                for account in reports {
+                    let current = account.identities.filter(\.current)
+                    let until = current.map(\.notAfter).min().map { "until \($0.day)" } ?? "no current identity"
+                    table.add(account.address, until, "\(account.identities.count) identities")
+                }
+                return table.text
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show an account with its identities; the current ones are marked.",
+            discussion: "  smime account show alice@example.org"
+        )
+
+        @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
+        var address: EmailAddress
+        @OptionGroup var time: TimeOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let account = try await global.store(.readOnly).accounts.account(for: address)
+            let shown = AccountReport(account, at: time.date)
+            try report.print(shown) {
+                var table = TextTable()
+                for identity in shown.identities {
+                    table.add(
+                        identity.current ? "*" : " ",
+                        identity.usage.joined(separator: "+"),
+                        "\(identity.notBefore.day) to \(identity.notAfter.day)",
+                        "\(identity.fingerprint)",
+                        identity.standing
+                    )
+                }
+                let aliases = shown.aliases.isEmpty ? "" : " (\(shown.aliases.joined(separator: ", ")))"
+                return "\(shown.address)\(aliases)".escapedForDisplay + "\n" + table.text
+            }
+        }
+    }
+}
+
+/// An account as reports show it.
+private struct AccountReport: Encodable {
+    struct IdentityLine: Encodable {
+        let fingerprint: Fingerprint
+        let current: Bool
+        /// What the certificate allows: `encrypt`, `sign`.
+        let usage: [String]
+        let standing: String
+        let subject: String
+        let addresses: [String]
+        let notBefore: Date
+        let notAfter: Date
+    }
+
+    /// The rules for what the account sends. There are none yet.
+    struct Policy: Encodable {}
+
+    let address: String
+    let aliases: [String]
+    let name: String?
+    let identities: [IdentityLine]
+    let policy = Policy()
+
+    init(_ account: Account, at time: Date) {
+        address = account.address.text
+        aliases = account.aliases
+        name = account.name
+        let signing = IdentitySelection.judge(account.identities, for: account.address, purpose: .signing, at: time)
+        let encryption = IdentitySelection.judge(
+            account.identities,
+            for: account.address,
+            purpose: .encryption,
+            at: time
+        )
+        identities = account.identities.indices.map { index in
+            let certificate = account.identities[index].certificate
+            let standing = signing[index] == .wrongUsage ? encryption[index] : signing[index]
+            return IdentityLine(
+                fingerprint: certificate.fingerprint,
+                current: signing[index] == .current || encryption[index] == .current,
+                usage: certificate.usage,
+                standing: (encryption[index] == .current ? .current : standing).rawValue,
+                subject: certificate.subject.description,
+                addresses: certificate.addresses,
+                notBefore: certificate.notBefore,
+                notAfter: certificate.notAfter
+            )
+        }
+    }
+
+    private enum CodingKeys: CodingKey { case address, aliases, identities, name, policy }
+}
+
+extension Certificate {
+    /// What mail can be done with it.
+    var usage: [String] { (canEncrypt ? ["encrypt"] : []) + (canSign ? ["sign"] : []) }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+import Streams
+
+extension SMIMECommand {
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write an account's identities as PKCS#12, protected by a passphrase.",
+            discussion: """
+                All identities of the account go into the file, old ones too, with their chains.
+
+                  smime export alice@example.org -o alice.p12
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
+        var address: EmailAddress
+        @Option(name: [.short, .long], help: "Write to this file instead of standard output.", completion: .file())
+        var output: String?
+        @Option(help: "Only the identity with this fingerprint.")
+        var identity: Fingerprint?
+        @Option(help: "Who must be able to read it: modern, legacy, or macos.")
+        var compat = PKCS12.Compatibility.modern
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var global: GlobalOptions
+
+        private var target: String? { output == "-" ? nil : output }
+
+        func run() async throws {
+            guard target != nil || isatty(STDOUT_FILENO) != 1 else {
+                throw Failure(.usage, "a PKCS#12 file is nothing for a terminal", hints: ["name a file with -o"])
+            }
+            let store = try await global.store(.readOnly)
+            let all = try await store.accounts.identities(of: address)
+            let chosen = all.filter { identity == nil || $0.certificate.fingerprint == identity }
+            guard !chosen.isEmpty else {
+                guard let identity else {
+                    throw KeystoreError.noUsableIdentity(address, why: "the account has no identity")
+                }
+                throw KeystoreError.unknownCertificate(identity)
+            }
+            var chain: [Certificate] = []
+            for own in chosen {
+                for certificate in try await store.anchors.chain(above: own.certificate, includingRoots: true)
+                where !chain.contains(certificate) { chain.append(certificate) }
+            }
+            let passphrase = try passwords.passphrase("for the exported file", isNew: true)
+            let bytes = try PKCS12.encode(
+                chosen.map { .init(key: $0.key, certificate: $0.certificate, friendlyName: address.text) },
+                chain: chain,
+                passphrase: passphrase,
+                compatibility: compat
+            )
+            try Output.write(to: target, isPrivate: true) { try $0.write(bytes) }
+        }
+    }
+}

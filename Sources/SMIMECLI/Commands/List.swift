@@ -1,0 +1,95 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+
+extension SMIMECommand {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List identities and recipients with the day they expire.",
+            discussion: """
+                With --expiring the status is 1 if anything expires within that time: put it into a cron job.
+
+                  smime list --expiring 30d
+                """
+        )
+
+        @Option(
+            help: ArgumentHelp("Only what expires within this time: 12h, 30d, 8w, 1y.", valueName: "time"),
+            transform: Self.interval
+        )
+        var expiring: TimeInterval?
+        @OptionGroup var time: TimeOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let store = try await global.store(.readOnly)
+            let identities = try await store.accounts.all().flatMap { account in
+                account.identities.map { ListedCertificate(account.address, $0.certificate) }
+            }
+            let recipients = try await store.recipients.all().filter { $0.source != .identity }
+                .map { ListedCertificate($0.address, $0.certificate) }
+            let listed = (identities: selected(identities), recipients: selected(recipients))
+            try report.print(
+                ListReport(
+                    identities: listed.identities.map { IdentityReport($0.address, $0.certificate) },
+                    recipients: listed.recipients.map { RecipientEntryReport($0.address, $0.certificate) }
+                )
+            ) {
+                var table = TextTable()
+                for (kind, certificates) in [("identity", listed.identities), ("recipient", listed.recipients)] {
+                    for entry in certificates {
+                        let certificate = entry.certificate
+                        let state = certificate.notAfter < time.date ? "expired" : "until"
+                        table.add(
+                            kind,
+                            entry.address.text,
+                            "\(state) \(certificate.notAfter.day)",
+                            "\(certificate.fingerprint)"
+                        )
+                    }
+                }
+                return table.text
+            }
+            if expiring != nil, !listed.identities.isEmpty || !listed.recipients.isEmpty { throw ExitStatus.negative }
+        }
+
+        /// What `--expiring` is about: certificates that end within the time, and those that have ended unless another
+        /// one of the same address is valid. Old ones are kept on purpose and need no attention.
+        private func selected(_ certificates: [ListedCertificate]) -> [ListedCertificate] {
+            guard let expiring else { return certificates }
+            let now = time.date
+            let valid = Set(certificates.filter { $0.certificate.isValid(at: now) }.map(\.address))
+            return certificates.filter { entry in
+                let end = entry.certificate.notAfter
+                return end <= now.addingTimeInterval(expiring) && (end >= now || !valid.contains(entry.address))
+            }
+        }
+
+        private static func interval(_ text: String) throws -> TimeInterval {
+            let units: [Character: Double] = ["h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600]
+            guard let unit = text.last.flatMap({ units[$0] }), let number = Double(text.dropLast()), number.isFinite,
+                number >= 0, number <= 1_000_000
+            else { throw ValidationError("'\(text)' is no time like 12h, 30d, 8w or 1y") }
+            return number * unit
+        }
+    }
+}
+
+/// A certificate and the address it is listed under.
+struct ListedCertificate {
+    let address: EmailAddress
+    let certificate: Certificate
+
+    init(_ address: EmailAddress, _ certificate: Certificate) {
+        self.address = address
+        self.certificate = certificate
+    }
+}
+
+private struct ListReport: Encodable {
+    let identities: [IdentityReport]
+    let recipients: [RecipientEntryReport]
+}

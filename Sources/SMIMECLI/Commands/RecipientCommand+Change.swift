@@ -1,0 +1,183 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+
+extension SMIMECommand.RecipientCommand {
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Use the certificates in FILE for an address.",
+            discussion: """
+                The certificates need not name the address. With --trust they are believed without a chain: compare \
+                the fingerprint first.
+
+                  smime recipient add bob@example.org bob.pem --trust
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The recipient's address.", valueName: "addr"))
+        var address: EmailAddress
+        @Argument(help: "Certificate files; - is standard input.", completion: .file())
+        var files: [String]
+        @Flag(help: "Believe the certificates without a chain to an anchor.")
+        var trust = false
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let batch = try ImportBatch(certificatesOf: files) { certificate, batch in
+                if certificate.isCertificateAuthority {
+                    batch.intermediates.append(certificate)
+                } else {
+                    batch.recipients.append(
+                        .init(certificate: certificate, addresses: [address], source: .added, isPinned: trust)
+                    )
+                }
+            }
+            guard !batch.recipients.isEmpty else {
+                throw Failure(
+                    .badData,
+                    "\(files.joined(separator: ", ")): only certificates of authorities",
+                    hints: ["an authority is trusted with `smime trust add FILE`"]
+                )
+            }
+            for item in batch.recipients where !item.certificate.names(address) {
+                Console.warning("\(item.certificate.subject): does not name \(address)")
+            }
+            for item in batch.recipients where !item.certificate.canEncrypt {
+                Console.warning("\(item.certificate.subject): does not allow encryption")
+            }
+            let store = try await global.store(.readWrite)
+            let added = try await store.add(batch, at: .now)
+            try store.close()
+            try report.print(
+                ["recipients": added.recipients.map { RecipientEntryReport($0.address, $0.certificate, new: $0.isNew) }]
+            ) {
+                var table = TextTable()
+                for entry in added.recipients {
+                    table.add(entry.isNew ? "new" : "known", entry.address.text, "\(entry.certificate.fingerprint)")
+                }
+                return table.text
+            }
+        }
+    }
+
+    /// An address and, if not everything known for it is meant, a fingerprint.
+    struct Target: ParsableArguments {
+        @Argument(help: ArgumentHelp("The recipient's address.", valueName: "addr"))
+        var address: EmailAddress
+        @Option(help: ArgumentHelp("Only the certificate with this fingerprint.", valueName: "fpr"))
+        var fingerprint: Fingerprint?
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        /// Runs `change` on the store and prints the certificates it concerned behind `word`.
+        func run(_ word: String, _ change: (Store) async throws -> [Certificate]) async throws {
+            guard try await global.store(.readOnly).exists else { throw KeystoreError.unknownRecipient(address) }
+            let store = try await global.store(.readWrite)
+            let certificates = try await change(store)
+            try store.close()
+            try report.print(TargetReport(address: address.text, fingerprints: certificates.map(\.fingerprint))) {
+                certificates.map { "\(word) \(address) \($0.fingerprint)".escapedForDisplay + "\n" }.joined()
+            }
+        }
+    }
+
+    private struct TargetReport: Encodable {
+        let address: String
+        let fingerprints: [Fingerprint]
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forget the certificates of an address.",
+            discussion: "  smime recipient remove bob@example.org"
+        )
+
+        @OptionGroup var target: Target
+
+        func run() async throws {
+            try await target.run("removed") {
+                try await $0.recipients.remove(target.address, fingerprint: target.fingerprint)
+            }
+        }
+    }
+
+    struct Trust: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Believe the certificates of an address without a chain.",
+            discussion: """
+                Compare the fingerprint with its owner first. Without --fingerprint every certificate that is not \
+                distrusted is meant.
+
+                  smime recipient trust bob@example.org
+                """
+        )
+
+        @OptionGroup var target: Target
+
+        func run() async throws {
+            try await target.run("pinned") { store in
+                guard target.fingerprint == nil else {
+                    return try await store.recipients.setTrust(
+                        .pinned,
+                        of: target.address,
+                        fingerprint: target.fingerprint
+                    )
+                }
+                let pinned = try await store.recipients.pinUnlessDistrusted(target.address)
+                guard !pinned.isEmpty else {
+                    throw Failure(
+                        .noUser,
+                        "\(target.address): every certificate is distrusted",
+                        hints: ["name the one to believe again with --fingerprint"]
+                    )
+                }
+                return pinned
+            }
+        }
+    }
+
+    struct Distrust: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Never use the certificates of an address.",
+            discussion: "  smime recipient distrust bob@example.org --fingerprint sha256:…"
+        )
+
+        @OptionGroup var target: Target
+
+        func run() async throws {
+            try await target.run("distrusted") {
+                try await $0.recipients.setTrust(.distrusted, of: target.address, fingerprint: target.fingerprint)
+            }
+        }
+    }
+}
+
+extension ImportBatch {
+    /// A batch that `place` makes of the certificates in `files`; other things in them are refused.
+    ///
+    /// - Throws: `Failure`
+    init(certificatesOf files: [String], _ place: (Certificate, inout ImportBatch) throws -> Void) throws {
+        self.init()
+        for file in files {
+            do {
+                for item in try KeyMaterial.read(try InputFile.bytes(of: file)) {
+                    switch item {
+                    case .certificate(let certificate): try place(certificate, &self)
+                    case .certificateList(let list): crls.append(list)
+                    case .pkcs12, .privateKey:
+                        throw Failure(
+                            .badData,
+                            "\(InputFile.name(file)): holds private keys",
+                            hints: ["bring it in with `smime import`"]
+                        )
+                    }
+                }
+            } catch {
+                throw Failure(error, in: InputFile.name(file))
+            }
+        }
+    }
+}

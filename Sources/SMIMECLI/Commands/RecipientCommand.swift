@@ -1,0 +1,12 @@
+import ArgumentParser
+
+extension SMIMECommand {
+    struct RecipientCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "recipient",
+            abstract: "Show and change what is known of other people's certificates.",
+            discussion: "  smime recipient add bob@example.org bob.pem",
+            subcommands: [List.self, Show.self, Add.self, Remove.self, Trust.self, Distrust.self, Export.self]
+        )
+    }
+}

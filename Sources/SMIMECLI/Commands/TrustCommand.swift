@@ -1,0 +1,109 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+
+extension SMIMECommand {
+    struct TrustCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "trust",
+            abstract: "Show and change whose certificates are believed.",
+            discussion: "  smime trust add our-ca.pem",
+            subcommands: [List.self, Add.self, Remove.self]
+        )
+    }
+}
+
+extension SMIMECommand.TrustCommand {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the trust anchors of the store.",
+            discussion: """
+                The system's own are used besides, unless --no-system-anchors is given where something is judged.
+
+                  smime trust list
+                """
+        )
+
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let anchors = try await global.store(.readOnly).anchors.all()
+            try report.print(["anchors": anchors.map { AuthorityReport($0.certificate, added: $0.added) }]) {
+                var table = TextTable()
+                for anchor in anchors {
+                    let certificate = anchor.certificate
+                    table.add(
+                        certificate.subject.description,
+                        "until \(certificate.notAfter.day)",
+                        "\(certificate.fingerprint)"
+                    )
+                }
+                return table.text
+            }
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Believe every certificate that chains to one in FILE.",
+            discussion: """
+                A certificate given here is an anchor even if it is an intermediate. Compare the fingerprint first.
+
+                  smime trust add our-ca.pem
+                """
+        )
+
+        @Argument(help: "Certificate files; - is standard input.", completion: .file())
+        var files: [String]
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let batch = try ImportBatch(certificatesOf: files) { $1.anchors.append($0) }
+            guard !batch.anchors.isEmpty else {
+                throw Failure(.badData, "\(files.joined(separator: ", ")): no certificate in it")
+            }
+            for certificate in batch.anchors where !certificate.isCertificateAuthority {
+                Console.warning("\(certificate.subject): no authority, so only this certificate itself is believed")
+            }
+            let store = try await global.store(.readWrite)
+            let added = try await store.add(batch, at: .now)
+            try store.close()
+            try report.print(["anchors": added.anchors.map { AuthorityReport($0.certificate, new: $0.isNew) }]) {
+                var table = TextTable()
+                for entry in added.anchors {
+                    let state = entry.isNew ? "new" : "known"
+                    table.add(state, entry.certificate.subject.description, "\(entry.certificate.fingerprint)")
+                }
+                return table.text
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take a trust anchor out of the store.",
+            discussion: "  smime trust remove sha256:…"
+        )
+
+        @Argument(help: ArgumentHelp("The anchors' fingerprints, as `smime trust list` shows them.", valueName: "fpr"))
+        var fingerprints: [Fingerprint]
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            guard try await global.store(.readOnly).exists else {
+                throw KeystoreError.unknownCertificate(fingerprints[0])
+            }
+            let store = try await global.store(.readWrite)
+            let removed = try await store.anchors.remove(fingerprints)
+            try store.close()
+            try report.print(["anchors": removed.map { AuthorityReport($0) }]) {
+                removed.map { "removed \($0.subject) \($0.fingerprint)\n" }.joined()
+            }
+        }
+    }
+}

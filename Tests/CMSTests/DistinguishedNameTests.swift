@@ -1,0 +1,46 @@
+import CMS
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct DistinguishedNameTests {
+    /// The subject of a fresh certificate, given as `openssl req -subj` takes it.
+    private func subject(_ text: String, _ options: [String] = ["-utf8"]) throws -> DistinguishedName {
+        let openssl = try OpenSSLCommand()
+        let words = ["req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", "k", "-subj", text, "-out", "c"]
+        let result = try CommandRunner("openssl", folder: openssl.folder).run(words + options)
+        try #require(result.status == 0, "\(result.errorText)")
+        let bytes = try Array(Data(contentsOf: openssl.folder.appending(path: "c")))
+        guard case .certificate(let certificate) = try KeyMaterial.read(bytes).first else {
+            throw CMSError.malformed(.certificate, "none")
+        }
+        return certificate.subject
+    }
+
+    @Test(arguments: [
+        ("/C=DE/O=Haus/CN=Alice", "CN=Alice,O=Haus,C=DE"),
+        ("/CN=Müller\\, Jörg", "CN=Müller\\, Jörg"),
+        ("/CN=#1 <a;b>", "CN=\\#1 \\<a\\;b\\>"),
+        ("/CN= x ", "CN=\\ x\\ "),
+        ("/O=A+OU=B/CN=C", "CN=C,O=A+OU=B"),
+        ("/emailAddress=a@b.example/CN=c", "CN=c,emailAddress=a@b.example"),
+    ])
+    func `names are written most specific first, with what is special escaped`(text: String, written: String) throws {
+        let text = text.replacing("\\,", with: ",")
+        #expect(try subject(text, ["-utf8", "-multivalue-rdn"]).description == written)
+    }
+
+    @Test func `control and bidirectional characters never reach the terminal`() throws {
+        let name = try subject("/CN=good\u{202e}live\u{1b}[31m\nX")
+        #expect(name.description == "CN=good\\E2\\80\\AElive\\1B[31m\\0AX")
+    }
+
+    @Test func `case, blanks and string types do not tell names apart`() throws {
+        let name = try subject("/O=The  House/CN=Ann Ex")
+        #expect(try name.matches(subject("/O=the house /CN=ANN EX")))
+        #expect(try name.matches(subject("/O=The House/CN=Ann Ex", ["-nameopt", "utf8"])))
+        #expect(try !name.matches(subject("/O=The House/CN=Ann Ey")))
+        #expect(try !name.matches(subject("/CN=Ann Ex/O=The House")))
+        #expect(try name != subject("/O=the house /CN=ANN EX"))
+    }
+}

@@ -1,0 +1,155 @@
+import CMS
+import Foundation
+import TestSupport
+import Testing
+
+/// PKCS#12 files made from parts that no writer would put together.
+@Suite struct HostilePKCS12Tests {
+    private func read(_ bytes: [UInt8]) throws(CMSError) -> PKCS12 {
+        try PKCS12(bytes, passphrase: Passphrase("test".utf8))
+    }
+
+    @Test(arguments: [2_147_483_647, 2_000_001, 1 << 40])
+    func `PBES2 with too many iterations is refused before deriving`(iterations: Int) {
+        #expect(throws: CMSError.limitExceeded("key derivation iterations")) {
+            try self.read(.pfx([.encryptedSafe(.pbes2(.pbkdf2(iterations)))]))
+        }
+    }
+
+    @Test func `iterations add up over the whole file`() {
+        let key = [UInt8].encryptedKeyBag(.pbes2(.pbkdf2(700_000)))
+        #expect(throws: CMSError.limitExceeded("key derivation iterations")) {
+            try self.read(.pfx([.plainSafe([key, key, key])]))
+        }
+    }
+
+    @Test(arguments: [(1 << 20, 8, 1), (1 << 14, 1 << 20, 1), (2, 1, 1 << 30), (1 << 15, 8, 64)])
+    func `an scrypt bomb is refused`(cost: Int, blockSize: Int, parallelization: Int) {
+        let error = #expect(throws: CMSError.self) {
+            try self.read(.pfx([.encryptedSafe(.pbes2(.scrypt(cost, blockSize, parallelization)))]))
+        }
+        guard case .limitExceeded = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `nested bags are followed to a depth and no further`() throws {
+        func nested(_ depth: Int) throws -> [UInt8] {
+            var bag = [UInt8].certificateBag(try Certificate(fixture: "alice/cert.pem").der)
+            for _ in 0..<depth { bag = .nestedBag([bag]) }
+            return .pfx([.plainSafe([bag])])
+        }
+        #expect(throws: CMSError.noKeyPair) { try self.read(nested(8)) }
+        #expect(throws: CMSError.limitExceeded("nested PKCS#12 bags")) { try self.read(nested(9)) }
+    }
+
+    @Test func `a nested key and certificate are a pair`() throws {
+        let alice = try Certificate(fixture: "alice/cert.pem")
+        let key = try PrivateKey(pem: Fixtures.cert("alice/key.pem"), passphrase: nil)
+        let keyBag = try key.withPKCS8 { [UInt8].bag(1, Array($0)) }
+        let file = try read(.pfx([.plainSafe([.nestedBag([.nestedBag([keyBag]), .certificateBag(alice.der)])])]))
+        #expect(file.identities.map(\.certificate) == [alice])
+    }
+
+    @Test func `more than a thousand certificates are refused`() throws {
+        let bag = [UInt8].certificateBag(try Certificate(fixture: "carol/cert.pem").der)
+        let full = [[UInt8]](repeating: bag, count: 1000)
+        #expect(throws: CMSError.noKeyPair) { try self.read(.pfx([.plainSafe(full)])) }
+        #expect(throws: CMSError.limitExceeded("certificates in a PKCS#12 file")) {
+            try self.read(.pfx([.plainSafe(full + [bag])]))
+        }
+    }
+
+    @Test func `a file beyond 16 MiB is refused`() {
+        #expect(throws: CMSError.limitExceeded("PKCS#12 size")) {
+            try self.read(.pfx([.plainSafe([[UInt8](repeating: 0x30, count: 1 << 24)])]))
+        }
+    }
+
+    @Test func `a million empty elements do not fill the memory`() {
+        let filler = [UInt8].tlv(0x30, (0..<1_000_000).flatMap { _ in [0x30, 0x00] as [UInt8] })
+        #expect(throws: CMSError.limitExceeded("ASN.1 elements")) { try self.read(.pfx([filler])) }
+    }
+
+    @Test func `unknown bags are passed over and told`() throws {
+        let alice = try Certificate(fixture: "alice/cert.pem")
+        let key = try PrivateKey(pem: Fixtures.cert("alice/key.pem"), passphrase: nil)
+        let bags = [
+            [UInt8].bag(9, .tlv(0x04, [1])), try key.withPKCS8 { .bag(1, Array($0)) }, .certificateBag(alice.der),
+        ]
+        let file = try read(.pfx([.plainSafe(bags)]))
+        #expect(file.identities.count == 1)
+        #expect(file.problems.map(\.code) == ["pkcs12-no-mac", "pkcs12-unsupported"])
+    }
+}
+
+extension [UInt8] {
+    /// A function that derives keys, in parameters that may be absurd.
+    fileprivate enum Derivation {
+        case pbkdf2(Int)
+        case scrypt(Int, Int, Int)
+    }
+
+    /// One element of DER.
+    fileprivate static func tlv(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {
+        let contents = parts.flatMap { $0 }
+        guard contents.count > 127 else { return [tag, UInt8(contents.count)] + contents }
+        let length = Swift.withUnsafeBytes(of: contents.count.bigEndian) { Array($0.drop { $0 == 0 }) }
+        return [tag, 0x80 | UInt8(length.count)] + length + contents
+    }
+
+    fileprivate static func integer(_ value: Int) -> [UInt8] {
+        let octets = Swift.withUnsafeBytes(of: value.bigEndian) { Array($0.drop { $0 == 0 }) }
+        return .tlv(0x02, (octets.first ?? 0x80) < 0x80 ? octets : [0] + octets)
+    }
+
+    /// `1.2.840.113549` and what follows, each below 128.
+    private static func rsadsi(_ rest: UInt8...) -> [UInt8] { .tlv(0x06, [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d] + rest) }
+
+    fileprivate static func pfx(_ safes: [[UInt8]]) -> [UInt8] {
+        .tlv(0x30, .integer(3), .data(.tlv(0x30, safes.flatMap { $0 })))
+    }
+
+    private static func data(_ contents: [UInt8]) -> [UInt8] {
+        .tlv(0x30, .rsadsi(1, 7, 1), .tlv(0xa0, .tlv(0x04, contents)))
+    }
+
+    fileprivate static func plainSafe(_ bags: [[UInt8]]) -> [UInt8] { .data(.tlv(0x30, bags.flatMap { $0 })) }
+
+    fileprivate static func encryptedSafe(_ algorithm: [UInt8]) -> [UInt8] {
+        let info = [UInt8].tlv(0x30, .rsadsi(1, 7, 1), algorithm, .tlv(0x80, [UInt8](repeating: 0, count: 32)))
+        return .tlv(0x30, .rsadsi(1, 7, 6), .tlv(0xa0, .tlv(0x30, .integer(0), info)))
+    }
+
+    fileprivate static func bag(_ type: UInt8, _ value: [UInt8]) -> [UInt8] {
+        .tlv(0x30, .rsadsi(1, 12, 10, 1, type), .tlv(0xa0, value))
+    }
+
+    fileprivate static func nestedBag(_ bags: [[UInt8]]) -> [UInt8] { .bag(6, .tlv(0x30, bags.flatMap { $0 })) }
+
+    fileprivate static func certificateBag(_ der: [UInt8]) -> [UInt8] {
+        .bag(3, .tlv(0x30, .rsadsi(1, 9, 22, 1), .tlv(0xa0, .tlv(0x04, der))))
+    }
+
+    fileprivate static func encryptedKeyBag(_ algorithm: [UInt8]) -> [UInt8] {
+        .bag(2, .tlv(0x30, algorithm, .tlv(0x04, [UInt8](repeating: 0, count: 32))))
+    }
+
+    fileprivate static func pbes2(_ derivation: Derivation) -> [UInt8] {
+        let salt = [UInt8].tlv(0x04, [1, 2, 3, 4, 5, 6, 7, 8])
+        let function: [UInt8] =
+            switch derivation {
+            case .pbkdf2(let iterations): .tlv(0x30, .rsadsi(1, 5, 12), .tlv(0x30, salt, .integer(iterations)))
+            case .scrypt(let cost, let size, let parallel):
+                .tlv(
+                    0x30,
+                    .tlv(0x06, [0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x04, 0x0b]),
+                    .tlv(0x30, salt, .integer(cost), .integer(size), .integer(parallel))
+                )
+            }
+        let aes256: [UInt8] = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2a]
+        let cipher = [UInt8].tlv(0x30, .tlv(0x06, aes256), .tlv(0x04, [UInt8](repeating: 0, count: 16)))
+        return .tlv(0x30, .rsadsi(1, 5, 13), .tlv(0x30, function, cipher))
+    }
+}

@@ -1,0 +1,27 @@
+import CMS
+import Foundation
+import TestSupport
+import Testing
+
+extension Certificate {
+    /// The first certificate of a file below `certs/`.
+    init(fixture path: String) throws {
+        self = try #require(try Self.all(fixture: path).first)
+    }
+
+    /// Every certificate of a file below `certs/`.
+    static func all(fixture path: String) throws -> [Certificate] {
+        let bytes = try Fixtures.cert(path)
+        return try bytes.isEmpty
+            ? []
+            : KeyMaterial.read(bytes).compactMap { item in
+                if case .certificate(let certificate) = item { certificate } else { nil }
+            }
+    }
+}
+
+extension Date {
+    /// When the certificates of `certs/` are judged.
+    static let judged = Date(timeIntervalSince1970: 1_793_491_200)  // 2026-11-01
+    static let in2020 = Date(timeIntervalSince1970: 1_590_969_600)  // 2020-06-01
+}

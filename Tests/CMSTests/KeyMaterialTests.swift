@@ -1,0 +1,77 @@
+import CMS
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct KeyMaterialTests {
+    @Test func `a file with text, certificates and a key gives all of them in order`() throws {
+        let text = Array("Bag Attributes\r\n  friendlyName: alice\r\n".utf8)
+        let bytes =
+            try text + Fixtures.cert("alice/cert.pem") + text + Fixtures.cert("alice/chain.pem")
+            + Fixtures.cert("alice/key.pem")
+        let items = try KeyMaterial.read(bytes)
+        #expect(items.map(\.kind) == ["certificate", "certificate", "certificate", "key"])
+    }
+
+    @Test func `line ends and blanks around the lines do not matter`() throws {
+        let pem = try String(decoding: Fixtures.cert("alice/cert.pem"), as: UTF8.self)
+        for text in [pem.replacing("\n", with: "\r\n"), pem.replacing("\n", with: " \n"), "\u{feff}\n" + pem] {
+            #expect(try KeyMaterial.read(Array(text.utf8)).count == 1)
+        }
+    }
+
+    @Test func `DER and bare base64 are recognised`() throws {
+        let der = try Certificate(fixture: "alice/cert.pem").der
+        #expect(try KeyMaterial.read(der).map(\.kind) == ["certificate"])
+        let base64 = Data(der).base64EncodedString(options: .lineLength76Characters)
+        #expect(try KeyMaterial.read(Array(base64.utf8)).map(\.kind) == ["certificate"])
+        #expect(try KeyMaterial.read(Fixtures.cert("revoked/crl.der")).map(\.kind) == ["list"])
+        #expect(try KeyMaterial.read(Fixtures.cert("revoked/crl.pem")).map(\.kind) == ["list"])
+        #expect(try KeyMaterial.read(Fixtures.cert("p12-cases/modern.p12")).map(\.kind) == ["pkcs12"])
+        #expect(try KeyMaterial.read(Fixtures.cert("p12-cases/indefinite-length.p12")).map(\.kind) == ["pkcs12"])
+        #expect(try KeyMaterial.read(Fixtures.cert("p12-cases/pem-armoured.p12")).map(\.kind) == ["pkcs12"])
+    }
+
+    @Test(arguments: ["PEM", "DER"])
+    func `a PKCS#7 bag of certificates is emptied`(form: String) throws {
+        let openssl = try OpenSSLCommand()
+        let chain = Fixtures.certs.appending(path: "alice/chain.pem").path
+        let list = Fixtures.certs.appending(path: "revoked/crl.pem").path
+        let result = try CommandRunner("openssl", folder: openssl.folder)
+            .run(["crl2pkcs7", "-in", list, "-certfile", chain, "-outform", form, "-out", "bag.p7b"])
+        try #require(result.status == 0, "\(result.errorText)")
+        let bytes = try Array(Data(contentsOf: openssl.folder.appending(path: "bag.p7b")))
+        #expect(try KeyMaterial.read(bytes).map(\.kind) == ["certificate", "certificate", "list"])
+    }
+
+    @Test func `a revocation list has its issuer and its times`() throws {
+        guard case .certificateList(let list) = try KeyMaterial.read(Fixtures.cert("revoked/crl.der")).first else {
+            Issue.record("no list")
+            return
+        }
+        #expect(try list.issuer == Certificate(fixture: "ca/intermediate.pem").subject)
+        #expect(list.thisUpdate < .judged)
+        #expect(try #require(list.nextUpdate) > .judged)
+    }
+
+    @Test(arguments: [
+        "", "hello", "-----BEGIN CERTIFICATE-----\nMIIB",
+        "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----",
+        "-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----", "0\u{80}0\u{80}", "MIIA",
+    ])
+    func `anything else is malformed`(text: String) {
+        #expect(throws: CMSError.self) { try KeyMaterial.read(Array(text.utf8)) }
+    }
+}
+
+extension KeyMaterial {
+    fileprivate var kind: String {
+        switch self {
+        case .certificate: "certificate"
+        case .certificateList: "list"
+        case .pkcs12: "pkcs12"
+        case .privateKey: "key"
+        @unknown default: "unknown"
+        }
+    }
+}

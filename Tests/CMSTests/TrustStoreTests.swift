@@ -1,0 +1,227 @@
+import CMS
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct TrustStoreTests {
+    let store: TrustStore
+
+    init() throws {
+        store = TrustStore(anchors: [try Certificate(fixture: "ca/root.pem")])
+    }
+
+    /// The verdict on `FOLDER/cert.pem` with its `chain.pem` at hand.
+    private func judge(
+        _ name: String,
+        _ purpose: TrustStore.Purpose = .signing,
+        at date: Date = .judged,
+        in store: TrustStore? = nil
+    ) throws -> ChainVerdict {
+        let chain = try Certificate.all(fixture: "\(name)/chain.pem")
+        return (store ?? self.store).judge(
+            try Certificate(fixture: "\(name)/cert.pem"),
+            extra: chain,
+            purpose: purpose,
+            at: date
+        )
+    }
+
+    @Test(arguments: [
+        "alice", "carol", "p384", "p521", "dana", "pss", "no-usages", "sign-only", "dn-only", "long-chain",
+    ])
+    func `a chain to an anchor is trusted`(name: String) throws {
+        let verdict = try judge(name)
+        let root = try Certificate(fixture: "ca/root.pem")
+        #expect(verdict.isTrusted)
+        #expect(verdict.trust == .anchor(root.fingerprint))
+        #expect(verdict.certificates.last == root)
+        #expect(verdict.problems.isEmpty && verdict.timeProblems.isEmpty)
+        #expect(verdict.revocation == nil)
+    }
+
+    @Test(arguments: [
+        ("mallory", "chain-no-anchor"), ("selfsigned", "chain-no-anchor"), ("wrong-eku", "chain-purpose"),
+        ("wrong-ku", "key-usage"), ("encrypt-only", "key-usage"), ("ca-as-leaf", "end-entity-is-ca"),
+        ("unknown-critical", "chain-unknown-critical-extension"), ("name-constraints", "chain-name-constraints"),
+        ("leaf-as-ca", "chain-not-ca"),
+    ])
+    func `what is wrong with a chain has its code`(name: String, code: String) throws {
+        let verdict = try judge(name)
+        #expect(!verdict.isTrusted)
+        #expect(verdict.problems.filter { $0.level == .error }.map(\.code) == [code])
+        #expect(verdict.timeProblems.isEmpty)
+    }
+
+    @Test func `what may only sign is not encrypted to`() throws {
+        #expect(try judge("sign-only", .encryption).problems.map(\.code) == ["key-usage"])
+        #expect(try judge("encrypt-only", .encryption).isTrusted)
+        #expect(try judge("carol", .encryption).isTrusted)
+    }
+
+    @Test(arguments: [
+        ("expired", ["certificate-expired"]), ("future", ["certificate-not-yet-valid"]),
+        ("expired-ca", ["chain-expired"]),
+    ])
+    func `time is judged apart from the chain`(name: String, codes: [String]) throws {
+        let verdict = try judge(name)
+        #expect(verdict.isTrusted)
+        #expect(verdict.timeProblems.map(\.code) == codes)
+    }
+
+    @Test func `the time is the one that is given`() throws {
+        #expect(try judge("expired", at: .in2020).timeProblems.map(\.code).contains("certificate-expired") == false)
+        #expect(try judge("alice", at: .in2020).timeProblems.map(\.code).contains("certificate-not-yet-valid"))
+    }
+
+    @Test func `a short RSA key is a warning`() throws {
+        let verdict = try judge("weak")
+        #expect(verdict.isTrusted)
+        #expect(verdict.problems.map(\.code) == ["weak-key"])
+    }
+
+    @Test func `an included root is not trusted for being there`() throws {
+        let verdict = try judge("alice", in: TrustStore())
+        #expect(verdict.trust == nil)
+        #expect(verdict.problems.map(\.code) == ["chain-no-anchor"])
+        #expect(verdict.certificates.count == 3)
+    }
+
+    @Test func `an intermediate may be an anchor, and a chain may lie in the store`() throws {
+        let intermediate = try Certificate(fixture: "ca/intermediate.pem")
+        let alice = try Certificate(fixture: "alice/cert.pem")
+        let anchored = TrustStore(anchors: [intermediate]).judge(alice, purpose: .signing, at: .judged)
+        #expect(anchored.isTrusted && anchored.certificates == [alice, intermediate])
+        var store = store
+        #expect(store.judge(alice, purpose: .signing, at: .judged).problems.map(\.code) == ["chain-no-anchor"])
+        store.intermediates = [intermediate]
+        #expect(store.judge(alice, purpose: .signing, at: .judged).isTrusted)
+    }
+
+    @Test func `a pinned certificate needs no chain but must still be fit`() throws {
+        let mallory = try Certificate(fixture: "mallory/cert.pem")
+        let eku = try Certificate(fixture: "wrong-eku/cert.pem")
+        let store = TrustStore(pinned: [mallory.fingerprint, eku.fingerprint])
+        let verdict = store.judge(mallory, purpose: .signing, at: .judged)
+        #expect(verdict.isTrusted && verdict.trust == .pinned)
+        #expect(store.judge(eku, purpose: .signing, at: .judged).problems.map(\.code) == ["chain-purpose"])
+    }
+
+    @Test func `a revocation list revokes, and its absence is told`() throws {
+        guard case .certificateList(let list) = try KeyMaterial.read(Fixtures.cert("revoked/crl.der")).first else {
+            Issue.record("no list")
+            return
+        }
+        var store = store
+        store.certificateLists = [list]
+        let revoked = try judge("revoked", in: store)
+        #expect(revoked.isTrusted)
+        #expect(revoked.revocation?.status == .revoked)
+        #expect(revoked.revocation?.problems.map(\.code).contains("certificate-revoked") == true)
+        let alice = try judge("alice", in: store)
+        #expect(alice.revocation?.status != .revoked)
+        #expect(alice.revocation?.problems.contains { $0.level == .error } == false)
+    }
+
+    @Test func `a forged revocation list revokes nothing`() throws {
+        var der = try Fixtures.cert("revoked/crl.der")
+        der[der.count - 1] ^= 1
+        var store = store
+        store.certificateLists = [try CertificateList(der: der)]
+        let verdict = try judge("revoked", in: store)
+        #expect(verdict.revocation?.status == .unknown)
+        #expect(verdict.revocation?.problems.map(\.code).contains("crl-signature") == true)
+    }
+
+    @Test func `a certificate whose signature was changed is not of its issuer`() throws {
+        var der = try Certificate(fixture: "alice/cert.pem").der
+        der[der.count - 1] ^= 1
+        let chain = try Certificate.all(fixture: "alice/chain.pem")
+        let verdict = store.judge(try Certificate(der: der), extra: chain, purpose: .signing, at: .judged)
+        #expect(verdict.problems.map(\.code) == ["chain-signature"])
+    }
+}
+
+@Suite struct PathFinderTests {
+    /// Authorities of one name: one that issued the leaf, and others with a key of their own.
+    private func makeSameNamed(_ count: Int, in folder: URL) throws {
+        let script = """
+            set -e
+            key() { openssl ecparam -genkey -name prime256v1 -noout -out $1.key; }
+            key right; key wrong; key leaf
+            printf 'basicConstraints=CA:FALSE\\n' > leaf.ext
+            printf '[req]\\ndistinguished_name=dn\\nx509_extensions=ca\\n[dn]\\n[ca]\\nbasicConstraints=critical,CA:TRUE\\n' > ca.cnf
+            self() { openssl req -x509 -new -config ca.cnf -key $1.key -subj /CN=Same -set_serial $2 -days 36500 -out $3.pem; }
+            self right 1 right
+            for i in $(seq \(count)); do self wrong $((i + 1)) wrong$i; done
+            cat wrong?*.pem > wrong.pem
+            leaf() { openssl req -new -key leaf.key -subj /CN=Leaf | openssl x509 -req -CA $1.pem -CAkey $2.key \
+            -set_serial 9999 -days 36500 -extfile leaf.ext -out $3.pem 2>/dev/null; }
+            leaf right right leaf; leaf wrong1 wrong stray
+            """
+        let result = try CommandRunner("sh", folder: folder).run(["-c", script])
+        try #require(result.status == 0, "\(result.errorText)")
+    }
+
+    @Test func `among many authorities of one name the right one is found, soon`() throws {
+        let openssl = try OpenSSLCommand()
+        try makeSameNamed(60, in: openssl.folder)
+        func certificates(_ name: String) throws -> [Certificate] {
+            try KeyMaterial.read(Array(Data(contentsOf: openssl.folder.appending(path: name)))).compactMap {
+                if case .certificate(let certificate) = $0 { certificate } else { nil }
+            }
+        }
+        let right = try #require(try certificates("right.pem").first)
+        let leaf = try #require(try certificates("leaf.pem").first)
+        let wrong = try certificates("wrong.pem")
+        #expect(wrong.count == 60)
+        // The certificates are as young as this run, so the time does not matter here.
+        var verdict: ChainVerdict?
+        let time = ContinuousClock().measure {
+            verdict = TrustStore(anchors: [right]).judge(
+                leaf,
+                extra: wrong + [right] + wrong,
+                purpose: .signing,
+                at: .judged
+            )
+        }
+        #expect(verdict?.trust == .anchor(right.fingerprint))
+        #expect(verdict?.problems.isEmpty == true)
+        #expect(time < .seconds(10))
+        let astray = TrustStore(anchors: wrong).judge(leaf, extra: wrong, purpose: .signing, at: .judged)
+        #expect(astray.problems.map(\.code) == ["chain-signature"])
+
+        // Sixty authorities of one name and one key: each issued every other, so that paths are without number.
+        let stray = try #require(try certificates("stray.pem").first)
+        let circling = ContinuousClock().measure {
+            verdict = TrustStore(anchors: [right]).judge(stray, extra: wrong, purpose: .signing, at: .judged)
+        }
+        #expect(verdict?.trust == nil)
+        #expect(circling < .seconds(10))
+    }
+}
+
+@Suite struct SystemAnchorsTests {
+    @Test func `an anchor is found by its hashed name`() throws {
+        let openssl = try OpenSSLCommand()
+        let root = try Certificate(fixture: "ca/root.pem")
+        try Data(Fixtures.cert("ca/root.pem")).write(to: openssl.folder.appending(path: "root.pem"))
+        let result = try CommandRunner("openssl", folder: openssl.folder).run(["rehash", openssl.folder.path])
+        try #require(result.status == 0, "\(result.errorText)")
+        let store = TrustStore(systemAnchors: SystemAnchors(folder: openssl.folder.path))
+        let verdict = store.judge(
+            try Certificate(fixture: "alice/cert.pem"),
+            extra: try Certificate.all(fixture: "alice/chain.pem"),
+            purpose: .signing,
+            at: .judged
+        )
+        #expect(verdict.isTrusted && verdict.trust == .anchor(root.fingerprint))
+        let elsewhere = TrustStore(systemAnchors: SystemAnchors(folder: "/nonexistent"))
+        #expect(elsewhere.judge(root, purpose: .signing, at: .judged).trust == nil)
+    }
+}
+
+@Suite struct LibcryptoTests {
+    @Test func `it says which one it is`() { #expect(Libcrypto.version.hasPrefix("OpenSSL 3")) }
+
+    @Test func `the legacy provider is there`() { #expect(Libcrypto.hasLegacyProvider) }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import MIME
+import Streams
+import TestSupport
+import Testing
+
+@Suite struct HeaderSplitTests {
+    private static let enveloped = [
+        NewField("Content-Type", "application/pkcs7-mime", parameters: [.init("smime-type", "enveloped-data")]),
+        NewField("Content-Transfer-Encoding", "base64"),
+        NewField("Content-Disposition", "attachment", parameters: [.init("filename", "smime.p7m")]),
+    ]
+    private static let signed = [NewField("Content-Type", "multipart/signed", parameters: [.init("boundary", "x")])]
+
+    /// The message that comes back after its entity was put inside an outer message and taken out again.
+    private func roundTrip(_ bytes: [UInt8], _ newFields: [NewField]) throws -> [UInt8] {
+        let source = MemorySource(bytes)
+        let message = try MIMEReader.message(in: source)
+        let split = HeaderSplit(message.header)
+        let outer = try HeaderBlock(parsing: split.outerHeader(newFields))
+        #expect(outer.first("MIME-Version") != nil)
+        #expect(outer.fields.filter { $0.isNamed("Content-Type") }.count == 1)
+        let canonical = MemorySource(try split.canonicalEntity(of: message, in: source).all())
+        let inner = try MIMEReader.message(in: canonical)
+        let body = try inner.stream(of: canonical, range: inner.bodyRange, lineEnd: outer.lineEnd).all()
+        return HeaderSplit.join(outer: outer, inner: inner.header) + body
+    }
+
+    @Test func `content fields move in, all others stay`() throws {
+        let text =
+            "From: a@b\nMIME-Version: 1.0\nContent-Type: text/plain\nContent-Language: de\nX: y\n folded\n\nbody\n"
+        let split = HeaderSplit(try HeaderBlock(parsing: text.bytes))
+        #expect(split.innerHeader.text == "Content-Type: text/plain\nContent-Language: de\n\n")
+        let expected = """
+            From: a@b
+            MIME-Version: 1.0
+            Content-Transfer-Encoding: base64
+            Content-Disposition: attachment; filename=smime.p7m
+            Content-Type: application/pkcs7-mime; smime-type=enveloped-data
+            X: y
+             folded
+
+
+            """
+        #expect(split.outerHeader(Self.enveloped).text == expected)
+    }
+
+    @Test func `a message without content fields has an inner header that is an empty line`() throws {
+        let split = HeaderSplit(try HeaderBlock(parsing: "From: a@b\r\n\r\nbody".bytes))
+        #expect(split.innerHeader == "\r\n".bytes)
+        #expect(
+            split.outerHeader(Self.signed).text
+                == "From: a@b\nMIME-Version: 1.0 (S/MIME)\nContent-Type: multipart/signed; boundary=\"x\"\n\n".crlf.text
+        )
+    }
+
+    @Test(arguments: [
+        "F: x\nMIME-Version: 1.0\nContent-Type: a/b\n\nbody\n", "F: x\n\nbody\n", "\nbody\n", "F: x\n",
+        "Content-Type: a/b\n\n",
+        "Content-Type: a/b\nMIME-Version: 1.0\nContent-Transfer-Encoding: 7bit\nF: x\n\nbody\n",
+        "Content-ID: <x>\nF: x\nContent-Type: a/b\nG: x\nContent-Length: 5\nContent-Foo: x\n\nbody\n",
+        "F: x\nContent-Transfer-Encoding: 7bit\nMime-Version: 1.0 (by me)\nContent-Disposition: inline\nF: x\n\nbody",
+        "From - x\nMIME-version: 1.0\nF: x\n\nbody\n", "\u{FEFF}F: x\nContent-Type: a/b\n\nbody\n",
+        "Content-Type: a/b\njunk\nmore\n",
+        "Content-Foo: 1\nContent-Foo: 2\nF: x\nContent-Foo: 3\nContent-Type: a/b\n\nb", "Content-Type: a/b",
+    ])
+    func `a message comes back as it was`(text: String) throws {
+        for fields in [Self.enveloped, Self.signed] {
+            for bytes in [text.bytes, text.crlf] {
+                let expected =
+                    bytes.last == 10 || text.contains("\n\n")
+                    ? bytes : bytes + (bytes == text.bytes ? "\n" : "\n").bytes
+                let result = try roundTrip(bytes, fields)
+                // Without an empty line or a last line end the header gets them, or else it would not be one.
+                #expect(
+                    result == expected || result.starts(with: bytes) && !text.contains("\n\n") && !text.hasPrefix("\n")
+                )
+            }
+        }
+    }
+
+    @Test(arguments: 0..<50)
+    func `random orders of fields come back as they were`(seed: Int) throws {
+        var generator = SeededGenerator(UInt64(seed))
+        let names = [
+            "From", "To", "MIME-Version", "Content-Type", "Content-Transfer-Encoding", "Content-Disposition",
+            "Content-ID",
+            "Content-Length", "X-Foo", "Received", "content-description", "Content-Language",
+        ]
+        for _ in 0..<20 {
+            let header = names.shuffled(using: &generator).prefix(Int.random(in: 0...names.count, using: &generator))
+            let text = header.map { "\($0): \($0.count)\n" }.joined() + "\nbody\n"
+            for fields in [Self.enveloped, Self.signed, Array(Self.enveloped.reversed())] {
+                #expect(try roundTrip(text.bytes, fields) == text.bytes)
+                #expect(try roundTrip(text.crlf, fields) == text.crlf)
+            }
+        }
+    }
+
+    @Test func `of a foreign entity only the content fields come out`() throws {
+        let outer = try HeaderBlock(
+            parsing: "From: a@b\nMIME-Version: 1.0\nContent-Type: application/pkcs7-mime\nTo: c@d\n\n".bytes
+        )
+        let inner = try HeaderBlock(parsing: "From: mallory@x\nMIME-Version: 1.0\nContent-Type: text/plain\n\n".crlf)
+        #expect(
+            HeaderSplit.join(outer: outer, inner: inner).text
+                == "From: a@b\nMIME-Version: 1.0\nContent-Type: text/plain\nTo: c@d\n\n"
+        )
+    }
+
+    @Test(.enabled(if: Fixtures.corpora != nil, "the corpora are not here"))
+    func `every message of the corpora comes back as it was`() throws {
+        let corpora = try #require(Fixtures.corpora)
+        var messages = 0
+        for set in ["mime-mimekit", "mime-thunderbird"] {
+            let folder = corpora.appending(path: set)
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() {
+                let bytes = try Fixtures.corpus("\(set)/\(name)")
+                for fields in [Self.enveloped, Self.signed] {
+                    #expect(try roundTrip(bytes, fields) == bytes, "\(set)/\(name)")
+                }
+                messages += 1
+            }
+        }
+        print("FIGURE header split: \(messages) corpus messages come back byte for byte")
+        #expect(messages >= 62)
+    }
+}
+
+@Suite(.enabled(if: Fixtures.corpora != nil, "the corpora are not here")) struct CorpusTests {
+    @Test func `every file of mail is read, at any window size, and has a safe form`() throws {
+        let corpora = try #require(Fixtures.corpora)
+        let files = try #require(FileManager.default.enumerator(atPath: corpora.path)).compactMap { $0 as? String }
+        var (messages, parts) = (0, 0)
+        for file in files.sorted() where file.hasSuffix(".eml") || file.hasPrefix("mime-") {
+            let path = corpora.appending(path: file).path
+            guard let data = FileManager.default.contents(atPath: path), data.count < 200_000 else { continue }
+            let (entity, source) = try parse(Array(data))
+            let form = try SevenBitForm(of: entity, in: source)
+            let sink = MemorySink()
+            try form.write(to: sink)
+            let again = try MIMEReader.message(in: MemorySource(sink.bytes))
+            #expect(again.leaves == entity.leaves, "\(file)")
+            if !form.needsEncoding { #expect(try entity.canonicalStream(of: source).all() == sink.bytes, "\(file)") }
+            _ = try entity.header.first("From").map { try AddressList(field: $0) }
+            messages += 1
+            parts += entity.leaves
+        }
+        print("FIGURE corpora: \(messages) messages, \(parts) leaves")
+        #expect(messages > 100)
+    }
+}
+
+extension Entity {
+    fileprivate var leaves: Int { children.isEmpty ? 1 : children.map(\.leaves).reduce(0, +) }
+}

@@ -1,0 +1,173 @@
+import MIME
+import Streams
+import Testing
+
+@Suite struct SevenBitFormTests {
+    private func form(_ bytes: [UInt8]) throws -> (form: SevenBitForm, output: [UInt8]) {
+        let (entity, source) = try parse(bytes)
+        let form = try SevenBitForm(of: entity, in: source)
+        let (sink, again) = (MemorySink(), CountingSink())
+        try form.write(to: sink)
+        try form.write(to: again)
+        #expect(again.count == sink.bytes.count)
+        return (form, sink.bytes)
+    }
+
+    /// What the leaves of a message stand for, messages in messages opened, in canonical lines but for binary ones.
+    private func contents(_ entity: Entity, in source: any ByteSource) throws -> [[UInt8]] {
+        if !entity.children.isEmpty { return try entity.children.flatMap { try contents($0, in: source) } }
+        if let message = try entity.embeddedMessage(in: source) { return try contents(message, in: source) }
+        switch entity.transferEncoding {
+        case .binary, .base64: return [try entity.decodedBody(of: source).all()]
+        default:
+            let lines = LineEndReader(source.reader(in: entity.bodyRange), lineEnd: .crlf)
+            return [try entity.transferEncoding == .quotedPrintable ? QuotedPrintableDecoder(lines).all() : lines.all()]
+        }
+    }
+
+    @Test func `what is safe stays byte for byte, in canonical lines`() throws {
+        let text = """
+            Subject: x \t
+            Content-Type: multipart/mixed;
+             boundary=b
+
+            preamble
+            --b
+            Content-Transfer-Encoding: QUOTED-printable
+
+            caf=C3=A9=20
+            --b
+            Content-Type: application/x; name="é"
+            Content-Transfer-Encoding: base64
+
+            aGVsbG8=
+            --b--
+            epilogue
+
+            """
+        let (form, output) = try form(text.bytes)
+        #expect(!form.needsEncoding)
+        #expect(form.unsafeParts.isEmpty)
+        #expect(output == text.crlf)
+    }
+
+    @Test(arguments: [
+        "é", "a \n", "a\t", "From x\n", "x\n.\ny", "\u{0}", "a\rb", String(repeating: "x", count: 999), ".", "--b ",
+        "a=b é\n",
+        String(repeating: "- ", count: 500) + "é", "\r\r\n",
+    ])
+    func `an unsafe part is encoded and stands for the same`(body: String) throws {
+        for (type, encoding) in [("text/plain; charset=utf-8", "quoted-printable"), ("application/x", "base64")] {
+            let text =
+                "Content-Type: multipart/mixed; boundary=bnd\n\n--bnd\nContent-Type: \(type)\n\n\(body)\n--bnd--\n"
+            let (before, source) = try parse(text.bytes)
+            let (form, output) = try form(text.bytes)
+            #expect(form.needsEncoding)
+            #expect(form.unsafeParts.isEmpty)
+            let (after, newSource) = try parse(output)
+            #expect(try LineEndCensus(of: newSource.reader()).isTransportSafe)
+            #expect(try contents(after, in: newSource) == contents(before, in: source))
+            #expect(after.part(0)?.transferEncoding.name == encoding)
+            #expect(after.part(0)?.header.all("Content-Transfer-Encoding").count == 1)
+        }
+    }
+
+    @Test func `labels that promise eight bits go, the field's place stays`() throws {
+        let text = """
+            Content-Transfer-Encoding: 8bit
+            Content-Type: multipart/mixed; boundary=b
+
+            --b
+            Content-Transfer-Encoding: 8BIT
+            X: y
+
+            plain
+            --b
+            content-transfer-encoding: binary
+            Content-Type: application/x
+
+            a\nb\r\nc
+            --b--
+
+            """
+        let (form, output) = try form(text.bytes)
+        #expect(form.needsEncoding)
+        let (entity, source) = try parse(output)
+        #expect(entity.header.fields.map(\.value).first == "7bit")
+        #expect(entity.part(0)?.header.fields.map(\.value) == ["7bit", "y"])
+        #expect(entity.part(1)?.transferEncoding == .base64)
+        #expect(try entity.part(1)?.decodedBody(of: source).all() == "a\nb\r\nc".bytes)
+    }
+
+    @Test func `a message in a message is never encoded as a whole`() throws {
+        let text = """
+            Content-Type: message/rfc822
+            Content-Transfer-Encoding: 8bit
+
+            Subject: é
+            From: a@b
+
+            body é
+            """
+        let (form, output) = try form(text.bytes)
+        #expect(form.unsafeParts.isEmpty)
+        let (entity, source) = try parse(output)
+        #expect(entity.transferEncoding == .sevenBit)
+        let message = try #require(try entity.embeddedMessage(in: source))
+        #expect(message.header.fields.map(\.name) == ["Subject", "From", "MIME-Version", "Content-Transfer-Encoding"])
+        #expect(try message.decodedBody(of: source).all().text == "body é")
+    }
+
+    @Test func `unsafe text around the parts is left out`() throws {
+        let text = "Content-Type: multipart/mixed; boundary=b\n\nprélude\n--b \n\nx\n--b  \n\ny\n--b--\nFrom here on\n"
+        let (form, output) = try form(text.bytes)
+        #expect(form.needsEncoding)
+        #expect(output.text == "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b\n\ny\n--b--\n".crlf.text)
+    }
+
+    @Test(arguments: [
+        "Content-Transfer-Encoding: x-uuencode\n\né", "Content-Type: multipart/mixed\n\né",
+        "Content-Type: message/partial\n\né", "Content-Transfer-Encoding: base64\n\n§§ \n",
+    ])
+    func `what cannot be made safe is told`(text: String) throws {
+        let (form, output) = try form(text.bytes)
+        #expect(form.unsafeParts == [0..<text.utf8.count])
+        #expect(output == text.crlf)
+    }
+
+    @Test(arguments: 0..<200)
+    func `random messages come out safe and unchanged in content`(seed: Int) throws {
+        var generator = SeededGenerator(UInt64(seed))
+        let words = [
+            "a", " ", "\t", "\n", "\r\n", "From ", ".", "\n.\n", "é", "=", "=20", "--", "-b0", "x ", "\u{0}", "\r",
+            "\nFrom ", "rom ",
+        ]
+        func body() -> String {
+            (0..<Int.random(in: 0...200, using: &generator)).map { _ in words.randomElement(using: &generator) ?? "" }
+                .joined()
+        }
+        func entity(_ depth: Int) -> String {
+            switch Int.random(in: 0...(depth > 2 ? 3 : 5), using: &generator) {
+            case 0: return "Content-Type: text/plain\n\n" + body()
+            case 1: return "Content-Type: application/x\nContent-Transfer-Encoding: 8bit\n\n" + body()
+            case 2: return "Content-Type: image/x\nContent-Transfer-Encoding: binary\n\n" + body()
+            case 3: return "Content-Transfer-Encoding: quoted-printable\n\n" + body()
+            case 4: return "Content-Type: message/rfc822\n\nSubject: x\n" + entity(depth + 1)
+            default:
+                let boundary = "boundary-\(depth)-\(Int.random(in: 0...9_999, using: &generator))"
+                let parts = (0..<Int.random(in: 1...3, using: &generator)).map { _ in
+                    "--\(boundary)\n" + entity(depth + 1) + "\n"
+                }
+                return "Content-Type: multipart/mixed; boundary=\(boundary)\n\n\(parts.joined())--\(boundary)--\n"
+            }
+        }
+        let bytes = entity(0).bytes
+        let (before, source) = try parse(bytes)
+        let (form, output) = try form(bytes)
+        let (after, newSource) = try parse(output)
+        #expect(form.unsafeParts.isEmpty)
+        #expect(try LineEndCensus(of: newSource.reader()).isTransportSafe)
+        #expect(try contents(after, in: newSource) == contents(before, in: source))
+        if !form.needsEncoding { #expect(try before.canonicalStream(of: source).all() == output) }
+    }
+}
