@@ -11,6 +11,8 @@ struct Inspector {
 
     /// How many CMS objects of one file are opened, at any depth.
     private static let maximumObjects = 200
+    /// How many bytes a body is read at a time: where its encoding is damaged no more than these are lost.
+    private static let piece = 256
     /// The parameters of a Content-Type that are shown.
     fileprivate static let shownParameters = ["charset", "micalg", "protocol", "smime-type"]
 
@@ -111,7 +113,7 @@ struct Inspector {
             return
         }
         do {
-            let layer = try object(entity.decodedBody(of: source), depth: depth)
+            let layer = try object(entity.decodedBody(of: source).inPieces(of: Self.piece), depth: depth)
             if let why = Layer.contradiction(of: layer.outline.type, to: declared) {
                 result.problems.append(Problem("malformed", why))
             }
@@ -147,5 +149,24 @@ extension Inspection.Part {
         count = entity.bodyRange.count
         problems = entity.defects.sorted { $0.rawValue < $1.rawValue }
             .map { Problem($0.rawValue, $0.isError ? .error : .warning, $0.text) }
+    }
+}
+
+extension ByteStream {
+    /// The same bytes in reads of at most `size`.
+    fileprivate func inPieces(of size: Int) -> ByteStream { ByteStream { PieceReader(try makeReader(), size) } }
+}
+
+private final class PieceReader: ByteReader {
+    private let upstream: any ByteReader
+    private let size: Int
+
+    init(_ upstream: any ByteReader, _ size: Int) {
+        self.upstream = upstream
+        self.size = size
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        try upstream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(size)))
     }
 }
