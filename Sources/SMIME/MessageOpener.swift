@@ -12,11 +12,14 @@ public struct MessageOpener: Sendable {
 
     let provider: any KeyProvider
     let time: Date
+    /// Whether the revocation lists at hand count. Nothing is fetched.
+    private let checksRevocation: Bool
 
     /// An opener that judges certificates as of `time`.
-    public init(_ provider: any KeyProvider, at time: Date) {
+    public init(_ provider: any KeyProvider, at time: Date, checksRevocation: Bool = false) {
         self.provider = provider
         self.time = time
+        self.checksRevocation = checksRevocation
     }
 
     /// Judges the signatures of a whole message without decrypting anything.
@@ -95,7 +98,13 @@ public struct MessageOpener: Sendable {
     func judge(_ layer: SignedLayer, header: HeaderBlock?) async throws -> [VerificationReport.Signer] {
         let known = try await provider.certificates(for: layer.signerIdentifiers)
         let trust = try await provider.trust(for: layer.certificates + known)
-        return layer.verify(trust: trust, known: known, header: header, at: time)
+        return layer.verify(
+            trust: trust,
+            known: known,
+            header: header,
+            at: time,
+            checksRevocation: checksRevocation
+        )
     }
 
     /// The layers inside a signature, which are told but not judged: the signature around them speaks.

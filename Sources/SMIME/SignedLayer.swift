@@ -59,19 +59,22 @@ public struct SignedLayer: Sendable {
     ///   - known: certificates that may be the signers' beside those that ride along.
     ///   - header: the header of the message, whose From must be the signer; nil for a bare CMS object.
     ///   - time: the time at which certificates must be valid.
+    ///   - checksRevocation: whether the revocation lists at hand count, those that ride along among them.
     public func verify(
         trust: TrustStore,
         known: [Certificate],
         header: HeaderBlock?,
-        at time: Date
+        at time: Date,
+        checksRevocation: Bool
     ) -> [VerificationReport.Signer] {
         let identity = header.map { SignerIdentity($0) }
         let included = Set(certificates)
+        let lists = checksRevocation ? data.crls.compactMap { try? CertificateList(der: $0) } : nil
         let candidates = certificates + known.filter { !included.contains($0) }
         return data.signers.map { signer in
             let check = data.check(signer, candidates: candidates)
             let verdict = check.certificate.map {
-                trust.judge($0, extra: certificates, purpose: .signing, at: time)
+                trust.judge($0, extra: certificates, extraLists: lists ?? [], purpose: .signing, at: time)
             }
             return VerificationReport.Signer(
                 certificate: check.certificate,
@@ -82,7 +85,7 @@ public struct SignedLayer: Sendable {
                 integrity: VerificationReport.Axis(check.problems + problems.filter { $0.level == .error }),
                 chain: verdict.map { VerificationReport.Axis($0.problems) } ?? .notChecked,
                 identity: check.certificate.flatMap { identity?.judge($0) } ?? .notChecked,
-                revocation: .notChecked,
+                revocation: lists == nil ? .notChecked : verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
                 time: verdict.map { .init($0.timeProblems + timeWarnings(signer, at: time, header)) } ?? .notChecked
             )
         }

@@ -47,61 +47,13 @@ import Testing
     }
 }
 
-/// The index of the corpora.
-enum Corpus {
-    struct Case: Decodable {
-        struct Needs: Decodable { let password: String? }
-        struct Want: Decodable {
-            let keys: Int?
-            let emails: [String]?
+extension Figures {
+    fileprivate mutating func count<Value>(_ item: Corpus.Case, _ outcome: Result<Value, CMSError>) {
+        switch outcome {
+        case .success: count(item, "ok")
+        case .failure(.noKeyPair): count(item, "no key pair", note: "no key pair")
+        case .failure(.unsupported(let what)): count(item, "unsupported", note: what)
+        case .failure(let error): count(item, "refused", note: "\(error)")
         }
-        let id, set, file, kind, expect: String
-        let needs: Needs?
-        let want: Want?
-    }
-
-    /// The cases of one kind; none, and a line that says so, where the corpora are missing.
-    static func cases(_ kind: String) throws -> [Case] {
-        guard Fixtures.corpora != nil else {
-            print("SKIPPED: no corpora beside the checkout, \(kind) not tested")
-            return []
-        }
-        let all = try JSONDecoder().decode([Lenient<Case>].self, from: Data(Fixtures.corpus("index.json")))
-        return all.compactMap(\.value).filter { $0.kind == kind }
-    }
-
-    /// A case of another kind may have another shape.
-    private struct Lenient<Value: Decodable>: Decodable {
-        let value: Value?
-        init(from decoder: any Decoder) throws { value = try? Value(from: decoder) }
-    }
-}
-
-/// How many cases of each set ended how.
-struct Figures {
-    private let title: String
-    private var counts: [String: [String: Int]] = [:]
-    private var notes: [String] = []
-
-    init(_ title: String) { self.title = title }
-
-    mutating func count<Value>(_ item: Corpus.Case, _ outcome: Result<Value, CMSError>) {
-        let verdict =
-            switch outcome {
-            case .success: "ok"
-            case .failure(.noKeyPair): "no key pair"
-            case .failure(.unsupported): "unsupported"
-            case .failure: "refused"
-            }
-        counts[item.set, default: [:]][verdict, default: 0] += 1
-        if case .failure(let error) = outcome { notes.append("  \(item.id) (\(item.expect)): \(error)") }
-    }
-
-    func report() {
-        for (set, verdicts) in counts.sorted(by: { $0.key < $1.key }) {
-            let line = verdicts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-            print("\(title), \(set): \(line)")
-        }
-        for note in notes { print(note) }
     }
 }

@@ -37,12 +37,16 @@ public struct ContentCipher: Hashable, Sendable {
     static let rc2OID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 3, 2]
 
     /// Every row. RFC 3565 §4, RFC 5084 §1.3, RFC 3370 §5.
-    public static let all: [ContentCipher] = [.aes256GCM, .aes128GCM, .aes256CBC, .aes128CBC, .tripleDES, .rc2]
+    public static let all: [ContentCipher] = [
+        .aes256GCM, .aes192GCM, .aes128GCM, .aes256CBC, .aes192CBC, .aes128CBC, .tripleDES, .rc2,
+    ]
 
     public static let aes256GCM = ContentCipher("aes-256-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 46], 32, .gcm)
     public static let aes128GCM = ContentCipher("aes-128-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 6], 16, .gcm)
     public static let aes256CBC = ContentCipher("aes-256-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 42], 32, .cbc)
     public static let aes128CBC = ContentCipher("aes-128-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 2], 16, .cbc)
+    static let aes192GCM = ContentCipher("aes-192-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 26], 24, .gcm)
+    static let aes192CBC = ContentCipher("aes-192-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 22], 24, .cbc)
     static let tripleDES = ContentCipher("des-ede3-cbc", [1, 2, 840, 113549, 3, 7], 24, .cbc, isHistoric: true)
     static let rc2 = ContentCipher("rc2-cbc", rc2OID, 16, .cbc, isHistoric: true)
 

@@ -1,19 +1,38 @@
 import SwiftASN1
 
-/// AES key wrap: one row for each key length.
+/// A way to wrap a key under another: one row for each.
 ///
-/// RFC 3394, RFC 3565 §2.3.2
+/// RFC 3394, RFC 3565 §2.3.2; Triple-DES (RFC 3217) in old mail only.
 struct KeyWrap: Sendable {
     /// The algorithm with the parameters as the message has them; they are an input of the key derivation.
     let identifier: AlgorithmIdentifier
-    /// The length of the key-encryption key in bytes.
-    let keyCount: Int
+    private let row: Row
 
-    private static let rows: [(oid: ASN1ObjectIdentifier, keyCount: Int)] = [
-        ([2, 16, 840, 1, 101, 3, 4, 1, 5], 16),
-        ([2, 16, 840, 1, 101, 3, 4, 1, 25], 24),
-        ([2, 16, 840, 1, 101, 3, 4, 1, 45], 32),
+    private struct Row: Sendable {
+        let oid: ASN1ObjectIdentifier
+        let libcryptoName: String
+        let keyCount: Int
+        /// The initial value of RFC 3394 §2.2.3.1; Triple-DES has none of its own.
+        let initialValue: [UInt8]
+        var isHistoric: Bool { initialValue.isEmpty }
+
+        init(_ oid: ASN1ObjectIdentifier, _ libcryptoName: String, _ keyCount: Int, isHistoric: Bool = false) {
+            self.oid = oid
+            self.libcryptoName = libcryptoName
+            self.keyCount = keyCount
+            initialValue = isHistoric ? [] : [UInt8](repeating: 0xA6, count: 8)
+        }
+    }
+
+    private static let rows = [
+        Row([2, 16, 840, 1, 101, 3, 4, 1, 5], "AES-128-WRAP", 16),
+        Row([2, 16, 840, 1, 101, 3, 4, 1, 25], "AES-192-WRAP", 24),
+        Row([2, 16, 840, 1, 101, 3, 4, 1, 45], "AES-256-WRAP", 32),
+        Row([1, 2, 840, 113549, 1, 9, 16, 3, 6], "DES3-WRAP", 24, isHistoric: true),
     ]
+
+    /// The length of the key-encryption key in bytes.
+    var keyCount: Int { row.keyCount }
 
     /// The wrap that `identifier` names.
     ///
@@ -26,28 +45,25 @@ struct KeyWrap: Sendable {
             throw CMSError.malformed(.cms, "key wrap parameters")
         }
         self.identifier = identifier
-        keyCount = row.keyCount
+        self.row = row
     }
 
     /// The wrap whose key is as long as the content-encryption key (RFC 8551 §2.3).
     init(keyCount: Int) throws {
-        guard let row = Self.rows.first(where: { $0.keyCount == keyCount }) else {
+        guard let row = Self.rows.first(where: { $0.keyCount == keyCount && !$0.isHistoric }) else {
             throw CMSError.unsupported("key wrap for \(keyCount * 8) bits")
         }
         try self.init(AlgorithmIdentifier(row.oid))
     }
-
-    private var libcryptoName: String { "AES-\(keyCount * 8)-WRAP" }
-    private static let initialValue = [UInt8](repeating: 0xA6, count: 8)
 
     /// `key` wrapped under `wrappingKey`.
     func wrap(_ key: SecretBytes, under wrappingKey: SecretBytes) throws(OpenSSLError) -> [UInt8] {
         try wrappingKey.withBytes { wrappingKey throws(OpenSSLError) in
             try key.withBytes { key throws(OpenSSLError) in
                 let context = try CipherContext(
-                    libcryptoName,
+                    row.libcryptoName,
                     key: wrappingKey,
-                    iv: Self.initialValue,
+                    iv: row.initialValue,
                     isEncrypting: true
                 )
                 let output = try SecretBytes(count: key.count + 16) { buffer throws(OpenSSLError) in
@@ -61,7 +77,12 @@ struct KeyWrap: Sendable {
     /// The key that `wrapped` holds; throws if it was not wrapped under `wrappingKey`.
     func unwrap(_ wrapped: [UInt8], under wrappingKey: SecretBytes) throws(OpenSSLError) -> SecretBytes {
         try wrappingKey.withBytes { wrappingKey throws(OpenSSLError) in
-            let context = try CipherContext(libcryptoName, key: wrappingKey, iv: Self.initialValue, isEncrypting: false)
+            let context = try CipherContext(
+                row.libcryptoName,
+                key: wrappingKey,
+                iv: row.initialValue,
+                isEncrypting: false
+            )
             var count = 0
             let output = try SecretBytes(count: wrapped.count + 16) { buffer throws(OpenSSLError) in
                 var failure: OpenSSLError?

@@ -29,7 +29,7 @@ final class CipherContext {
             try setUp(context)
             guard EVP_CIPHER_CTX_get_key_length(context) == key.count else { throw OpenSSLError("EVP_CipherInit_ex2") }
             let bytes = key.bindMemory(to: UInt8.self).baseAddress
-            try check(EVP_CipherInit_ex2(context, nil, bytes, iv, direction, nil), "EVP_CipherInit_ex2")
+            try check(EVP_CipherInit_ex2(context, nil, bytes, iv.isEmpty ? nil : iv, direction, nil), "EVP_CipherInit_ex2")
         }
         self.context = context
         self.isEncrypting = isEncrypting

@@ -12,7 +12,8 @@ extension Store {
         }
     }
 
-    private static func certificates(named identifier: EntityIdentifier, in database: Database) throws -> [Certificate] {
+    private static func certificates(named identifier: EntityIdentifier, in database: Database) throws -> [Certificate]
+    {
         let (condition, arguments): (String, StatementArguments) =
             switch identifier {
             case .issuerAndSerial(let issuer, let serial): ("issuer = ? AND serial = ?", [Data(issuer), Data(serial)])

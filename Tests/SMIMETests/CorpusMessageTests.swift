@@ -1,0 +1,154 @@
+import CMS
+import Foundation
+import MIME
+import SMIME
+import Streams
+import TestSupport
+import Testing
+
+/// Messages made by others: what they expect, and that they come back byte for byte.
+@Suite struct CorpusMessageTests {
+    /// The sets of which every case must be right by now.
+    private static let required: Set = ["rfc4134", "thunderbird", "nss-interop"]
+    /// When the certificates of most sets are valid.
+    private static let now = Date(timeIntervalSince1970: 1_790_000_000)
+
+    @Test func `every signed message of the corpora gets its verdict`() async throws {
+        var figures = Figures("verify")
+        for item in try Corpus.cases("verify") {
+            let report = try await verify(item)
+            let isGood = Self.isGood(report, item)
+            figures.count(item, isGood ? "good" : "refused", note: isGood ? nil : Self.reasons(report))
+            if item.expect == "fail" {
+                #expect(report.status != .valid, "\(item.id) was accepted")
+                // Revocation by delta lists is not judged yet.
+                let isDelta = item.id.contains("deltaCRL")
+                #expect(!isGood || isDelta, "\(item.id) was accepted, \(Self.reasons(report))")
+            }
+            if item.expect == "ok", Self.required.contains(item.set) {
+                #expect(isGood, "\(item.id): \(Self.reasons(report))")
+            }
+        }
+        figures.report()
+    }
+
+    @Test func `every encrypted message of the corpora opens`() async throws {
+        var figures = Figures("decrypt")
+        for item in try Corpus.cases("decrypt") {
+            let bytes = try Fixtures.corpus(item.file)
+            let opener = MessageOpener(
+                try Keyring(item.needs),
+                at: item.needs?.at.map { Date(timeIntervalSince1970: $0) } ?? Self.now
+            )
+            do {
+                let opened =
+                    try bytes.first == 0x30
+                    ? await opener.decrypt(cms: MemorySource(bytes).stream())
+                    : await opener.decrypt(MemorySource(bytes))
+                let sink = MemorySink()
+                try opened.write(to: sink)
+                let text = String(decoding: sink.bytes, as: UTF8.self)
+                if let part = item.then?.contains { #expect(text.contains(part), "\(item.id)") }
+                figures.count(item, "opened")
+            } catch {
+                figures.count(item, "refused", note: "\(error)")
+                if item.expect == "ok", Self.required.contains(item.set) { Issue.record("\(item.id): \(error)") }
+            }
+        }
+        figures.report()
+    }
+
+    @Test func `every message of the corpora comes back byte for byte`() async throws {
+        var figures = Figures("round trip")
+        let keyring = try Keyring("alice")
+        let recipient = Recipient(try #require(keyring.identities.first).certificate)
+        let opener = MessageOpener(keyring, at: Self.now)
+        for item in try Corpus.cases("roundtrip") {
+            let bytes = try Fixtures.corpus(item.file)
+            do {
+                for cipher in [ContentCipher.aes256GCM, .aes128CBC] {
+                    let sink = MemorySink()
+                    let protector = try MessageProtector(MemorySource(bytes))
+                    try protector.encrypt(to: [recipient], cipher: cipher, at: Self.now, to: sink)
+                    let back = MemorySink()
+                    try await opener.decrypt(MemorySource(sink.bytes)).write(to: back)
+                    #expect(back.bytes == bytes, "\(item.id)")
+                }
+                try await signAndVerify(item, bytes, opener)
+                figures.count(item, "same")
+            } catch {
+                figures.count(item, "refused", note: "\(error)")
+                #expect(item.expect == "any", "\(item.id): \(error)")
+            }
+        }
+        figures.report()
+    }
+
+    /// Signs a message, and takes the signature off again: the same bytes, or the same parts if some were encoded.
+    private func signAndVerify(_ item: Corpus.Case, _ bytes: [UInt8], _ opener: MessageOpener) async throws {
+        let source = MemorySource(bytes)
+        let sink = MemorySink()
+        let signer = try Keyring.signer("alice")
+        try MessageProtector(source).sign(by: signer, as: .detached, at: Self.now, to: sink)
+        let result = try await opener.verify(MemorySource(sink.bytes))
+        #expect(result.report.signers.first?.integrity.ok == true, "\(item.id): \(Self.reasons(result.report))")
+        #expect(result.report.coverage == .whole, "\(item.id)")
+        let content = MemorySink()
+        #expect(try result.writeContent(to: content), "\(item.id)")
+        let signed = MemorySource(content.bytes)
+        let (before, after) = try (MIMEReader.message(in: source), MIMEReader.message(in: signed))
+        #expect(try leaves(before, source) == leaves(after, signed), "\(item.id)")
+    }
+
+    /// The decoded content of every part, in canonical lines.
+    private func leaves(_ entity: Entity, _ source: any ByteSource) throws -> [[UInt8]] {
+        guard entity.children.isEmpty else { return try entity.children.flatMap { try leaves($0, source) } }
+        if let embedded = try entity.embeddedMessage(in: source) { return try leaves(embedded, source) }
+        let decoded = entity.decodedBody(of: source)
+        let isText = entity.transferEncoding.isIdentity || entity.contentType.type == "text"
+        return [
+            try (isText ? decoded.lines(endingIn: .crlf) : decoded).makeReader().readAll(
+                limit: .max,
+                orThrow: CancellationError()
+            )
+        ]
+    }
+
+    private func verify(_ item: Corpus.Case) async throws -> VerificationReport {
+        let bytes = try Fixtures.corpus(item.file)
+        let opener = MessageOpener(
+            try Keyring(item.needs),
+            at: item.needs?.at.map { Date(timeIntervalSince1970: $0) } ?? Self.now,
+            checksRevocation: item.needs?.crl == true
+        )
+        do {
+            if bytes.first == 0x30 {
+                let content = try item.needs?.content.map { MemorySource(try Fixtures.corpus($0)).stream() }
+                return try await opener.verify(cms: MemorySource(bytes).stream(), detached: content).report
+            }
+            return try await opener.verify(MemorySource(bytes)).report
+        } catch {
+            Issue.record("\(item.id): \(error)")
+            return VerificationReport()
+        }
+    }
+
+    /// Whether everything that the case is about holds: its certificates may be for other purposes than mail.
+    private static func isGood(_ report: VerificationReport, _ item: Corpus.Case) -> Bool {
+        guard !report.signers.isEmpty, !report.isMalformed else { return false }
+        return report.signers.allSatisfy { signer in
+            let purposes: Set = ["chain-purpose", "key-usage", "weak-key", "chain-weak-signature"]
+            let chain = signer.chain.problems.filter { $0.level == .error }
+            let isChainGood = chain.allSatisfy { item.needs?.anyPurpose == true && purposes.contains($0.code) }
+            return signer.integrity.ok == true
+                && (item.needs?.cryptoOnly == true
+                    || isChainGood && signer.time.ok == true
+                        && (item.needs?.crl != true || signer.revocation.problems.isEmpty))
+        }
+    }
+
+    private static func reasons(_ report: VerificationReport) -> String {
+        let axes = report.signers.flatMap { [$0.integrity, $0.chain, $0.identity, $0.time] }.flatMap(\.problems)
+        return (report.problems + axes).map(\.code).joined(separator: " ") + " \(report.status)"
+    }
+}

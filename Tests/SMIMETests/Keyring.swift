@@ -1,0 +1,69 @@
+import CMS
+import Foundation
+import SMIME
+import Streams
+import TestSupport
+
+/// Keys, certificates and anchors in memory.
+struct Keyring: KeyProvider {
+    var identities: [EncryptedLayer.Key] = []
+    var known: [Certificate] = []
+    var store = TrustStore()
+
+    func keys(for recipients: [EntityIdentifier]) -> [EncryptedLayer.Key] {
+        identities.filter { identity in recipients.contains { $0.matches(identity.certificate) } }
+    }
+
+    func certificates(for signers: [EntityIdentifier]) -> [Certificate] { known }
+
+    func trust(for certificates: [Certificate]) -> TrustStore { store }
+
+    /// What a case of the corpora needs.
+    init(_ needs: Corpus.Case.Needs?) throws {
+        guard let needs else { return }
+        if let p12 = needs.p12 {
+            let file = try PKCS12(Fixtures.corpus(p12), passphrase: Passphrase(Array((needs.password ?? "").utf8)))
+            identities = file.identities.map { EncryptedLayer.Key(certificate: $0.certificate, privateKey: $0.key) }
+        }
+        if let certificate = needs.cert, let key = needs.key {
+            let certificates = try Self.certificates(certificate)
+            let keys = try KeyMaterial.read(Fixtures.corpus(key)).compactMap { item -> PrivateKey? in
+                guard case .privateKey(let encoded) = item else { return nil }
+                return try encoded.decode(passphrase: nil)
+            }
+            for key in keys {
+                for certificate in certificates where key.belongs(to: certificate) {
+                    identities.append(EncryptedLayer.Key(certificate: certificate, privateKey: key))
+                }
+            }
+        }
+        if let anchor = needs.ca { store.anchors = try Self.certificates(anchor) }
+        if let extra = needs.extra { known = try Self.certificates(extra) }
+    }
+
+    /// Nothing, or the test CA of `certs/` with some of its people.
+    init(_ names: String...) throws {
+        store.anchors = try Self.read(Fixtures.cert("ca/root.pem"))
+        for name in names {
+            guard let certificate = try Self.read(Fixtures.cert("\(name)/cert.pem")).first else { continue }
+            for case .privateKey(let key) in try KeyMaterial.read(Fixtures.cert("\(name)/key.pem")) {
+                identities.append(.init(certificate: certificate, privateKey: try key.decode(passphrase: nil)))
+            }
+        }
+    }
+
+    /// The signer that `name` of `certs/` is.
+    static func signer(_ name: String) throws -> SignedDataWriter.Signer {
+        guard let identity = try Keyring(name).identities.first else { throw CMSError.noKeyPair }
+        let chain = try read(Fixtures.cert("\(name)/chain.pem"))
+        return SignedDataWriter.Signer(key: identity.privateKey, certificate: identity.certificate, chain: chain)
+    }
+
+    private static func certificates(_ file: String) throws -> [Certificate] { try read(Fixtures.corpus(file)) }
+
+    static func read(_ bytes: [UInt8]) throws -> [Certificate] {
+        try KeyMaterial.read(bytes).compactMap {
+            if case .certificate(let certificate) = $0 { certificate } else { nil }
+        }
+    }
+}
