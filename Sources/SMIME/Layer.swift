@@ -26,11 +26,7 @@ enum Layer {
     /// Opens a CMS object that is said to be of type `declared`.
     init(cms stream: ByteStream, declared: String?, mustBeEntity: Bool) throws {
         let type = try CMSContentType(of: stream)
-        if let declared, let expected = Self.types[declared], !expected.contains(type) {
-            throw SMIMEError.malformed(
-                "smime-type says \(declared.escapedForDisplay), but the content is something else"
-            )
-        }
+        if let why = Self.contradiction(of: type, to: declared) { throw SMIMEError.malformed(why) }
         switch type {
         case .signedData: self = .signed(try SignedLayer(cms: stream))
         case .envelopedData, .authEnvelopedData:
@@ -38,6 +34,12 @@ enum Layer {
         case .compressedData: self = .compressed
         default: throw SMIMEError.malformed("a CMS object that mail does not carry")
         }
+    }
+
+    /// Why a CMS object of this type is not what its smime-type says; nil if it may be.
+    static func contradiction(of type: CMSContentType, to declared: String?) -> String? {
+        guard let declared, let expected = types[declared], !expected.contains(type) else { return nil }
+        return "smime-type says \(declared.escapedForDisplay), but the content is something else"
     }
 
     /// What each smime-type stands for (RFC 8551 §3.2.2); encrypted types are often mixed up, and do no harm.

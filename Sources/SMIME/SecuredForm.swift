@@ -29,6 +29,9 @@ extension Entity {
         return type.name == "multipart/signed" || type.isCMS || type.name == "application/octet-stream"
     }
 
+    /// Whether this part is a detached signature by its type, wherever it stands.
+    var isSignature: Bool { contentType.isSignature }
+
     private var multipartSigned: SecuredForm? {
         let stated = contentType.parameters["protocol"]?.lowercased()
         let isOurs = stated.map(Self.signatureTypes.contains) ?? children.last?.contentType.isSignature ?? false

@@ -16,8 +16,8 @@ struct SMIMECommand: AsyncParsableCommand {
             """,
         version: "0.1.0 (\(Libcrypto.version))",
         subcommands: [
-            Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, List.self, AccountCommand.self,
-            RecipientCommand.self, TrustCommand.self, Export.self, Doctor.self,
+            Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
+            AccountCommand.self, RecipientCommand.self, TrustCommand.self, Export.self, Doctor.self,
         ]
     )
 

@@ -25,6 +25,30 @@ public enum EntityIdentifier: Hashable, Sendable {
     }
 }
 
+extension EntityIdentifier: CustomStringConvertible {
+    /// The issuer's name; nil for a key identifier, and for a name that cannot be read.
+    public var issuerName: DistinguishedName? {
+        guard case .issuerAndSerial(let issuer, _) = self else { return nil }
+        return try? DistinguishedName(ASN1Node.read(issuer))
+    }
+
+    /// The octets of serial number or key identifier in hexadecimal.
+    public var hexadecimal: String {
+        switch self {
+        case .issuerAndSerial(_, let serialNumber): serialNumber.hexadecimal
+        case .subjectKeyIdentifier(let identifier): identifier.hexadecimal
+        }
+    }
+
+    /// What people are shown, safe to print.
+    public var description: String {
+        switch self {
+        case .issuerAndSerial: "serial \(hexadecimal) of \(issuerName.map { "\($0)" } ?? "an unreadable issuer")"
+        case .subjectKeyIdentifier: "key identifier \(hexadecimal)"
+        }
+    }
+}
+
 extension EntityIdentifier {
     /// Reads `IssuerAndSerialNumber` or a key identifier implicitly tagged with `keyIdentifierTag`.
     package init(berEncoded node: ASN1Node, keyIdentifierTag: ASN1Identifier = .context(0)) throws {

@@ -8,8 +8,8 @@ public struct SMIMECapability: Hashable, Sendable {
 
     package init(_ algorithm: AlgorithmIdentifier) { self.algorithm = algorithm }
 
-    /// The cipher's name as `aes-256-gcm`, or the dotted OID of anything else.
-    public var name: String { ContentCipher(oid: algorithm.algorithm)?.name ?? "\(algorithm.algorithm)" }
+    /// The algorithm's name as `aes-256-gcm`, or its dotted OID.
+    public var name: String { algorithm.displayName }
 
     /// What we announce, best first: what we read and want to be sent.
     static let ours: [SMIMECapability] = [ContentCipher.aes256GCM, .aes128GCM, .aes256CBC, .aes128CBC].map {

@@ -30,23 +30,52 @@ public struct RecipientInfo: Sendable {
     let wrapping: Wrapping
     let encryptedKey: [UInt8]
 
+    /// The parameters of the key-encryption algorithm for people; nil if there are none, or none that we know.
+    public var algorithmDetail: String? {
+        switch wrapping {
+        case .transport(.oaep(let digest, let mgf, _)): "\(digest.rawValue), mgf1 with \(mgf.rawValue)"
+        case .agreement(let scheme, let wrap, _, _):
+            "\(scheme.kdfDigest.rawValue) kdf, \(wrap.identifier.algorithm.displayName)"
+        case .transport, .unsupported: nil
+        }
+    }
+
     /// Reads one element of RecipientInfos.
     static func read(_ node: ASN1Node) throws -> [RecipientInfo] {
         switch node.identifier {
         case .sequence: try [keyTransport(node)]
         case .context(1): try keyAgreement(node)
-        case .context(2): [named(.keyEncryptionKey)]
-        case .context(3): [named(.password)]
-        default: [named(.other)]
+        case .context(2): [named(.keyEncryptionKey, algorithm(of: node))]
+        case .context(3): [named(.password, algorithm(of: node))]
+        default: [other(node)]
         }
     }
 
-    private static func named(_ kind: Kind) -> RecipientInfo {
+    /// The key-encryption algorithm of KEKRecipientInfo and PasswordRecipientInfo: what stands before the key.
+    private static func algorithm(of node: ASN1Node) -> String? {
+        guard let fields = try? node.children().suffix(2), fields.count == 2, let field = fields.first else {
+            return nil
+        }
+        return (try? AlgorithmIdentifier(berEncoded: field))?.displayName
+    }
+
+    /// What OtherRecipientInfo says it is; KEMRecipientInfo (RFC 9629 §3) names a certificate and a mechanism.
+    private static func other(_ node: ASN1Node) -> RecipientInfo {
+        guard node.identifier == .context(4), let fields = try? node.children(), fields.count == 2,
+            let type = try? fields[0].objectIdentifier()
+        else { return named(.other, nil) }
+        guard type == [1, 2, 840, 113549, 1, 9, 16, 13, 3], let kem = try? fields[1].children(), kem.count > 2,
+            let mechanism = try? AlgorithmIdentifier(berEncoded: kem[2])
+        else { return named(.other, type.displayName) }
+        return named(.other, mechanism.displayName, try? EntityIdentifier(berEncoded: kem[1]))
+    }
+
+    private static func named(_ kind: Kind, _ algorithm: String?, _ identifier: EntityIdentifier? = nil) -> Self {
         RecipientInfo(
             kind: kind,
-            identifier: nil,
-            algorithm: kind.rawValue,
-            wrapping: .unsupported("\(kind.rawValue) recipients"),
+            identifier: identifier,
+            algorithm: algorithm ?? kind.rawValue,
+            wrapping: .unsupported(identifier == nil ? "\(kind.rawValue) recipients" : algorithm ?? kind.rawValue),
             encryptedKey: []
         )
     }
@@ -78,7 +107,7 @@ public struct RecipientInfo: Sendable {
                 guard case .unsupported(let what) = error else { throw error }
                 return ("rsa-oaep", .unsupported(what))
             }
-        default: return ("\(algorithm.algorithm)", .unsupported("key transport \(algorithm.algorithm)"))
+        default: return (algorithm.displayName, .unsupported("key transport \(algorithm.algorithm)"))
         }
     }
 
@@ -134,7 +163,7 @@ public struct RecipientInfo: Sendable {
             return try RecipientInfo(
                 kind: .keyAgreement,
                 identifier: recipient(identifier),
-                algorithm: isKnown ? "ecdh" : "\(algorithm.algorithm)",
+                algorithm: isKnown ? "ecdh" : algorithm.displayName,
                 wrapping: wrapping,
                 encryptedKey: Array(key.bytes)
             )

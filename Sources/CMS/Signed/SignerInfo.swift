@@ -9,6 +9,8 @@ public struct SignerInfo: Sendable {
     public let identifier: EntityIdentifier
     /// The digest of the content; nil if it is none that we know.
     public let digest: DigestAlgorithm?
+    /// The digest's name for people, or its dotted OID.
+    public let digestName: String
     /// The attributes under the signature, in the order of the message.
     let signedAttributes: [Attribute]
     /// The signed attributes as they were encoded, with their own tag; nil if there are none.
@@ -23,7 +25,9 @@ public struct SignerInfo: Sendable {
         _ = try Int(berEncoded: &nodes)
         guard let identifier = nodes.next() else { throw CMSError.malformed(.cms, "SignerInfo") }
         self.identifier = try EntityIdentifier(berEncoded: identifier)
-        digest = DigestAlgorithm(oid: try AlgorithmIdentifier(berEncoded: &nodes).algorithm)
+        let digestAlgorithm = try AlgorithmIdentifier(berEncoded: &nodes)
+        digest = DigestAlgorithm(oid: digestAlgorithm.algorithm)
+        digestName = digestAlgorithm.displayName
         guard var next = nodes.next() else { throw CMSError.malformed(.cms, "SignerInfo") }
         if next.identifier == .context(0) {
             signedAttributes = try next.children(.context(0)).map { try Attribute(berEncoded: $0) }
@@ -54,14 +58,14 @@ public struct SignerInfo: Sendable {
 
     /// The signature algorithm's name for people, or its dotted OID.
     public var signatureName: String {
-        (try? SignatureAlgorithm(signatureAlgorithm).name) ?? "\(signatureAlgorithm.algorithm)"
+        (try? SignatureAlgorithm(signatureAlgorithm).name) ?? signatureAlgorithm.displayName
     }
 
     /// The names or numbers of the attributes under the signature, for reports.
-    public var signedAttributeTypes: [String] { signedAttributes.map { "\($0.type)" } }
+    public var signedAttributeTypes: [String] { signedAttributes.map(\.type.displayName) }
 
     /// The names or numbers of the attributes beside the signature, for reports.
-    public var unsignedAttributeTypes: [String] { unsignedAttributes.map { "\($0.type)" } }
+    public var unsignedAttributeTypes: [String] { unsignedAttributes.map(\.type.displayName) }
 
     /// The value of a signed attribute that stands there once, with one value.
     func signedValue(_ type: ASN1ObjectIdentifier) -> [UInt8]? {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CMS
+import SMIME
 import Streams
 
 /// For verbs that also take bare CMS objects: in what form the input comes and the output goes.
@@ -40,40 +40,5 @@ struct ObjectOptions: ParsableArguments {
     func write(to sink: any ByteSink, _ body: (any ByteSink) throws -> Void) throws {
         guard outform == .pem else { return try body(sink) }
         try PEMObject.write(to: sink, body)
-    }
-}
-
-/// A CMS object in PEM (RFC 7468 §9), of any size.
-enum PEMObject {
-    private static let searched = 4096
-
-    /// The object in the first PEM block of `source`.
-    static func stream(of source: any ByteSource) throws -> ByteStream {
-        let head = try source.bytes(in: 0..<min(source.count, searched))
-        let tailStart = max(0, source.count - searched)
-        let tail = try source.bytes(in: tailStart..<source.count)
-        guard head.starts(with: Array("-----BEGIN ".utf8)), let lineEnd = head.firstIndex(of: 10),
-            let end = tail.lastRange(of: Array("-----END ".utf8))
-        else { throw CMSError.malformed(.pem, "no PEM block") }
-        let range = lineEnd + 1..<tailStart + end
-        guard !range.isEmpty else { throw CMSError.malformed(.pem, "an empty PEM block") }
-        return source.stream(in: range).base64Decoded()
-    }
-
-    /// Writes what `body` writes as one PEM block.
-    static func write(to sink: any ByteSink, _ body: (any ByteSink) throws -> Void) throws {
-        try sink.write("-----BEGIN CMS-----\n")
-        let encoder = Base64Encoder(sink, lineEnd: [10])
-        try body(encoder)
-        try encoder.finish()
-        try sink.write("-----END CMS-----\n")
-    }
-}
-
-extension [UInt8] {
-    /// Where `pattern` stands for the last time.
-    fileprivate func lastRange(of pattern: [UInt8]) -> Int? {
-        guard count >= pattern.count else { return nil }
-        return (0...(count - pattern.count)).last { self[$0...].starts(with: pattern) }
     }
 }

@@ -1,0 +1,63 @@
+import SwiftASN1
+
+extension ASN1ObjectIdentifier {
+    /// The name that reports show, or the dotted number of anything without one.
+    var displayName: String { Self.names[self] ?? "\(self)" }
+
+    /// Names of what is told apart in reports but has no row in a table of its own.
+    private static let names: [ASN1ObjectIdentifier: String] = contentTypes.merging(attributes) { first, _ in first }
+        .merging(algorithms) { first, _ in first }
+
+    private static let contentTypes: [ASN1ObjectIdentifier: String] = [
+        ContentType.data: "data", ContentType.signedData: "signed-data", ContentType.envelopedData: "enveloped-data",
+        ContentType.digestedData: "digested-data", ContentType.encryptedData: "encrypted-data",
+        ContentType.authenticatedData: "authenticated-data", ContentType.compressedData: "compressed-data",
+        ContentType.authEnvelopedData: "authenveloped-data",
+        [1, 2, 840, 113549, 1, 9, 16, 1, 1]: "receipt", [1, 2, 840, 113549, 1, 9, 16, 1, 4]: "timestamp-token",
+        [1, 2, 840, 113549, 1, 9, 16, 1, 6]: "content-info",
+    ]
+
+    private static let attributes: [ASN1ObjectIdentifier: String] = [
+        CMSAttribute.contentType: "contentType", CMSAttribute.messageDigest: "messageDigest",
+        CMSAttribute.signingTime: "signingTime", CMSAttribute.countersignature: "countersignature",
+        CMSAttribute.smimeCapabilities: "smimeCapabilities",
+        CMSAttribute.encryptionKeyPreference: "smimeEncryptionKeyPreference",
+        CMSAttribute.signingCertificate: "signingCertificate",
+        CMSAttribute.signingCertificateV2: "signingCertificateV2",
+        [1, 2, 840, 113549, 1, 9, 15, 1]: "preferSignedData", [1, 2, 840, 113549, 1, 9, 52]: "cmsAlgorithmProtection",
+        [1, 2, 840, 113549, 1, 9, 16, 2, 1]: "receiptRequest", [1, 2, 840, 113549, 1, 9, 16, 2, 2]: "securityLabel",
+        [1, 2, 840, 113549, 1, 9, 16, 2, 3]: "mlExpandHistory", [1, 2, 840, 113549, 1, 9, 16, 2, 4]: "contentHint",
+        [1, 2, 840, 113549, 1, 9, 16, 2, 5]: "msgSigDigest", [1, 2, 840, 113549, 1, 9, 16, 2, 7]: "contentIdentifier",
+        [1, 2, 840, 113549, 1, 9, 16, 2, 9]: "equivalentLabels",
+        [1, 2, 840, 113549, 1, 9, 16, 2, 10]: "contentReference",
+        [1, 2, 840, 113549, 1, 9, 16, 2, 14]: "signatureTimeStampToken",
+        [1, 3, 6, 1, 4, 1, 311, 16, 4]: "microsoftRecipientInfo",
+    ]
+
+    private static let algorithms: [ASN1ObjectIdentifier: String] = [
+        [2, 16, 840, 1, 101, 3, 4, 2, 8]: "sha3-256", [2, 16, 840, 1, 101, 3, 4, 2, 9]: "sha3-384",
+        [2, 16, 840, 1, 101, 3, 4, 2, 10]: "sha3-512", [2, 16, 840, 1, 101, 3, 4, 2, 11]: "shake128",
+        [2, 16, 840, 1, 101, 3, 4, 2, 12]: "shake256", [1, 2, 840, 113549, 2, 2]: "md2",
+        [1, 3, 101, 110]: "x25519", [1, 3, 101, 112]: "ed25519", [1, 3, 101, 113]: "ed448",
+        [2, 16, 840, 1, 101, 3, 4, 3, 17]: "ml-dsa-44", [2, 16, 840, 1, 101, 3, 4, 3, 18]: "ml-dsa-65",
+        [2, 16, 840, 1, 101, 3, 4, 3, 19]: "ml-dsa-87", [2, 16, 840, 1, 101, 3, 4, 4, 1]: "ml-kem-512",
+        [2, 16, 840, 1, 101, 3, 4, 4, 2]: "ml-kem-768", [2, 16, 840, 1, 101, 3, 4, 4, 3]: "ml-kem-1024",
+        [2, 16, 840, 1, 101, 3, 4, 1, 22]: "aes-192-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 26]: "aes-192-gcm",
+        [2, 16, 840, 1, 101, 3, 4, 1, 7]: "aes-128-ccm", [2, 16, 840, 1, 101, 3, 4, 1, 47]: "aes-256-ccm",
+        [1, 2, 840, 113549, 1, 9, 16, 3, 18]: "chacha20-poly1305", [1, 3, 14, 3, 2, 7]: "des-cbc",
+        [1, 2, 840, 113549, 3, 4]: "rc4", [1, 2, 840, 113533, 7, 66, 10]: "cast5-cbc",
+        [2, 16, 840, 1, 101, 3, 4, 1, 5]: "aes-128-wrap", [2, 16, 840, 1, 101, 3, 4, 1, 25]: "aes-192-wrap",
+        [2, 16, 840, 1, 101, 3, 4, 1, 45]: "aes-256-wrap", [1, 2, 840, 113549, 1, 9, 16, 3, 6]: "des-ede3-wrap",
+        [1, 2, 840, 113549, 1, 9, 16, 3, 7]: "rc2-wrap",
+        [1, 2, 840, 113549, 1, 9, 16, 3, 9]: "pwri-kek", [1, 2, 840, 113549, 1, 9, 16, 3, 5]: "ssdh",
+        [1, 2, 840, 113549, 1, 9, 16, 3, 8]: "zlib", Key.rsa: "rsa", Key.rsaOAEP: "rsa-oaep", Key.rsaPSS: "rsa-pss",
+        Key.ellipticCurve: "ec", Key.dsa: "dsa",
+    ]
+}
+
+extension AlgorithmIdentifier {
+    /// The name of the algorithm where one of our tables has it, or its dotted number.
+    var displayName: String {
+        DigestAlgorithm(oid: algorithm)?.rawValue ?? ContentCipher(oid: algorithm)?.name ?? algorithm.displayName
+    }
+}

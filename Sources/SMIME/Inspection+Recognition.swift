@@ -1,0 +1,72 @@
+import CMS
+import MIME
+import Streams
+
+extension Inspection {
+    /// Recognises a file by its beginning.
+    static func anything(_ source: any ByteSource, _ inspector: inout Inspector) throws -> Inspection {
+        let head = try source.bytes(in: 0..<min(source.count, headCount))
+        if head.first == 0x30 { return try binary(source, &inspector) }
+        if PEMObject.begins(head) { return try armored(source, &inspector) }
+        let fields = try HeaderBlock(parsing: head).fields
+        if !fields.contains(where: { field in mailFields.contains { field.isNamed($0) } }) {
+            // Text that may be keys or certificates, with words for people in front.
+            do { return try keyMaterial(source) } catch let error as CMSError {
+                if head.starts(with: "-----BEGIN ".utf8) { throw error }
+            }
+            let decoded = source.stream().base64Decoded()
+            if head.starts(with: "MI".utf8), try isBase64CMS(decoded) {
+                return Inspection(.cms(try inspector.object(decoded)))
+            }
+        }
+        guard !fields.isEmpty else {
+            throw SMIMEError.malformed("neither mail, nor CMS, PKCS#12, certificates or keys")
+        }
+        return Inspection(.message(try inspector.message(in: source)))
+    }
+
+    /// PEM: a CMS object, or keys and certificates.
+    static func armored(_ source: any ByteSource, _ inspector: inout Inspector) throws -> Inspection {
+        let head = try source.bytes(in: 0..<min(source.count, headCount))
+        guard PEMObject.begins(head) else { return try keyMaterial(source) }
+        return Inspection(.cms(try inspector.object(PEMObject.stream(of: source))))
+    }
+
+    /// DER or BER: a CMS object, or keys and certificates.
+    static func binary(_ source: any ByteSource, _ inspector: inout Inspector) throws -> Inspection {
+        guard try CMSOutline.isCMS(source.stream()) else { return try keyMaterial(source) }
+        return Inspection(.cms(try inspector.object(source.stream())))
+    }
+
+    private static func keyMaterial(_ source: any ByteSource) throws -> Inspection {
+        guard source.count <= maximumKeyMaterial else { throw CMSError.limitExceeded("file size") }
+        let items = try KeyMaterial.read(source.bytes(in: 0..<source.count))
+        for case .pkcs12(let bytes) in items {
+            let outline = try PKCS12Outline(bytes)
+            var inspection = Inspection(.pkcs12(outline))
+            if outline.hasTrailingBytes {
+                inspection.problems.append(Problem("trailing-bytes", .warning, "bytes follow the PKCS#12 structure"))
+            }
+            if outline.mac == nil {
+                inspection.problems.append(Problem("no-mac", .warning, "nothing protects the file against changes"))
+            }
+            return inspection
+        }
+        return Inspection(.certificates(items))
+    }
+
+    private static func isBase64CMS(_ stream: ByteStream) throws -> Bool {
+        do { return try CMSOutline.isCMS(stream) } catch StreamError.malformedBase64 { return false }
+    }
+
+    /// How much of a file is looked at to recognise it, in bytes.
+    private static let headCount = 64 * 1024
+    /// The largest file of keys, certificates or revocation lists, which is read whole.
+    private static let maximumKeyMaterial = 32 << 20
+
+    /// Fields of which every mail has one.
+    private static let mailFields = [
+        "From", "To", "Cc", "Date", "Subject", "Message-ID", "MIME-Version", "Content-Type", "Received", "Return-Path",
+        "Delivered-To", "Sender", "Reply-To", "Content-Transfer-Encoding",
+    ]
+}

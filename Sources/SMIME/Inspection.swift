@@ -1,0 +1,113 @@
+public import CMS
+import MIME
+public import Streams
+
+/// What a file is and holds, as far as it can be told without any key and without judging anything.
+public struct Inspection: Sendable {
+    /// What the file is.
+    public enum Subject: Sendable {
+        /// Certificates, revocation lists and private keys.
+        case certificates([KeyMaterial])
+        /// A bare CMS object.
+        case cms(Layer)
+        /// A mail message.
+        case message(Part)
+        case pkcs12(PKCS12Outline)
+    }
+
+    /// The form of the input.
+    public enum Form: Sendable {
+        /// To be found out.
+        case any
+        /// A mail message.
+        case message
+        /// DER or BER.
+        case der
+        /// PEM.
+        case pem
+    }
+
+    /// A MIME entity.
+    public struct Part: Sendable {
+        /// The media type, as `text/plain`.
+        public let mediaType: String
+        /// Those of its parameters that matter to S/MIME and to people.
+        public let parameters: [String: String]
+        /// The name of the transfer encoding.
+        public let transferEncoding: String
+        /// The name that the part's file would have.
+        public let filename: String?
+        /// The length of the body in bytes, as it is encoded.
+        public let count: Int
+        /// The CMS object that is this part's body, or that signs it; nil if there is none.
+        public internal(set) var layer: Layer?
+        /// The parts of a multipart, or the message in a message.
+        public internal(set) var parts: [Part] = []
+        /// What is wrong with this part, leaving aside layer and parts.
+        public internal(set) var problems: [Problem] = []
+    }
+
+    /// A CMS object.
+    public struct Layer: Sendable {
+        /// What the object says about itself.
+        public let outline: CMSOutline
+        /// What is in it; nil if that is encrypted, detached, or nothing with a structure.
+        public internal(set) var content: Content?
+        /// What is wrong with the object or with its place in the message.
+        public internal(set) var problems: [Problem]
+    }
+
+    /// What a signed object holds.
+    public indirect enum Content: Sendable {
+        case part(Part)
+        case layer(Layer)
+    }
+
+    public let subject: Subject
+    /// What is wrong with the file as a whole.
+    public internal(set) var problems: [Problem] = []
+
+    init(_ subject: Subject) { self.subject = subject }
+
+    /// Finds out what `source` is, and looks into it.
+    ///
+    /// Memory does not grow with the content of a message; opaque content is spooled to look for layers inside it.
+    /// - Throws: `SMIMEError.malformed` for what is empty or nothing that is known; `CMSError` and `MIMEError` where
+    ///   nothing can be shown; `StreamError`.
+    public init(of source: any ByteSource, form: Form = .any) throws {
+        guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
+        var inspector = Inspector()
+        switch form {
+        case .message: self.init(.message(try inspector.message(in: source)))
+        case .der: self = try Self.binary(source, &inspector)
+        case .pem: self = try Self.armored(source, &inspector)
+        case .any: self = try Self.anything(source, &inspector)
+        }
+        try source.checkUnchanged()
+    }
+
+    /// Every problem there is, from the outside in.
+    public var allProblems: [Problem] {
+        switch subject {
+        case .certificates, .pkcs12: problems
+        case .cms(let layer): problems + layer.allProblems
+        case .message(let part): problems + part.allProblems
+        }
+    }
+}
+
+extension Inspection.Part {
+    fileprivate var allProblems: [Problem] {
+        problems + (layer?.allProblems ?? []) + parts.flatMap(\.allProblems)
+    }
+}
+
+extension Inspection.Layer {
+    fileprivate var allProblems: [Problem] {
+        switch content {
+        case .part(let part): problems + part.allProblems
+        case .layer(let layer): problems + layer.allProblems
+        case nil: problems
+        }
+    }
+}

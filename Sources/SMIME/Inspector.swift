@@ -1,0 +1,172 @@
+import CMS
+import MIME
+import Streams
+
+/// Walks through parts and layers, and keeps count of what it has seen of one file.
+struct Inspector {
+    private var parts = 0
+    private var layers = 0
+    /// How many bytes of certificates and the like may still be kept.
+    private var left = CMSOutline.maximumCount
+
+    /// How many CMS objects of one file are opened, at any depth.
+    private static let maximumObjects = 200
+    /// How many bytes a body is read at a time: where its encoding is damaged no more than these are lost.
+    private static let piece = 256
+    /// The parameters of a Content-Type that are shown.
+    fileprivate static let shownParameters = ["charset", "micalg", "protocol", "smime-type"]
+
+    /// Inspects a mail message.
+    mutating func message(in source: any ByteSource) throws -> Inspection.Part {
+        try part(SecuredEntity(entity: MIMEReader.message(in: source), source: source), depth: 0)
+    }
+
+    /// Inspects a bare CMS object.
+    ///
+    /// - Throws: `CMSError` if it is none.
+    mutating func object(_ stream: ByteStream, depth: Int = 0) throws -> Inspection.Layer {
+        layers += 1
+        let spool = Spool()
+        let isSigned = try CMSContentType(of: stream) == .signedData
+        let outline = try CMSOutline(reading: stream, content: isSigned ? spool : CountingSink(), limit: left)
+        left = max(0, left - outline.count)
+        var layer = Inspection.Layer(outline: outline, content: nil, problems: outline.problems)
+        guard isSigned, let count = outline.contentCount, count > 0, outline.contentType == "data" else { return layer }
+        do { layer.content = try content(of: spool.finish(), depth: depth + 1) } catch {
+            layer.problems.append(try Self.problem(error))
+        }
+        return layer
+    }
+
+    /// What signed content is: a MIME entity, a CMS object, or nil if nothing of that kind.
+    private mutating func content(of source: any ByteSource, depth: Int) throws -> Inspection.Content? {
+        let head = try source.bytes(in: 0..<min(source.count, 2))
+        if head.first == 0x30, try CMSOutline.isCMS(source.stream()) {
+            guard mayOpen(depth) else { throw SMIMEError.tooManyLayers }
+            return .layer(try object(source.stream(), depth: depth))
+        }
+        let entity = try MIMEReader.message(in: source)
+        guard !entity.header.fields.isEmpty || head.first == 10 || head == [13, 10] else { return nil }
+        return .part(try part(SecuredEntity(entity: entity, source: source), depth: depth))
+    }
+
+    private mutating func part(_ part: SecuredEntity, depth: Int) throws -> Inspection.Part {
+        parts += 1
+        guard parts <= MIMELimit.parts.rawValue else { throw MIMEError.limitExceeded(.parts) }
+        var result = Inspection.Part(part.entity)
+        let isLeaf = part.entity.children.isEmpty
+        switch part.entity.securedForm {
+        case .cms(let declared): try open(part.entity, part.source, declared, depth, into: &result)
+        case .multipartSigned(_, let signature):
+            try open(signature, part.source, nil, depth, into: &result)
+            if let type = result.layer?.outline.type, type != .signedData {
+                result.problems.append(Problem("malformed", "the second part of multipart/signed is no signature"))
+            }
+        case .malformed(let why):
+            result.problems.append(Problem("malformed", why))
+            if isLeaf { try open(part.entity, part.source, nil, depth, into: &result) }
+        case nil where part.entity.isSignature && isLeaf:
+            // A signature away from what it signs.
+            try open(part.entity, part.source, nil, depth, into: &result)
+        case nil: break
+        }
+        result.parts = try children(of: part, depth: depth, problems: &result.problems)
+        return result
+    }
+
+    /// The parts of a multipart; a signature that belongs to the multipart is not opened twice.
+    private mutating func children(
+        of part: SecuredEntity,
+        depth: Int,
+        problems: inout [Problem]
+    ) throws -> [Inspection.Part] {
+        if case .multipartSigned(let content, let signature) = part.entity.securedForm {
+            parts += 1
+            let inner = try self.part(SecuredEntity(entity: content, source: part.source), depth: depth + 1)
+            return [inner, Inspection.Part(signature)]
+        }
+        var children = part.entity.children
+        if part.entity.contentType.isMessage {
+            guard depth < MessageOpener.maximumLayers else {
+                problems.append(Problem("too-deep", .warning, "messages inside each other are not looked into further"))
+                return []
+            }
+            do { children = try part.entity.embeddedMessage(in: part.source).map { [$0] } ?? [] } catch {
+                problems.append(try Self.problem(error))
+            }
+        }
+        // Multiparts inside each other are bounded by the reader; messages and layers are counted.
+        let depth = part.entity.contentType.isMessage ? depth + 1 : depth
+        return try children.map { try self.part(SecuredEntity(entity: $0, source: part.source), depth: depth) }
+    }
+
+    /// Opens the CMS object that is the body of `entity`.
+    private mutating func open(
+        _ entity: Entity,
+        _ source: any ByteSource,
+        _ declared: String?,
+        _ depth: Int,
+        into result: inout Inspection.Part
+    ) throws {
+        guard mayOpen(depth) else {
+            result.problems.append(Problem("too-many-layers", "there are too many layers to look into"))
+            return
+        }
+        do {
+            let layer = try object(entity.decodedBody(of: source).inPieces(of: Self.piece), depth: depth)
+            if let why = Layer.contradiction(of: layer.outline.type, to: declared) {
+                result.problems.append(Problem("malformed", why))
+            }
+            result.layer = layer
+        } catch { result.problems.append(try Self.problem(error)) }
+    }
+
+    private func mayOpen(_ depth: Int) -> Bool { depth < MessageOpener.maximumLayers && layers < Self.maximumObjects }
+
+    /// An error that says what is wrong with the input as a problem; any other is thrown on.
+    private static func problem(_ error: any Error) throws -> Problem {
+        switch error {
+        case SMIMEError.malformed(let why): return Problem("malformed", why)
+        case SMIMEError.tooManyLayers: return Problem("too-many-layers", "there are too many layers to look into")
+        case CMSError.malformed(_, let why): return Problem("cms-malformed", "the CMS object is malformed: \(why)")
+        case CMSError.limitExceeded(let what): return Problem("cms-limit", "the CMS object exceeds a limit: \(what)")
+        case MIMEError.unreadable(let cause): throw cause
+        case let error as MIMEError: return Problem("malformed", "\(error)")
+        default: throw error
+        }
+    }
+}
+
+extension Inspection.Part {
+    /// What the header of an entity says.
+    fileprivate init(_ entity: Entity) {
+        let type = entity.contentType
+        mediaType = type.name
+        let named = Inspector.shownParameters.compactMap { name in type.parameters[name].map { (name, $0) } }
+        parameters = Dictionary(uniqueKeysWithValues: named)
+        transferEncoding = entity.transferEncoding.name
+        filename = entity.disposition?.filename ?? type.parameters["name"]
+        count = entity.bodyRange.count
+        problems = entity.defects.sorted { $0.rawValue < $1.rawValue }
+            .map { Problem($0.rawValue, $0.isError ? .error : .warning, $0.text) }
+    }
+}
+
+extension ByteStream {
+    /// The same bytes in reads of at most `size`.
+    fileprivate func inPieces(of size: Int) -> ByteStream { ByteStream { PieceReader(try makeReader(), size) } }
+}
+
+private final class PieceReader: ByteReader {
+    private let upstream: any ByteReader
+    private let size: Int
+
+    init(_ upstream: any ByteReader, _ size: Int) {
+        self.upstream = upstream
+        self.size = size
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        try upstream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(size)))
+    }
+}

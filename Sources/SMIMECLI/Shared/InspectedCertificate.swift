@@ -1,0 +1,136 @@
+import CMS
+import Foundation
+import SMIME
+
+/// A certificate as it stands in a file or message, trusted or not.
+struct CertificateOutput: Encodable {
+    let subject: String
+    let issuer: String
+    let serial: String
+    let addresses: [String]
+    let fingerprint: Fingerprint
+    let notBefore: Date
+    let notAfter: Date
+    /// Whether the time of judgement lies in the validity period.
+    let current: Bool
+    let key: String
+    let signature: String
+    let authority: Bool
+    let keyUsage: String?
+    let extendedKeyUsages: [String]?
+    let keyIdentifier: String?
+
+    init(_ certificate: Certificate, at time: Date) {
+        subject = certificate.subject.description
+        issuer = certificate.issuer.description
+        serial = certificate.serialNumber.hex
+        addresses = certificate.addresses
+        fingerprint = certificate.fingerprint
+        notBefore = certificate.notBefore
+        notAfter = certificate.notAfter
+        current = certificate.isValid(at: time)
+        key = certificate.publicKeyAlgorithm.description
+        signature = certificate.signatureAlgorithm
+        authority = certificate.isCertificateAuthority
+        keyUsage = certificate.keyUsage?.description
+        extendedKeyUsages = certificate.extendedKeyUsages
+        keyIdentifier = certificate.subjectKeyIdentifier?.hex
+    }
+}
+
+/// A revocation list.
+struct CertificateListOutput: Encodable {
+    let issuer: String
+    let fingerprint: Fingerprint
+    let thisUpdate: Date
+    let nextUpdate: Date?
+    /// Whether the next list is not due yet at the time of judgement.
+    let current: Bool
+
+    init(_ list: CertificateList, at time: Date) {
+        issuer = list.issuer.description
+        fingerprint = list.fingerprint
+        thisUpdate = list.thisUpdate
+        nextUpdate = list.nextUpdate
+        current = list.isCurrent(at: time)
+    }
+}
+
+/// A private key, of which nothing is told but that it is there.
+struct PrivateKeyOutput: Encodable {
+    let encrypted: Bool
+}
+
+/// A part of a PKCS#12 file.
+struct SafeOutput: Encodable {
+    /// Missing if the part is not encrypted.
+    let encryption: String?
+    let bags: [Bag]
+    let keyEncryptions: [String]
+
+    /// So many bags of a kind; an array, since a dictionary's keys would be changed to snake case.
+    struct Bag: Encodable {
+        let kind: String
+        let count: Int
+    }
+
+    init(_ part: PKCS12Outline.Part) {
+        encryption = part.encryption
+        bags = part.bags.sorted { $0.key < $1.key }.map { Bag(kind: $0.key, count: $0.value) }
+        keyEncryptions = part.keyEncryptions
+    }
+}
+
+extension [KeyMaterial] {
+    var certificates: [Certificate] {
+        compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
+    }
+
+    var certificateLists: [CertificateList] {
+        compactMap { if case .certificateList(let list) = $0 { list } else { nil } }
+    }
+
+    var privateKeys: [EncodedPrivateKey] {
+        compactMap { if case .privateKey(let key) = $0 { key } else { nil } }
+    }
+}
+
+extension CertificateList {
+    /// Whether `time` lies between this update and the next.
+    func isCurrent(at time: Date) -> Bool { thisUpdate <= time && nextUpdate.map { time <= $0 } ?? true }
+}
+
+extension Inspection {
+    /// What reports call the kind of file.
+    var kind: String {
+        switch subject {
+        case .certificates: "certificates"
+        case .cms: "cms"
+        case .message: "message"
+        case .pkcs12: "pkcs12"
+        }
+    }
+}
+
+extension CMSOutline {
+    /// The layer's type as verify has it; the type's own name for those that verify does not know.
+    var layerType: String {
+        switch type {
+        case .authEnvelopedData: "authenticated-encrypted"
+        case .compressedData: "compressed"
+        case .envelopedData: "encrypted"
+        case .signedData where !isCertificatesOnly: "signed"
+        default: typeName
+        }
+    }
+
+    /// The layer's algorithm as verify has it: of the signatures, or of the object.
+    var layerAlgorithm: String {
+        (type == .signedData ? signers.map(\.signatureName) : algorithms).joined(separator: ", ")
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Two lower-case digits for each byte.
+    fileprivate var hex: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+}

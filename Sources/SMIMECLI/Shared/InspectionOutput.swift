@@ -1,0 +1,172 @@
+import CMS
+import Foundation
+import SMIME
+
+/// An inspection as JSON: `layers` in the order they are met, and `parts` that name theirs by its index.
+struct InspectionOutput: Encodable {
+    let file: String
+    let kind: String
+    /// Only for messages and CMS objects.
+    var layers: [LayerOutput]?
+    var parts: [PartOutput]?
+    /// Only for files of keys and certificates.
+    var certificates: [CertificateOutput]?
+    var crls: [CertificateListOutput]?
+    var privateKeys: [PrivateKeyOutput]?
+    /// Only for PKCS#12; `mac` is then null if there is none.
+    var safes: [SafeOutput]?
+    var mac: String?
+    let problems: [ProblemReport]
+
+    /// - Parameter time: the time that validity is told for.
+    init(_ inspection: Inspection, file: String, at time: Date) {
+        self.file = file
+        kind = inspection.kind
+        problems = inspection.problems.map(ProblemReport.init)
+        var layers: [LayerOutput] = []
+        switch inspection.subject {
+        case .certificates(let items):
+            certificates = items.certificates.map { CertificateOutput($0, at: time) }
+            crls = items.certificateLists.map { CertificateListOutput($0, at: time) }
+            privateKeys = items.privateKeys.map { PrivateKeyOutput(encrypted: $0.isEncrypted) }
+        case .cms(let layer):
+            parts = PartOutput.content(of: layer, into: &layers, at: time)
+            self.layers = layers
+        case .message(let part):
+            parts = [PartOutput(part, into: &layers, at: time)]
+            self.layers = layers
+        case .pkcs12(let outline):
+            mac = outline.mac
+            safes = outline.parts.map(SafeOutput.init)
+        }
+    }
+}
+
+/// A MIME entity.
+struct PartOutput: Encodable {
+    let contentType: String
+    let parameters: [String: String]
+    let encoding: String
+    let filename: String?
+    let size: Int
+    /// Where this part's CMS object stands among the layers.
+    let layer: Int?
+    let parts: [PartOutput]
+    let problems: [ProblemReport]
+
+    init(_ part: Inspection.Part, into layers: inout [LayerOutput], at time: Date) {
+        contentType = part.mediaType
+        parameters = part.parameters
+        encoding = part.transferEncoding
+        filename = part.filename
+        size = part.count
+        problems = part.problems.map(ProblemReport.init)
+        layer = part.layer.map { _ in layers.count }
+        let inside = part.layer.map { Self.content(of: $0, into: &layers, at: time) } ?? []
+        var outputs: [PartOutput] = []
+        for inner in part.parts { outputs.append(PartOutput(inner, into: &layers, at: time)) }
+        parts = inside + outputs
+    }
+
+    /// Adds `layer`, and those directly in it, to the layers; returns the parts inside.
+    static func content(
+        of layer: Inspection.Layer,
+        into layers: inout [LayerOutput],
+        at time: Date
+    ) -> [PartOutput] {
+        layers.append(LayerOutput(layer, at: time))
+        switch layer.content {
+        case nil: return []
+        case .layer(let inner): return content(of: inner, into: &layers, at: time)
+        case .part(let part): return [PartOutput(part, into: &layers, at: time)]
+        }
+    }
+}
+
+/// A CMS object: the keys of verify's layers, and what rides along.
+struct LayerOutput: Encodable {
+    let type: String
+    let algorithm: String
+    let problems: [ProblemReport]
+    let cmsType: String
+    let contentType: String?
+    /// The length of the content in the object; missing if there is none.
+    let size: Int?
+    let digests: [String]
+    let signers: [InspectedSignerOutput]
+    let recipients: [InspectedRecipientOutput]
+    let certificates: [CertificateOutput]
+    let crls: [CertificateListOutput]
+    let authenticatedAttributes: [String]
+    let unprotectedAttributes: [String]
+
+    init(_ layer: Inspection.Layer, at time: Date) {
+        let outline = layer.outline
+        type = outline.layerType
+        algorithm = outline.layerAlgorithm
+        problems = layer.problems.map(ProblemReport.init)
+        cmsType = outline.typeName
+        contentType = outline.contentType
+        size = outline.contentCount
+        digests = outline.type == .signedData ? outline.algorithms : []
+        signers = outline.signers.map { InspectedSignerOutput($0, outline.certificates) }
+        recipients = outline.recipients.map(InspectedRecipientOutput.init)
+        certificates = outline.certificates.map { CertificateOutput($0, at: time) }
+        crls = outline.certificateLists.map { CertificateListOutput($0, at: time) }
+        authenticatedAttributes = outline.authenticatedAttributes
+        unprotectedAttributes = outline.unprotectedAttributes
+    }
+}
+
+/// A signer's claims; `fingerprint`, `subject` and `addresses` are of the included certificate that it names.
+struct InspectedSignerOutput: Encodable {
+    let issuer, serial, keyIdentifier: String?
+    let fingerprint: Fingerprint?
+    let subject: String?
+    let addresses: [String]
+    let digest: String
+    let signature: String
+    let signingTime: Date?
+    let signedAttributes: [String]
+    let unsignedAttributes: [String]
+    let capabilities: [String]
+
+    init(_ signer: SignerInfo, _ certificates: [Certificate]) {
+        (issuer, serial, keyIdentifier) = signer.identifier.pieces
+        let certificate = certificates.first { signer.identifier.matches($0) }
+        fingerprint = certificate?.fingerprint
+        subject = certificate?.subject.description
+        addresses = certificate?.addresses ?? []
+        digest = signer.digestName
+        signature = signer.signatureName
+        signingTime = signer.signingTime
+        signedAttributes = signer.signedAttributeTypes
+        unsignedAttributes = signer.unsignedAttributeTypes
+        capabilities = signer.capabilities.map(\.name)
+    }
+}
+
+/// One way into an encrypted object.
+struct InspectedRecipientOutput: Encodable {
+    let kind: String
+    let issuer, serial, keyIdentifier: String?
+    let algorithm: String
+    let parameters: String?
+
+    init(_ recipient: RecipientInfo) {
+        kind = recipient.kind.rawValue
+        (issuer, serial, keyIdentifier) = recipient.identifier?.pieces ?? (nil, nil, nil)
+        algorithm = recipient.algorithm
+        parameters = recipient.algorithmDetail
+    }
+}
+
+extension EntityIdentifier {
+    /// The keys of JSON: issuer and serial number, or key identifier.
+    fileprivate var pieces: (issuer: String?, serial: String?, keyIdentifier: String?) {
+        switch self {
+        case .issuerAndSerial: (issuerName?.description, hexadecimal, nil)
+        case .subjectKeyIdentifier: (nil, nil, hexadecimal)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import CMS
+import Foundation
+import MIME
+import SMIME
+
+/// An inspection in words: an indented tree, safe to print.
+struct InspectionText {
+    private var lines: [String]
+    private let time: Date
+
+    /// The report on `file`, each line with its end.
+    static func text(_ inspection: Inspection, file: String, at time: Date) -> String {
+        var text = InspectionText(lines: ["\(file): \(inspection.title)"], time: time)
+        text.add(inspection.problems, 1)
+        switch inspection.subject {
+        case .certificates(let items): items.forEach { text.add($0, 1) }
+        case .cms(let layer): text.add(layer, 1)
+        case .message(let part): text.add(part, 1)
+        case .pkcs12(let outline): text.add(outline, 1)
+        }
+        return text.lines.map { $0.escapedForDisplay + "\n" }.joined()
+    }
+
+    private mutating func add(_ line: String, _ level: Int) {
+        lines.append(String(repeating: "  ", count: level) + line)
+    }
+
+    private mutating func add(_ problems: [Problem], _ level: Int) {
+        for problem in problems { add("\(problem.level.rawValue): \(problem.text) (\(problem.code))", level) }
+    }
+
+    private mutating func add(_ part: Inspection.Part, _ level: Int) {
+        var words = [part.mediaType] + part.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        if let filename = part.filename { words.append("\"\(filename)\"") }
+        words += [part.transferEncoding, Self.bytes(part.count)]
+        add(words.joined(separator: ", "), level)
+        add(part.problems, level + 1)
+        if let layer = part.layer { add(layer, level + 1) }
+        for inner in part.parts { add(inner, level + 1) }
+    }
+
+    private mutating func add(_ layer: Inspection.Layer, _ level: Int) {
+        let outline = layer.outline
+        add(outline.title, level)
+        add(layer.problems, level + 1)
+        for signer in outline.signers { add(signer, outline.certificates, level + 1) }
+        for recipient in outline.recipients { add(recipient, level + 1) }
+        list("authenticated attributes", outline.authenticatedAttributes, level + 1)
+        list("unprotected attributes", outline.unprotectedAttributes, level + 1)
+        for certificate in outline.certificates { add(certificate, level + 1) }
+        for list in outline.certificateLists { add(list, level + 1) }
+        switch layer.content {
+        case nil: break
+        case .layer(let inner): add(inner, level + 1)
+        case .part(let part): add(part, level + 1)
+        }
+    }
+
+    private mutating func add(_ signer: SignerInfo, _ certificates: [Certificate], _ level: Int) {
+        let certificate = certificates.first { signer.identifier.matches($0) }
+        add("signer \(certificate.map { "\($0.subject)" } ?? "whose certificate is not included")", level)
+        add("named by \(signer.identifier)", level + 1)
+        add("signature \(signer.signatureName) with \(signer.digestName)", level + 1)
+        if let time = signer.signingTime { add("signing time \(time.formatted(.iso8601))", level + 1) }
+        list("signed attributes", signer.signedAttributeTypes, level + 1)
+        list("unsigned attributes", signer.unsignedAttributeTypes, level + 1)
+        list("capabilities", signer.capabilities.map(\.name), level + 1)
+    }
+
+    private mutating func add(_ recipient: RecipientInfo, _ level: Int) {
+        let algorithm = recipient.algorithm + (recipient.algorithmDetail.map { " (\($0))" } ?? "")
+        let who = recipient.identifier.map { "\($0)" } ?? "\(recipient.kind.rawValue), no certificate"
+        add("recipient \(who), \(algorithm)", level)
+    }
+
+    private mutating func add(_ item: KeyMaterial, _ level: Int) {
+        switch item {
+        case .certificate(let certificate): add(certificate, level)
+        case .certificateList(let list): add(list, level)
+        case .privateKey(let key): add("private key, \(key.isEncrypted ? "encrypted" : "not encrypted")", level)
+        default: break
+        }
+    }
+
+    private mutating func add(_ certificate: Certificate, _ level: Int) {
+        add("certificate \(certificate.subject)", level)
+        if !certificate.isSelfIssued { add("issuer \(certificate.issuer)", level + 1) }
+        list("addresses", certificate.addresses, level + 1)
+        let state = certificate.isValid(at: time) ? "" : certificate.notAfter < time ? ", expired" : ", not yet valid"
+        add("valid \(certificate.notBefore.day) to \(certificate.notAfter.day)\(state)", level + 1)
+        let kind = certificate.isCertificateAuthority ? ", certificate authority" : ""
+        add("key \(certificate.publicKeyAlgorithm)\(kind)", level + 1)
+        if let usage = certificate.keyUsage { add("usage \(usage)", level + 1) }
+        add("fingerprint \(certificate.fingerprint)", level + 1)
+    }
+
+    private mutating func add(_ list: CertificateList, _ level: Int) {
+        add("revocation list of \(list.issuer)", level)
+        let next = list.nextUpdate.map { ", next \($0.day)" } ?? ""
+        add("issued \(list.thisUpdate.day)\(next)\(list.isCurrent(at: time) ? "" : ", not current")", level + 1)
+        add("fingerprint \(list.fingerprint)", level + 1)
+    }
+
+    private mutating func add(_ outline: PKCS12Outline, _ level: Int) {
+        add("mac \(outline.mac ?? "none")", level)
+        for part in outline.parts {
+            let bags = part.bags.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+            add(part.encryption.map { "encrypted with \($0)" } ?? "not encrypted: \(bags)", level)
+            for encryption in part.keyEncryptions { add("key encrypted with \(encryption)", level + 1) }
+        }
+    }
+
+    private mutating func list(_ name: String, _ values: [String], _ level: Int) {
+        if !values.isEmpty { add("\(name) \(values.joined(separator: ", "))", level) }
+    }
+
+    fileprivate static func bytes(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
+}
+
+extension Inspection {
+    fileprivate var title: String {
+        switch subject {
+        case .certificates: "keys and certificates"
+        case .cms: "CMS object"
+        case .message: "message"
+        case .pkcs12: "PKCS#12"
+        }
+    }
+}
+
+extension CMSOutline {
+    fileprivate var title: String {
+        let algorithm = type == .signedData ? algorithms.joined(separator: ", ") : layerAlgorithm
+        var title = layerType + (algorithm.isEmpty ? "" : " with \(algorithm)")
+        if let contentType, contentType != "data" { title += ", content \(contentType)" }
+        if let contentCount { return title + ", \(InspectionText.bytes(contentCount))" }
+        return title + (type == .signedData && !isCertificatesOnly ? ", detached" : "")
+    }
+}

@@ -1,0 +1,58 @@
+import CMS
+import Foundation
+import MIME
+import SMIME
+import Streams
+import TestSupport
+import Testing
+
+/// CMS objects made by others, many of them by fuzzers.
+@Suite struct InspectCorpusTests {
+    @Test func `every object of the corpora is inspected, or refused at once`() throws {
+        var figures: [String: [String: Int]] = [:]
+        for item in try cases() {
+            let bytes = try Fixtures.corpus(item.file)
+            var verdict = "refused"
+            let time = try ContinuousClock().measure {
+                do {
+                    let inspection = try Inspection(of: MemorySource(bytes), form: .any)
+                    verdict = inspection.allProblems.contains { $0.level == .error } ? "damaged" : "ok"
+                } catch is CMSError {} catch is SMIMEError {} catch is MIMEError {}
+            }
+            #expect(time < .seconds(2), "\(item.id) took \(time)")
+            if item.expect == "ok" { #expect(verdict == "ok", "\(item.id)") }
+            figures[item.set, default: [:]][verdict, default: 0] += 1
+        }
+        for (set, verdicts) in figures.sorted(by: { $0.key < $1.key }) {
+            let line = verdicts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+            print("inspect, \(set): \(line)")
+        }
+    }
+
+    @Test(arguments: [
+        ("rfc4134/4.11.bin", "certs-only"), ("rfc4134/6.0.bin", "digested-data"), ("rfc4134/7.1.bin", "encrypted-data"),
+        ("pqc-draft/ML-KEM-512.cms", "authenveloped-data"), ("pqc-draft/mldsa44-signed-attrs.pem", "signed-data"),
+    ])
+    func `what nobody here opens is named`(_ file: String, _ type: String) throws {
+        guard Fixtures.corpora != nil else { return }
+        guard case .cms(let layer) = try Inspection(of: MemorySource(Fixtures.corpus(file))).subject else {
+            Issue.record("not taken for CMS")
+            return
+        }
+        #expect(layer.outline.typeName == type)
+        #expect(layer.problems.isEmpty)
+    }
+
+    private struct Case: Decodable {
+        let id, set, file, kind, expect: String
+    }
+
+    private func cases() throws -> [Case] {
+        guard Fixtures.corpora != nil else {
+            print("SKIPPED: no corpora beside the checkout, inspect not tested")
+            return []
+        }
+        return try JSONDecoder().decode([Case].self, from: Data(Fixtures.corpus("index.json")))
+            .filter { $0.kind == "inspect" }
+    }
+}
