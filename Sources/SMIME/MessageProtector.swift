@@ -19,7 +19,6 @@ public struct MessageProtector {
 
     private let split: HeaderSplit
     private let lineEnd: LineEnd
-    private let form: SevenBitForm
     private let source: any ByteSource
     private let message: Entity
 
@@ -32,7 +31,6 @@ public struct MessageProtector {
         message = try MIMEReader.message(in: source)
         lineEnd = message.header.lineEnd
         split = HeaderSplit(message.header, omitting: omitting)
-        form = try SevenBitForm(of: message, in: source, split: split)
     }
 
     /// The message's header.
@@ -80,7 +78,7 @@ public struct MessageProtector {
         at time: Date,
         to sink: any ByteSink
     ) throws {
-        try signedObject(signer, isOpaque: signatureForm == .opaque, time).write(sink)
+        try signedObject(try safeContent(), signer, isOpaque: signatureForm == .opaque, time).write(sink)
     }
 
     /// The bare CMS object of the encrypted content.
@@ -109,29 +107,36 @@ public struct MessageProtector {
         _ signatureForm: SignatureForm,
         _ time: Date
     ) throws -> ProtectedEntity {
-        guard form.unsafeParts.isEmpty else {
-            throw SMIMEError.malformed("a part can neither be signed as it is nor be encoded")
-        }
-        let object = try signedObject(signer, isOpaque: signatureForm == .opaque, time)
+        let content = try safeContent()
+        let object = try signedObject(content, signer, isOpaque: signatureForm == .opaque, time)
         switch signatureForm {
         case .opaque: return ProtectedEntity(cms: object, type: "signed-data")
-        case .detached:
-            return ProtectedEntity(
-                content: ContentForm { try form.write(to: $0) },
-                signature: object,
-                digest: signer.digest
-            )
+        case .detached: return ProtectedEntity(content: content, signature: object, digest: signer.digest)
         }
     }
 
-    private func signedObject(_ signer: SignedDataWriter.Signer, isOpaque: Bool, _ time: Date) throws -> ContentForm {
-        let (digest, count) = try SignedDataWriter.digest(signer.digest) { try form.write(to: $0) }
+    /// The protected entity in the form in which it can be signed and sent anywhere.
+    private func safeContent() throws -> ContentForm {
+        let form = try SevenBitForm(of: message, in: source, split: split)
+        guard form.unsafeParts.isEmpty else {
+            throw SMIMEError.malformed("a part can neither be signed as it is nor be encoded")
+        }
+        return ContentForm { try form.write(to: $0) }
+    }
+
+    private func signedObject(
+        _ content: ContentForm,
+        _ signer: SignedDataWriter.Signer,
+        isOpaque: Bool,
+        _ time: Date
+    ) throws -> ContentForm {
+        let (digest, count) = try SignedDataWriter.digest(signer.digest, of: content.write)
         let writer = try SignedDataWriter(
             signer: signer,
             contentDigest: digest,
             contentCount: isOpaque ? count : nil,
             time: time
         )
-        return ContentForm { try writer.write(to: $0, content: isOpaque ? { try form.write(to: $0) } : nil) }
+        return ContentForm { try writer.write(to: $0, content: isOpaque ? content.write : nil) }
     }
 }
