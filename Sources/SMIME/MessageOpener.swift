@@ -35,6 +35,7 @@ public struct MessageOpener: Sendable {
             if message.securedForm != nil {
                 try await verify(SecuredEntity(entity: message, source: source), message.header, .whole, into: &result)
                 try noteInnerLayers(of: result.content, in: &result.report)
+                result.message = VerifiedMessage(result.report, header: message.header)
             } else {
                 for part in securedParts(of: SecuredEntity(entity: message, source: source), depth: 0) {
                     try await verify(part, message.header, .part, into: &result)
@@ -42,6 +43,7 @@ public struct MessageOpener: Sendable {
             }
         } catch {
             try result.report.note(error)
+            result.message = nil
         }
         try source.checkUnchanged()
         return result
@@ -138,6 +140,8 @@ public struct MessageOpener: Sendable {
 /// What verifying a message gave: the report, and the content that the outermost signature is about.
 public struct VerifiedContent: Sendable {
     public internal(set) var report = VerificationReport()
+    /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
+    public internal(set) var message: VerifiedMessage?
     var content: SecuredEntity?
 
     /// Writes the MIME entity that was signed, in the very bytes that were hashed.

@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import CMS
+public import Keystore
 public import MIME
 
 extension EmailAddress: ExpressibleByArgument {
@@ -14,3 +15,5 @@ extension Fingerprint: ExpressibleByArgument {
 }
 
 extension PKCS12.Compatibility: ExpressibleByArgument {}
+
+extension ChangePolicy: ExpressibleByArgument {}
