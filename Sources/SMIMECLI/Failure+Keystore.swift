@@ -5,6 +5,12 @@ import MIME
 extension Failure {
     init(keystore error: KeystoreError) {
         switch error {
+        case .addressTaken(let address, let owner):
+            self.init(
+                .noUser,
+                "\(address): belongs to the account \(owner) already",
+                hints: ["see `smime account show \(owner)`"]
+            )
         case .busy(let path):
             self.init(.tryAgain, "\(path): in use by another process for too long")
         case .cancelled:
@@ -50,6 +56,8 @@ extension Failure {
             self.init(.software, detail)
         case .unknownAccount(let address):
             self.init(.noUser, "\(address): no such account", hints: ["`smime account list` shows those there are"])
+        case .unknownAlias(let alias):
+            self.init(.noUser, "\(alias): no such alias of this account")
         case .unknownCertificate(let fingerprint):
             self.init(.noUser, "\(fingerprint): no such certificate here")
         case .unknownRecipient(let address):

@@ -22,6 +22,21 @@ extension SignerInfo {
 }
 
 extension EntityIdentifier {
+    /// The DER of an SMIMEEncryptionKeyPreference of this certificate.
+    func encryptionKeyPreference() -> [UInt8] {
+        der { coder in
+            switch self {
+            case .issuerAndSerial(let issuer, let serialNumber):
+                coder.appendConstructedNode(identifier: .context(0)) { coder in
+                    coder.serializeRawBytes(issuer)
+                    coder.appendPrimitiveNode(identifier: .integer) { $0.append(contentsOf: serialNumber) }
+                }
+            case .subjectKeyIdentifier(let identifier):
+                coder.appendPrimitiveNode(identifier: .context(2)) { $0.append(contentsOf: identifier) }
+            }
+        }
+    }
+
     /// Reads the choice of an issuer and serial number, a RecipientKeyIdentifier, and a key identifier.
     fileprivate init(encryptionKeyPreference node: ASN1Node) throws {
         switch node.identifier {

@@ -30,6 +30,7 @@ struct LearningTransaction {
         for certificate in sighting.certificates {
             if let recipient = known.first(where: { $0.certificate == certificate }) {
                 isKnown = true
+                report.known.append((sighting.address, certificate))
                 try update(recipient, sighting, &report)
             } else if sighting.isAnchored {
                 isKnown = true

@@ -83,8 +83,18 @@ public struct LearningReport: Sendable {
     }
 
     public internal(set) var entries: [Entry] = []
+    /// Certificates that were known for their address.
+    public internal(set) var known: [(address: EmailAddress, certificate: Certificate)] = []
     /// Whether the store is changed by it, be it a date of last sight.
     public internal(set) var changesStore = false
 
     public init() {}
+}
+
+extension ImportReport {
+    /// Adds what was learned from mail to the recipients.
+    public mutating func add(_ report: LearningReport) {
+        recipients += report.entries.map { Entry(address: $0.address, certificate: $0.certificate, isNew: true) }
+        recipients += report.known.map { Entry(address: $0.address, certificate: $0.certificate, isNew: false) }
+    }
 }

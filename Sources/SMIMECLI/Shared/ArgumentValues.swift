@@ -17,3 +17,10 @@ extension Fingerprint: ExpressibleByArgument {
 extension PKCS12.Compatibility: ExpressibleByArgument {}
 
 extension ChangePolicy: ExpressibleByArgument {}
+
+extension AccountAlias: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let alias = try? AccountAlias(argument) else { return nil }
+        self = alias
+    }
+}
