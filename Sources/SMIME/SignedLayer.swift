@@ -87,7 +87,7 @@ public struct SignedLayer: Sendable {
                 identity: check.certificate.flatMap { identity?.judge($0) } ?? .notChecked,
                 revocation: lists == nil ? .notChecked : verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
                 time: verdict.map { .init($0.timeProblems + timeWarnings(signer, at: time, header)) } ?? .notChecked,
-                evidence: verdict.map { SignerEvidence(signer, verdict: $0, among: certificates, trust, at: time) }
+                evidence: verdict.flatMap { SignerEvidence(signer, verdict: $0, among: certificates, trust, at: time) }
             )
         }
     }

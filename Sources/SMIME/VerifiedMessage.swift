@@ -56,13 +56,15 @@ struct SignerEvidence: Sendable {
     /// A trusted certificate, fit for encryption, that the signer prefers; whose it is remains to be seen.
     let preferred: Certificate?
 
-    init(
+    /// What `verdict` on the signer's certificate leaves to learn; nil if a list at hand says that it is revoked.
+    init?(
         _ signer: SignerInfo,
         verdict: ChainVerdict,
         among certificates: [Certificate],
         _ trust: TrustStore,
         at time: Date
     ) {
+        guard verdict.revocation?.status != .revoked else { return nil }
         if case .anchor? = verdict.trust { isAnchored = true } else { isAnchored = false }
         authorities =
             isAnchored ? verdict.certificates.dropFirst().filter { $0.isCertificateAuthority && !$0.isSelfIssued } : []

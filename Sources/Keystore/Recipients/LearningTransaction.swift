@@ -95,6 +95,8 @@ struct LearningTransaction {
         _ sighting: SignerSighting,
         _ report: inout LearningReport
     ) throws {
+        // There is nothing to learn about ourselves.
+        guard recipient.source != .identity else { return }
         let seen = seenTime(sighting)
         let first = recipient.firstSeen.timeIntervalSince(seen) >= Self.day ? seen : recipient.firstSeen
         let last = seen.timeIntervalSince(recipient.lastSeen) >= Self.day ? seen : recipient.lastSeen

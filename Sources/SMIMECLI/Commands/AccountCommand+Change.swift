@@ -99,7 +99,7 @@ extension SMIMECommand.AccountCommand {
             change.removedAliases = removedAliases
             change.pin = pin
             let address = naming.address
-            guard try await naming.global.store(.readOnly).exists else { throw KeystoreError.unknownAccount(address) }
+            _ = try await naming.global.store(.readOnly).accounts.account(for: address)
             let store = try await naming.global.store(.readWrite)
             let account = try await store.accounts.set(address, change)
             try store.close()
@@ -125,7 +125,7 @@ extension SMIMECommand.AccountCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            guard try await global.store(.readOnly).exists else { throw KeystoreError.unknownAccount(address) }
+            _ = try await global.store(.readOnly).accounts.account(for: address)
             let store = try await global.store(.readWrite)
             let (account, keys) = try await store.accounts.remove(address)
             try store.close()
