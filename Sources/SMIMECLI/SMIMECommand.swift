@@ -62,13 +62,26 @@ struct SMIMECommand: AsyncParsableCommand {
                 failure = Failure(error)
             }
         } else if exitCode(for: error) == .validationFailure {
-            failure = Failure(usage: message(for: error), hint: usageHint(for: error))
+            failure = unknownVerb ?? Failure(usage: message(for: error), hint: usageHint(for: error))
         } else {
             failure = Failure(error)
         }
         Console.error(failure.message)
         failure.hints.forEach(Console.hint)
         return failure.status
+    }
+
+    /// What to say of a first argument that is neither a verb nor an option.
+    private static var unknownVerb: Failure? {
+        let names = allVerbs.compactMap { $0.configuration.commandName }
+        guard let name = CommandLine.arguments.dropFirst().first, !name.hasPrefix("-"), name != "help",
+            !names.contains(name)
+        else { return nil }
+        return Failure(
+            .usage,
+            "unknown command '\(name)'",
+            hints: ["the commands are: \(names.joined(separator: ", "))"]
+        )
     }
 
     /// The usage line of the verb that was meant.

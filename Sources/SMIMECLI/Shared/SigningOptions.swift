@@ -73,6 +73,10 @@ struct SigningOptions: ParsableArguments {
         guard let address = from ?? author?.address else {
             throw Failure(.noUser, "the message has no From to sign as", hints: ["say who signs with --from ADDR"])
         }
+        // Of several authors it is the first with an account here who signs.
+        for other in author?.addresses ?? [] where from == nil {
+            if let found = try? await store.accounts.signingIdentity(for: other, at: time) { return found }
+        }
         do throws(KeystoreError) {
             return try await store.accounts.signingIdentity(for: address, at: time)
         } catch {
@@ -91,12 +95,14 @@ struct SigningOptions: ParsableArguments {
         _ store: Store,
         _ time: Date
     ) async throws -> Failure {
-        guard let author else { return failure }
-        let fitting = try await store.accounts.accounts(signingAs: author.address, at: time)
+        var fitting: [EmailAddress] = []
+        for address in author?.addresses ?? [] {
+            fitting += try await store.accounts.accounts(signingAs: address, at: time).map(\.address)
+        }
         return Failure(
             failure.status,
             failure.message,
-            hints: fitting.map { "the account \($0.address) fits: smime sign --from \($0.address)" } + failure.hints
+            hints: fitting.map { "the account \($0) fits: smime sign --from \($0)" } + failure.hints
         )
     }
 
