@@ -2,10 +2,13 @@ import Foundation
 
 /// A file that appears whole under its name, or not at all.
 ///
-/// What is written goes to a temporary beside the target, which takes the target's name in `commit()`. Without a
-/// commit nothing is left behind. A target that is no regular file (a device, a pipe) is written in place.
+/// What is written goes to a temporary beside the target, which takes the target's name in `commit()`. Where the system
+/// can, the temporary has no name until then, so that not even a crash leaves anything behind. A target that is no regular file (a device, a pipe) is written in place.
 public final class OutputFile: ByteSink {
     private let target: String
+    /// Where the temporary is made; nil if the target is written in place.
+    private let folder: String?
+    /// The temporary's name, if it has one.
     private var temporary: String?
     private let descriptor: Int32
     private let sink: DescriptorSink
@@ -24,12 +27,18 @@ public final class OutputFile: ByteSink {
         if stat(target, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             descriptor = open(target, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw StreamError.cannotCreate(path: path, code: errno) }
+            folder = nil
         } else {
-            let folder = (target as NSString).deletingLastPathComponent
+            let parent = (target as NSString).deletingLastPathComponent
+            let folder = parent.isEmpty ? "." : parent
+            self.folder = folder
+            let mode: mode_t = isPrivate ? 0o600 : 0o666
             do throws(StreamError) {
-                let made = try TemporaryFile.named(in: folder.isEmpty ? "." : folder, mode: isPrivate ? 0o600 : 0o666)
-                descriptor = made.descriptor
-                temporary = made.path
+                if let unnamed = TemporaryFile.unnamed(in: folder, mode: mode) {
+                    descriptor = unnamed
+                } else {
+                    (descriptor, temporary) = try TemporaryFile.named(in: folder, mode: mode)
+                }
             } catch {
                 guard case .cannotCreate(_, let code) = error else { throw error }
                 throw StreamError.cannotCreate(path: path, code: code)
@@ -48,8 +57,10 @@ public final class OutputFile: ByteSink {
     /// Makes everything written durable and gives it the target's name.
     public func commit() throws {
         try sink.flush()
-        guard let temporary else { return }
+        guard let folder else { return }
         guard fsync(descriptor) == 0 else { throw StreamError.writeFailed(code: errno) }
+        let temporary = try self.temporary ?? TemporaryFile.name(descriptor, in: folder)
+        self.temporary = temporary
         guard rename(temporary, target) == 0 else { throw StreamError.cannotCreate(path: target, code: errno) }
         self.temporary = nil
     }
