@@ -43,7 +43,7 @@ import Testing
             do {
                 let opened =
                     try bytes.first == 0x30
-                    ? await opener.decrypt(cms: MemorySource(bytes).stream())
+                    ? await opener.decrypt(cms: MemorySource(bytes).stream(), in: MemorySource(bytes))
                     : await opener.decrypt(MemorySource(bytes))
                 let sink = MemorySink()
                 try opened.write(to: sink)
