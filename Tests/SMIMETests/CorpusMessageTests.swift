@@ -123,7 +123,7 @@ import Testing
         )
         do {
             if bytes.first == 0x30 {
-                let content = try item.needs?.content.map { MemorySource(try Fixtures.corpus($0)).stream() }
+                let content = try item.needs?.content.map { MemorySource(try Fixtures.corpus($0)) }
                 return try await opener.verify(cms: MemorySource(bytes).stream(), detached: content).report
             }
             return try await opener.verify(MemorySource(bytes)).report
