@@ -9,13 +9,15 @@ import Testing
 /// The same with mails of 50 MB, in few combinations.
 @Suite(.serialized) struct InteropLargeTests {
     private static let certs = Fixtures.certs.path
-    private let mail = SampleMail(from: "alice", count: 50_000_000, lineEnd: .crlf)
+    private static let large = SampleMail(from: "alice", count: 50_000_000, lineEnd: .crlf)
+    private static let source = Result { MemorySource(try large.bytes) }
+    private let mail = Self.large
 
     @Test(arguments: [MessageProtector.SignatureForm.detached, .opaque])
     func `openssl verifies 50 MB that we sign`(form: MessageProtector.SignatureForm) throws {
         let signed = try [UInt8](
             written {
-                try MessageProtector(MemorySource(try mail.bytes))
+                try MessageProtector(Self.source.get())
                     .sign(by: Keyring.signer("alice"), as: form, at: .judged, to: $0)
             }
         )
@@ -44,7 +46,7 @@ import Testing
         let recipient = Recipient(try #require(keyring.identities.first).certificate)
         let encrypted = try [UInt8](
             written {
-                try MessageProtector(MemorySource(try mail.bytes))
+                try MessageProtector(Self.source.get())
                     .encrypt(to: [recipient], cipher: cipher, at: .judged, to: $0)
             }
         )
@@ -60,6 +62,6 @@ import Testing
         )
         let crlf = try SampleMail.lines(theirs, .crlf)
         let opened = try await MessageOpener(keyring, at: .judged).decrypt(MemorySource(crlf))
-        #expect(try written { try opened.write(to: $0) } == Data(mail.bytes))
+        #expect(try written { try opened.write(to: $0) } == Data(Self.source.get().bytes))
     }
 }

@@ -17,22 +17,25 @@ struct SampleMail {
     init(from name: String, count: Int = 2048, lineEnd: LineEnd = .lf) {
         from = "\(name)@example.com"
         self.lineEnd = lineEnd
+        // Noise, and for a large mail the same noise again and again, at distances that no window has.
         var state: UInt64 = 88_172_645_463_325_252
-        let noise = (0..<count / 78 * 57 / 8).flatMap { _ in
+        let lineCount = max(1, min(997, count / 78))
+        let noise = (0..<lineCount * 57).map { _ in
             state ^= state << 13
             state ^= state >> 7
             state ^= state << 17
-            return withUnsafeBytes(of: state) { Array($0) }
+            return UInt8(truncatingIfNeeded: state)
         }
-        let attachment = Data(noise).base64EncodedString(options: [.lineLength76Characters, .endLineWithCarriageReturn])
+        let block = Data(noise).base64EncodedData(options: [.lineLength76Characters]) + Data("\r\n".utf8)
+        var attachment = Data()
+        for _ in 0..<max(1, count / block.count) { attachment.append(block) }
         let lines = [
             "Content-Type: multipart/mixed; boundary=\"b\"", "", "--b", "Content-Type: text/plain", "",
             "..", "\tindented, and \"quoted\"", "", "", "--b", "Content-Type: application/octet-stream",
             "Content-Transfer-Encoding: base64", "", "",
         ]
         entity =
-            Array(lines.joined(separator: "\r\n").utf8) + Array(attachment.replacing("\r", with: "\r\n").utf8)
-            + Array("\r\n--b--\r\n\r\n".utf8)
+            Array(lines.joined(separator: "\r\n").utf8) + Array(attachment) + Array("--b--\r\n\r\n".utf8)
     }
 
     /// The entity, to be compared.
