@@ -15,11 +15,22 @@ struct SMIMECommand: AsyncParsableCommand {
               smime sign mail.eml -o signed.eml
             """,
         version: "0.1.0 (\(Libcrypto.version))",
-        subcommands: [
-            Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
-            AccountCommand.self, RecipientCommand.self, TrustCommand.self, Export.self, Doctor.self,
-        ]
+        subcommands: verbs
     )
+
+    private static let allVerbs: [any ParsableCommand.Type] = [
+        Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
+        AccountCommand.self, RecipientCommand.self, TrustCommand.self, Export.self, Doctor.self,
+    ]
+
+    /// The verbs that this process has to know: the one that is called, or all of them.
+    ///
+    /// Describing a verb to the parser takes longer than signing a mail, and a mail server starts us for every mail.
+    private static var verbs: [any ParsableCommand.Type] {
+        let name = CommandLine.arguments.dropFirst().first
+        guard let called = allVerbs.first(where: { $0.configuration.commandName == name }) else { return allVerbs }
+        return [called]
+    }
 
     @OptionGroup var global: GlobalOptions
 

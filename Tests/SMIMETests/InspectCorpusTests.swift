@@ -1,5 +1,4 @@
 import CMS
-import Foundation
 import MIME
 import SMIME
 import Streams
@@ -9,24 +8,21 @@ import Testing
 /// CMS objects made by others, many of them by fuzzers.
 @Suite struct InspectCorpusTests {
     @Test func `every object of the corpora is inspected, or refused at once`() throws {
-        var figures: [String: [String: Int]] = [:]
-        for item in try cases() {
+        var figures = Figures("inspect")
+        for item in try Corpus.cases("inspect") {
             let bytes = try Fixtures.corpus(item.file)
             var verdict = "refused"
             let time = try ContinuousClock().measure {
                 do {
-                    let inspection = try Inspection(of: MemorySource(bytes), form: .any)
+                    let inspection = try Inspection(of: MemorySource(bytes))
                     verdict = inspection.allProblems.contains { $0.level == .error } ? "damaged" : "ok"
                 } catch is CMSError {} catch is SMIMEError {} catch is MIMEError {}
             }
             #expect(time < .seconds(2), "\(item.id) took \(time)")
             if item.expect == "ok" { #expect(verdict == "ok", "\(item.id)") }
-            figures[item.set, default: [:]][verdict, default: 0] += 1
+            figures.count(item, verdict)
         }
-        for (set, verdicts) in figures.sorted(by: { $0.key < $1.key }) {
-            let line = verdicts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-            print("inspect, \(set): \(line)")
-        }
+        figures.report()
     }
 
     @Test(arguments: [
@@ -41,18 +37,5 @@ import Testing
         }
         #expect(layer.outline.typeName == type)
         #expect(layer.problems.isEmpty)
-    }
-
-    private struct Case: Decodable {
-        let id, set, file, kind, expect: String
-    }
-
-    private func cases() throws -> [Case] {
-        guard Fixtures.corpora != nil else {
-            print("SKIPPED: no corpora beside the checkout, inspect not tested")
-            return []
-        }
-        return try JSONDecoder().decode([Case].self, from: Data(Fixtures.corpus("index.json")))
-            .filter { $0.kind == "inspect" }
     }
 }

@@ -54,9 +54,9 @@ enum PEM {
             return Block(
                 label: label,
                 headers: headers.map { String(decoding: $0, as: UTF8.self) },
-                der: try [UInt8](base64: body.joined()),
+                der: try [UInt8](base64: body.reduce(into: [UInt8]()) { $0 += $1 }),
                 text: Array(text.filter { !headers.isEmpty || !$0.isEmpty }.joined(separator: "\n").utf8) + [0x0a]
-                    + body.joined(separator: [0x0a]) + Array("\n-----END \(label)-----\n".utf8)
+                    + body.reduce(into: [UInt8]()) { $0 += $1 + [0x0a] } + Array("-----END \(label)-----\n".utf8)
             )
         } catch { throw .malformed(.pem, "\(label) is not base64") }
     }

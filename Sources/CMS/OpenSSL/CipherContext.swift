@@ -27,9 +27,12 @@ final class CipherContext {
             EVP_CIPHER_CTX_set_flags(context, CInt(EVP_CIPHER_CTX_FLAG_WRAP_ALLOW))
             try check(EVP_CipherInit_ex2(context, cipher, nil, nil, direction, nil), "EVP_CipherInit_ex2")
             try setUp(context)
-            guard EVP_CIPHER_CTX_get_key_length(context) == key.count else { throw OpenSSLError("EVP_CipherInit_ex2") }
+            guard EVP_CIPHER_CTX_get_key_length(context) == key.count else {
+                throw OpenSSLError("EVP_CipherInit_ex2")
+            }
             let bytes = key.bindMemory(to: UInt8.self).baseAddress
-            try check(EVP_CipherInit_ex2(context, nil, bytes, iv.isEmpty ? nil : iv, direction, nil), "EVP_CipherInit_ex2")
+            let vector = iv.isEmpty ? nil : iv
+            try check(EVP_CipherInit_ex2(context, nil, bytes, vector, direction, nil), "EVP_CipherInit_ex2")
         }
         self.context = context
         self.isEncrypting = isEncrypting

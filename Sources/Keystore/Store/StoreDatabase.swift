@@ -40,7 +40,7 @@ struct StoreDatabase: Sendable {
     static func open(_ location: StoreLocation, readOnly: Bool) throws(KeystoreError) -> StoreDatabase? {
         let path = location.database
         // A look before anything is written: a newer or foreign file stays as it is, byte for byte.
-        let reader = try openReader(path)
+        let reader = try openReader(location)
         let found = try attempt(path) { try reader.read(Form.init) }
         guard found.applicationID == Schema.applicationID else {
             throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
@@ -50,6 +50,7 @@ struct StoreDatabase: Sendable {
         }
         guard found.version == Schema.version else { return nil }
         if readOnly { return StoreDatabase(writer: reader, path: path) }
+        guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
         return try attempt(path) { StoreDatabase(writer: try openPool(path), path: path) }
     }
 
@@ -77,8 +78,25 @@ struct StoreDatabase: Sendable {
         try StoreFolder(location: location).rename(temporary, to: path)
     }
 
-    private static func openReader(_ path: String) throws(KeystoreError) -> DatabaseQueue {
-        try attempt(path) { try DatabaseQueue(path: path, configuration: configuration(readOnly: true)) }
+    private static func openReader(_ location: StoreLocation) throws(KeystoreError) -> DatabaseQueue {
+        let path = isFrozen(location) ? immutablePath(location.database) : location.database
+        return try attempt(location.database) {
+            try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
+        }
+    }
+
+    /// Whether nobody can be writing: the folder does not let us, and no log waits beside the database. Only then can
+    /// SQLite read without the files it would have to make there.
+    private static func isFrozen(_ location: StoreLocation) -> Bool {
+        guard access(location.dataFolder, W_OK) != 0 else { return false }
+        var log = stat()
+        return lstat(location.database + "-wal", &log) != 0 || log.st_size == 0
+    }
+
+    /// A URI for SQLite (sqlite.org/uri.html).
+    private static func immutablePath(_ path: String) -> String {
+        let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%;"))
+        return "file:\(path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path)?immutable=1"
     }
 
     private static func openPool(_ path: String) throws -> DatabasePool {

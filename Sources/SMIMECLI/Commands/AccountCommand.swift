@@ -18,6 +18,7 @@ extension SMIMECommand {
 extension SMIMECommand.AccountCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the accounts.",
             discussion: "  smime account list --json"
         )
@@ -43,6 +44,7 @@ extension SMIMECommand.AccountCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show an account with its identities; the current ones are marked.",
             discussion: "  smime account show alice@example.org"
         )

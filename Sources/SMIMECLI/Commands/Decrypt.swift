@@ -9,6 +9,7 @@ import Streams
 extension SMIMECommand {
     struct Decrypt: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "decrypt",
             abstract: "Decrypt mail, through all its layers.",
             discussion: """
                 The key is found by the recipients that the message names; old identities open old mail. Nothing is \

@@ -7,6 +7,7 @@ import MIME
 extension SMIMECommand {
     struct Doctor: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "doctor",
             abstract: "Check the store and what it stands on, and say what to do.",
             discussion: """
                 The status is 0 unless something is broken.

@@ -9,6 +9,7 @@ import Streams
 extension SMIMECommand {
     struct Encrypt: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "encrypt",
             abstract: "Encrypt mail.",
             discussion: """
                 Without --to the recipients are those of To and Cc. All of them can read it, or nothing is written. The \

@@ -8,6 +8,7 @@ import Streams
 extension SMIMECommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Write an account's identities as PKCS#12, protected by a passphrase.",
             discussion: """
                 All identities of the account go into the file, old ones too, with their chains.

@@ -7,6 +7,7 @@ import MIME
 extension SMIMECommand {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "import",
             abstract: "Bring keys, certificates and revocation lists into the store.",
             discussion: """
                 What a file holds decides what happens: PKCS#12, or a private key with its certificate, becomes an \

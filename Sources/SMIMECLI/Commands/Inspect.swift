@@ -7,6 +7,7 @@ import Streams
 extension SMIMECommand {
     struct Inspect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "inspect",
             abstract: "Show what a mail, CMS object, PKCS#12 or certificate file is made of.",
             discussion: """
                 The tree of MIME parts and CMS layers, with algorithms, signers, recipients and certificates. It needs \

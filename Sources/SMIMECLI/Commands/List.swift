@@ -7,6 +7,7 @@ import MIME
 extension SMIMECommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List identities and recipients with the day they expire.",
             discussion: """
                 With --expiring the status is 1 if anything expires within that time: put it into a cron job.

@@ -7,6 +7,7 @@ import MIME
 extension SMIMECommand.RecipientCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Use the certificates in FILE for an address.",
             discussion: """
                 The certificates need not name the address. With --trust they are believed without a chain: compare \
@@ -91,6 +92,7 @@ extension SMIMECommand.RecipientCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Forget the certificates of an address.",
             discussion: "  smime recipient remove bob@example.org"
         )
@@ -106,6 +108,7 @@ extension SMIMECommand.RecipientCommand {
 
     struct Trust: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "trust",
             abstract: "Believe the certificates of an address without a chain.",
             discussion: """
                 Compare the fingerprint with its owner first. Without --fingerprint every certificate that is not \
@@ -141,6 +144,7 @@ extension SMIMECommand.RecipientCommand {
 
     struct Distrust: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "distrust",
             abstract: "Never use the certificates of an address.",
             discussion: "  smime recipient distrust bob@example.org --fingerprint sha256:…"
         )

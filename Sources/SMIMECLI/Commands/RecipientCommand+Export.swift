@@ -8,6 +8,7 @@ import Streams
 extension SMIMECommand.RecipientCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Write the certificate that is used for an address, as PEM.",
             discussion: "  smime recipient export bob@example.org -o bob.pem"
         )

@@ -7,6 +7,7 @@ import MIME
 extension SMIMECommand.RecipientCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List every address and the certificate it would be encrypted to.",
             discussion: "  smime recipient list"
         )
@@ -48,6 +49,7 @@ extension SMIMECommand.RecipientCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show every certificate known for an address, and why which one is used.",
             discussion: "  smime recipient show bob@example.org"
         )

@@ -9,6 +9,7 @@ import Streams
 extension SMIMECommand {
     struct Sign: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "sign",
             abstract: "Sign mail.",
             discussion: """
                 The message's From says who signs, unless you do. Content that transports would change is encoded \

@@ -18,6 +18,7 @@ extension SMIMECommand {
 extension SMIMECommand.TrustCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the trust anchors of the store.",
             discussion: """
                 The system's own are used besides, unless --no-system-anchors is given where something is judged.
@@ -48,6 +49,7 @@ extension SMIMECommand.TrustCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Believe every certificate that chains to one in FILE.",
             discussion: """
                 A certificate given here is an anchor even if it is an intermediate. Compare the fingerprint first.
@@ -85,6 +87,7 @@ extension SMIMECommand.TrustCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Take a trust anchor out of the store.",
             discussion: "  smime trust remove sha256:…"
         )

@@ -9,6 +9,7 @@ import Streams
 extension SMIMECommand {
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "verify",
             abstract: "Check who signed a mail, and whether it is what was signed.",
             discussion: """
                 The report has five axes: integrity, chain, identity, revocation and time. The exit status is 0 if and \

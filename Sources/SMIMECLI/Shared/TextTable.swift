@@ -14,9 +14,10 @@ struct TextTable {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
         return rows.map { row in
-            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            let line = cells.joined(separator: "  ")
-            return String(line.reversed().drop { $0 == " " }.reversed()) + "\n"
+            let last = row.lastIndex { !$0.isEmpty } ?? 0
+            return zip(row, widths).prefix(last + 1).enumerated().map { index, cell in
+                index == last ? cell.0 + "\n" : cell.0 + String(repeating: " ", count: cell.1 - cell.0.count + 2)
+            }.joined()
         }.joined()
     }
 }
