@@ -25,6 +25,7 @@ public final class Store: Sendable {
     public let exists: Bool
     public let accounts: AccountStore
     public let anchors: AnchorStore
+    public let policy: PolicyStore
     public let recipients: RecipientRegistry
     let database: StoreDatabase
 
@@ -83,6 +84,7 @@ public final class Store: Sendable {
         self.exists = exists
         accounts = AccountStore(database: database, location: location)
         anchors = AnchorStore(database: database)
+        policy = PolicyStore(database: database)
         recipients = RecipientRegistry(database: database)
     }
 
