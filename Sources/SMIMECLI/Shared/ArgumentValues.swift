@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import CMS
+public import Keystore
 public import MIME
 
 extension EmailAddress: ExpressibleByArgument {
@@ -14,3 +15,11 @@ extension Fingerprint: ExpressibleByArgument {
 }
 
 extension PKCS12.Compatibility: ExpressibleByArgument {}
+
+extension Policy.Level: ExpressibleByArgument {}
+extension Policy.Missing: ExpressibleByArgument {}
+extension Policy.Override: ExpressibleByArgument {}
+
+extension Policy.Pattern: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
