@@ -35,9 +35,9 @@ public struct SubjectTags: Hashable, Sendable {
     func read(_ field: HeaderField, lineEnd: LineEnd) -> (wish: MessageWish, field: [UInt8])? {
         var wish = MessageWish()
         // Those that stand there plainly are taken out of the text as it is; those in encoded words out of what is said.
-        var text = remove(from: field.value, &wish)
+        var text = remove(from: field.value, isEncoded: true, &wish)
         let shown = EncodedText.decode(text)
-        let rest = remove(from: shown, &wish)
+        let rest = remove(from: shown, isEncoded: false, &wish)
         guard text != field.value || rest != shown else { return nil }
         if rest != shown { text = EncodedText.encode(rest) }
         return (wish, NewField(field.name, text).bytes(lineEnd: lineEnd))
@@ -50,8 +50,8 @@ public struct SubjectTags: Hashable, Sendable {
         String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()).lowercased()
     }
 
-    /// `text` without its tags, each with the blanks behind it.
-    private func remove(from text: String, _ wish: inout MessageWish) -> String {
+    /// `text` without its tags, each with the blanks behind it; without those in encoded words, if there may be some.
+    private func remove(from text: String, isEncoded: Bool, _ wish: inout MessageWish) -> String {
         var output = ""
         var rest = text[...]
         while let open = rest.firstIndex(of: "[") {
@@ -59,7 +59,10 @@ public struct SubjectTags: Hashable, Sendable {
             rest = rest[open...]
             let inner = rest.dropFirst().prefix(Self.maximumCount + 16).prefix { $0 != "]" && $0 != "[" }
             let end = inner.endIndex
-            if end < rest.endIndex, rest[end] == "]", let meaning = meanings[Self.name(String(inner))] {
+            let isInWord =
+                isEncoded
+                && output.split(separator: " ", omittingEmptySubsequences: false).last?.hasPrefix("=?") == true
+            if !isInWord, end < rest.endIndex, rest[end] == "]", let meaning = meanings[Self.name(String(inner))] {
                 wish = wish.merging(meaning)
                 rest = rest[rest.index(after: end)...].drop { $0 == " " || $0 == "\t" }
             } else {

@@ -19,6 +19,9 @@ extension SMIMECommand {
                 """,
             subcommands: [Outgoing.self]
         )
+
+        /// Help is no success in a pipe that has lost its mail for it.
+        func run() async throws { throw Failure(.usage, "say which way the mail goes: smime filter outgoing") }
     }
 }
 
