@@ -1,4 +1,5 @@
 import Foundation
+import Keystore
 import MIME
 
 /// Words in brackets that people write into the subject to say how their mail is to be protected.
@@ -71,6 +72,18 @@ public struct SubjectTags: Hashable, Sendable {
             }
         }
         return output + rest
+    }
+}
+
+extension SubjectTags: CustomStringConvertible {
+    /// The tags as `init(parsing:)` reads them.
+    public var description: String {
+        meanings.sorted { $0.key < $1.key }.map { tag, wish in
+            let says = [("sign", wish.sign), ("encrypt", wish.encrypt)].compactMap { name, level in
+                level.map { "\(name)=\($0.rawValue)" }
+            }
+            return "[\(tag)] " + says.joined(separator: "; ")
+        }.joined(separator: " ")
     }
 }
 

@@ -20,7 +20,7 @@ struct SMIMECommand: AsyncParsableCommand {
 
     private static let allVerbs: [any ParsableCommand.Type] = [
         Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
-        AccountCommand.self, RecipientCommand.self, TrustCommand.self, PolicyCommand.self, FilterCommand.self,
+        AccountCommand.self, RecipientCommand.self, TrustCommand.self, PolicyCommand.self, FilterCommand.self, ConfigCommand.self,
         Export.self, Doctor.self,
     ]
 

@@ -56,6 +56,7 @@ import Testing
         #expect(try subject("[top secret] x", tags).wish == MessageWish(encrypt: .require))
         #expect(try subject("[encrypt] x", tags).wish == MessageWish())
         #expect(try subject("[encrypt] x", try #require(SubjectTags(parsing: ""))).wish == MessageWish())
+        #expect(SubjectTags(parsing: "\(tags)") == tags)
         for text in ["encrypt", "[a]", "[a] b", "[] encrypt", "[a encrypt", "x [a] encrypt", "[a]] encrypt"] {
             #expect(SubjectTags(parsing: text) == nil, "\(text)")
         }

@@ -27,6 +27,7 @@ public final class Store: Sendable {
     public let anchors: AnchorStore
     public let policy: PolicyStore
     public let recipients: RecipientRegistry
+    public let settings: SettingStore
     let database: StoreDatabase
 
     /// Opens the store at `location`, migrating an older one.
@@ -86,6 +87,7 @@ public final class Store: Sendable {
         anchors = AnchorStore(database: database)
         policy = PolicyStore(database: database)
         recipients = RecipientRegistry(database: database)
+        settings = SettingStore(database: database)
     }
 
     /// Opens the store on this thread, which may block.

@@ -11,8 +11,3 @@ struct LevelOptions: ParsableArguments {
 
     var wish: MessageWish { MessageWish(sign: sign, encrypt: encrypt) }
 }
-
-extension Store {
-    /// What subject tags mean, by the store's setting.
-    func subjectTags() async throws -> SubjectTags { .standard }
-}
