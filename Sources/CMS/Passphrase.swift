@@ -14,6 +14,9 @@ public struct Passphrase: ~Copyable, Sendable {
         characters.initializeElement(at: end, to: 0)
     }
 
+    /// Whether there is nothing in it.
+    public var isEmpty: Bool { characters.count == 1 }
+
     deinit {
         OPENSSL_cleanse(characters.baseAddress, characters.count)
         characters.deallocate()

@@ -65,10 +65,11 @@ public struct HeaderSplit: Sendable {
     /// The header, with its empty line, of the message that `outer` was made from around an entity with the header
     /// `inner`; it has the outer header's line ends.
     ///
-    /// Of the inner header only the Content-* fields count.
+    /// Of the inner header only the Content-* fields count, and MIME-Version where the outer one is of our adding.
     public static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
-        let moved = Array(inner.fields.filter(\.isContentField))
         let slots = outer.fields.indices.filter { isReplaced(outer.fields[$0], outer.lineEnd) }
+        let hasVersion = outer.fields.contains { $0.isNamed("MIME-Version") && !isReplaced($0, outer.lineEnd) }
+        let moved = inner.fields.filter { $0.isContentField || !hasVersion && $0.isNamed("MIME-Version") }
         var places = [Int: [UInt8]]()
         var place = slots.first ?? outer.fields.endIndex
         let marks = marks(slots.map { ($0, outer.fields[$0]) }, names: moved.map { $0.name.lowercased() })

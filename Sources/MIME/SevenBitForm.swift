@@ -158,7 +158,8 @@ private struct Plan {
 
     /// Adds the header, with a Content-Transfer-Encoding of `newEncoding` unless that is nil.
     ///
-    /// - Parameter addsVersion: whether the header is a message's, where that field counts only with a MIME-Version.
+    /// - Parameter addsVersion: whether the header is a message's, where that field counts only with a MIME-Version; so
+    ///   it does in the message that is made of the protected entity again.
     private mutating func addHeader(
         of entity: Entity,
         split: HeaderSplit?,
@@ -182,7 +183,7 @@ private struct Plan {
                 bytes += other.closedBytes(.crlf)
             }
         }
-        if addsVersion, header.first("MIME-Version") == nil {
+        if addsVersion || split != nil, header.first("MIME-Version") == nil {
             bytes += NewField("MIME-Version", "1.0").bytes(lineEnd: .crlf)
         }
         bytes += (field ?? []) + LineEnd.crlf.bytes

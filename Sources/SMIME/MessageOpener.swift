@@ -75,7 +75,10 @@ public struct MessageOpener: Sendable {
         case .signed(let layer):
             try await judge(layer, header: header, coverage: coverage, into: &result)
             result.content = layer.content
-        case .encrypted(let layer): result.report.layers.append(layer.layer)
+        case .encrypted(let layer):
+            result.report.layers.append(layer.layer)
+            let text = "what is encrypted may be signed inside; decrypting tells"
+            result.report.problems.append(Problem("encrypted", .warning, text))
         case .compressed: result.report.layers.append(.compressed)
         case nil: break
         }

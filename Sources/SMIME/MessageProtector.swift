@@ -71,19 +71,21 @@ public struct MessageProtector {
         try write(ProtectedEntity(cms: object, type: type), to: sink, lineEnd)
     }
 
-    /// The bare CMS object of a signature over the message's content, detached or with it.
+    /// The bare CMS object of a signature over the input itself in canonical form, detached or with it.
+    ///
+    /// Whoever checks it has nothing but the input, so nothing is encoded for transport.
     public func signature(
         by signer: SignedDataWriter.Signer,
         as signatureForm: SignatureForm,
         at time: Date,
         to sink: any ByteSink
     ) throws {
-        try signedObject(try safeContent(), signer, isOpaque: signatureForm == .opaque, time).write(sink)
+        try signedObject(wholeInput, signer, isOpaque: signatureForm == .opaque, time).write(sink)
     }
 
-    /// The bare CMS object of the encrypted content.
+    /// The bare CMS object of the input itself in canonical form, encrypted.
     public func encryptedObject(to recipients: [Recipient], cipher: ContentCipher, to sink: any ByteSink) throws {
-        let content = plainContent
+        let content = wholeInput
         try EnvelopedDataWriter(to: recipients, cipher: cipher, contentCount: content.count())
             .write(to: sink, content: content.write)
     }
@@ -99,6 +101,12 @@ public struct MessageProtector {
     /// The protected entity in canonical form, byte for byte.
     private var plainContent: ContentForm {
         let stream = split.canonicalEntity(of: message, in: source)
+        return ContentForm { try stream.makeReader().copy(to: $0) }
+    }
+
+    /// The input from its first byte to its last, in canonical form.
+    private var wholeInput: ContentForm {
+        let stream = message.canonicalStream(of: source, range: 0..<source.count)
         return ContentForm { try stream.makeReader().copy(to: $0) }
     }
 

@@ -39,7 +39,16 @@ public struct SignedLayer: Sendable {
     init(cms stream: ByteStream, detached: ByteStream? = nil) throws {
         let spool = Spool()
         var data = try SignedData(reading: stream, content: spool)
-        if let detached { try data.hashDetached(detached) }
+        if let detached {
+            try data.hashDetached(detached)
+            if !data.fits {
+                var canonical = try SignedData(reading: stream)
+                try canonical.hashDetached(detached.lines(endingIn: .crlf))
+                if canonical.fits { data = canonical }
+            }
+        } else if !data.hasContent, !data.signers.isEmpty {
+            throw SMIMEError.malformed("a detached signature without the content it is for")
+        }
         let source = try spool.finish()
         content = data.hasContent ? SecuredEntity(entity: try MIMEReader.message(in: source), source: source) : nil
         self.data = data

@@ -49,7 +49,11 @@ extension Failure {
         case .unexpected(let detail):
             self.init(.software, detail)
         case .unknownAccount(let address):
-            self.init(.noUser, "\(address): no such account", hints: ["`smime account list` shows those there are"])
+            self.init(
+                .noUser,
+                "\(address): no such account",
+                hints: ["import its key: smime import KEY.p12", "`smime account list` shows the accounts there are"]
+            )
         case .unknownCertificate(let fingerprint):
             self.init(.noUser, "\(fingerprint): no such certificate here")
         case .unknownRecipient(let address):

@@ -20,7 +20,8 @@ struct SMIMECommand: AsyncParsableCommand {
 
     private static let allVerbs: [any ParsableCommand.Type] = [
         Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
-        AccountCommand.self, RecipientCommand.self, TrustCommand.self, PolicyCommand.self, FilterCommand.self, ConfigCommand.self,
+        AccountCommand.self, RecipientCommand.self, TrustCommand.self, PolicyCommand.self, FilterCommand.self,
+        ConfigCommand.self,
         Export.self, Doctor.self,
     ]
 
@@ -63,7 +64,7 @@ struct SMIMECommand: AsyncParsableCommand {
                 failure = Failure(error)
             }
         } else if exitCode(for: error) == .validationFailure {
-            failure = Failure(usage: message(for: error), hint: usageHint(for: error))
+            failure = unknownVerb ?? Failure(usage: message(for: error), hint: usageHint(for: error))
         } else {
             failure = Failure(error)
         }
@@ -74,6 +75,19 @@ struct SMIMECommand: AsyncParsableCommand {
     }
 
     private static let isFilter = FilterStatus.isFilter(Array(CommandLine.arguments.dropFirst()))
+
+    /// What to say of a first argument that is neither a verb nor an option.
+    private static var unknownVerb: Failure? {
+        let names = allVerbs.compactMap { $0.configuration.commandName }
+        guard let name = CommandLine.arguments.dropFirst().first, !name.hasPrefix("-"), name != "help",
+            !names.contains(name)
+        else { return nil }
+        return Failure(
+            .usage,
+            "unknown command '\(name)'",
+            hints: ["the commands are: \(names.joined(separator: ", "))"]
+        )
+    }
 
     /// The usage line of the verb that was meant.
     private static func usageHint(for error: any Error) -> String? {

@@ -2,10 +2,13 @@ import Foundation
 
 /// A file that appears whole under its name, or not at all.
 ///
-/// What is written goes to a temporary beside the target, which takes the target's name in `commit()`. Without a
-/// commit nothing is left behind. A target that is no regular file (a device, a pipe) is written in place.
+/// What is written goes to a temporary beside the target, without a name where there are such, which takes the
+/// target's name in `commit()`. Without a commit nothing is left behind, whatever ends the process. A target that is no regular file (a device, a pipe) is written in place.
 public final class OutputFile: ByteSink {
     private let target: String
+    /// The folder of the target; nil for a device or pipe, which is written in place.
+    private let folder: String?
+    /// The temporary's name, once or where it needs one.
     private var temporary: String?
     private let descriptor: Int32
     private let sink: DescriptorSink
@@ -24,15 +27,23 @@ public final class OutputFile: ByteSink {
         if stat(target, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             descriptor = open(target, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw StreamError.cannotCreate(path: path, code: errno) }
+            folder = nil
         } else {
-            let folder = (target as NSString).deletingLastPathComponent
-            do throws(StreamError) {
-                let made = try TemporaryFile.named(in: folder.isEmpty ? "." : folder, mode: isPrivate ? 0o600 : 0o666)
-                descriptor = made.descriptor
-                temporary = made.path
-            } catch {
-                guard case .cannotCreate(_, let code) = error else { throw error }
-                throw StreamError.cannotCreate(path: path, code: code)
+            let parent = (target as NSString).deletingLastPathComponent
+            let folder = parent.isEmpty ? "." : parent
+            let mode: mode_t = isPrivate ? 0o600 : 0o666
+            self.folder = folder
+            if let unnamed = TemporaryFile.unnamed(in: folder, mode: mode) {
+                descriptor = unnamed
+            } else {
+                do throws(StreamError) {
+                    let made = try TemporaryFile.named(in: folder, mode: mode)
+                    descriptor = made.descriptor
+                    temporary = made.path
+                } catch {
+                    guard case .cannotCreate(_, let code) = error else { throw error }
+                    throw StreamError.cannotCreate(path: path, code: code)
+                }
             }
         }
         sink = DescriptorSink(descriptor)
@@ -48,9 +59,11 @@ public final class OutputFile: ByteSink {
     /// Makes everything written durable and gives it the target's name.
     public func commit() throws {
         try sink.flush()
-        guard let temporary else { return }
+        guard let folder else { return }
         guard fsync(descriptor) == 0 else { throw StreamError.writeFailed(code: errno) }
-        guard rename(temporary, target) == 0 else { throw StreamError.cannotCreate(path: target, code: errno) }
-        self.temporary = nil
+        let name = try temporary ?? TemporaryFile.name(descriptor, in: folder)
+        temporary = name
+        guard rename(name, target) == 0 else { throw StreamError.cannotCreate(path: target, code: errno) }
+        temporary = nil
     }
 }

@@ -157,6 +157,7 @@ public struct TranscriptRunner {
         let outer = ProcessInfo.processInfo.environment
         var inner = outer.filter { ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"].contains($0.key) }
         inner["ASAN_OPTIONS"] = outer["SMIME_TEST_ASAN_OPTIONS"] ?? outer["ASAN_OPTIONS"]
+        inner["LSAN_OPTIONS"] = outer["LSAN_OPTIONS"]
         inner["CERTS"] = Fixtures.certs.path
         inner["GNUPGHOME"] = root.appending(path: "home/.gnupg").path
         inner["HOME"] = root.appending(path: "home").path

@@ -33,7 +33,13 @@ public enum KeyMaterial: Sendable {
         if bytes.starts(with: Array("MI".utf8)), let der = try? [UInt8](base64: bytes), let items = try item(der) {
             return items
         }
-        throw .malformed(.keyMaterial, "neither PEM nor DER of a key or certificate")
+        let isCut = bytes.first == 0x30 && (try? ElementExtent(of: bytes)) == nil
+        throw .malformed(
+            .keyMaterial,
+            isCut
+                ? "damaged or cut off: its DER does not end where it should"
+                : "neither PEM nor DER of a key or certificate"
+        )
     }
 
     private static func read(_ block: PEM.Block) throws(CMSError) -> [KeyMaterial] {

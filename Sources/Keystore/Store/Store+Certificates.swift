@@ -12,6 +12,18 @@ extension Store {
         }
     }
 
+    /// The certificate with this fingerprint, whosever it is.
+    ///
+    /// - Throws: `.unknownCertificate`
+    public func certificate(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Certificate {
+        let found = try await database.read { database in
+            let statement = try database.cachedStatement("SELECT der FROM certificate WHERE fingerprint = ?")
+            return try Row.fetchOne(statement, arguments: [Data(fingerprint.bytes)])?.certificate()
+        }
+        guard let found else { throw .unknownCertificate(fingerprint) }
+        return found
+    }
+
     private static func certificates(named identifier: EntityIdentifier, in database: Database) throws -> [Certificate]
     {
         let (condition, arguments): (String, StatementArguments) =

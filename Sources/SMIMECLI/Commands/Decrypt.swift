@@ -38,7 +38,7 @@ extension SMIMECommand {
             let opener = MessageOpener(provider, at: times.date)
             let outcomes = try await Batch(input.paths, output).run { path in
                 let opened = try await decrypt(path, opener)
-                try Output.write(to: output.target(for: path), isPrivate: true) {
+                try Output.write(to: try output.target(for: path), isPrivate: true) {
                     try opened.write(to: $0, lineEnd: output.lineEnd)
                 }
                 return (opened.report, opened.report.signers.isEmpty ? .success : opened.report.exitStatus)

@@ -13,7 +13,8 @@ extension SMIMECommand {
             abstract: "Encrypt mail.",
             discussion: """
                 Without --to the recipients are those of To and Cc. All of them can read it, or nothing is written. The \
-                sender can read it, too. A Bcc field needs -O: each Bcc recipient gets a copy that names nobody else.
+                sender can read it, too. A Bcc field needs -O: beside NAME.eml for To and Cc each Bcc recipient gets a copy \
+                NAME.bcc1.eml, …, that names nobody else; send it to that address only, as in `sendmail ADDR < FILE`.
 
                   smime encrypt mail.eml -o secret.eml
                   smime encrypt --sign --to bob@example.org < mail.eml | sendmail -t
@@ -72,14 +73,23 @@ extension SMIMECommand {
                 (try await encrypt(path, extra, store), ExitStatus.success)
             }
             let files = outcomes.compactMap(\.value).flatMap(\.self)
-            if report.json { try Report.print(EncryptionReport(cipher: cipher.name, files: files)) }
+            if report.json, !files.isEmpty { try Report.print(EncryptionReport(cipher: cipher.name, files: files)) }
             try outcomes.map(\.status).throwWorst()
         }
 
         private func encrypt(_ path: String, _ extra: [Certificate], _ store: Store) async throws -> [EncryptedFile] {
-            let fields = (signing.from.map { [NewField("From", $0.text)] } ?? []) + to.map { NewField("To", $0.text) }
+            let recipients = to.map(\.text).joined(separator: ", ")
+            let fields =
+                (signing.from.map { [NewField("From", $0.text)] } ?? [])
+                + (to.isEmpty ? [] : [NewField("To", recipients)])
             let source = try MessageInput.open(path, isText: text, fields: fields)
             let protector = try MessageProtector(source, omitting: ["Bcc"])
+            guard output.outputDir != nil || !to.isEmpty || protector.header.first("Bcc") == nil else {
+                throw Failure(
+                    .usage,
+                    "\(InputFile.name(path)): a Bcc field needs --output-dir, for a copy of its own for each of them"
+                )
+            }
             let plan = RecipientPlan(
                 store: store,
                 time: times.date,
@@ -92,16 +102,15 @@ extension SMIMECommand {
                 to: to,
                 sender: noSelf ? nil : (signing.from, try Sender(of: protector.header)?.address)
             )
-            guard copies.count == 1 || output.outputDir != nil else {
-                throw Failure(
-                    .usage,
-                    "\(InputFile.name(path)): a Bcc field needs --output-dir, for a copy of its own for each of them"
-                )
-            }
             let signer = sign ? try await signing.signer(for: protector.header, in: store, at: times.date) : nil
             return try copies.map { copy in
-                let target = output.target(for: path).map { copy.path($0) }
+                let target = try output.target(for: path).map { copy.path($0) }
+                try object.check(target: target)
                 try Output.write(to: target) { try write(protector, copy.recipients, signer, to: $0) }
+                if copies.count > 1, let target {
+                    let who = copy.addresses.map(\.text).joined(separator: ", ")
+                    Console.note("\(target): to be sent to \(who) and nobody else")
+                }
                 return EncryptedFile(file: target ?? "-", recipients: copy.addresses.map(\.text))
             }
         }

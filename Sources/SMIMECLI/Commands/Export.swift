@@ -49,6 +49,7 @@ extension SMIMECommand {
                 where !chain.contains(certificate) { chain.append(certificate) }
             }
             let passphrase = try passwords.passphrase("for the exported file", isNew: true)
+            guard !passphrase.isEmpty else { throw Failure(.usage, "an empty passphrase protects nothing") }
             let bytes = try PKCS12.encode(
                 chosen.map { .init(key: $0.key, certificate: $0.certificate, friendlyName: address.text) },
                 chain: chain,

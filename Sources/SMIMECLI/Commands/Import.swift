@@ -56,9 +56,7 @@ extension SMIMECommand {
             if !verdict.isTrusted {
                 let root = result.intermediates.map(\.certificate).last(where: \.isSelfIssued)
                 hints.append(
-                    root.map {
-                        "to trust \($0.subject): smime import --trust \(files.map(\.shellQuoted).joined(separator: " "))"
-                    }
+                    root.map { "to trust \($0.subject): smime trust add \($0.fingerprint)" }
                         ?? "nothing here trusts \(first.certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
                 )
             }
@@ -88,6 +86,9 @@ struct ImportPlan {
     ///   that could be stored.
     mutating func add(_ contents: ImportedFiles) throws {
         problems += contents.problems
+        if let account, contents.identities.isEmpty {
+            warn("account-unused", "there is no private key in it that \(account) could get")
+        }
         var seen: Set<Certificate> = []
         for identity in contents.identities where seen.insert(identity.certificate).inserted {
             try add(identity.certificate, identity.key)

@@ -43,7 +43,9 @@ extension SMIMECommand {
             let source = try MessageInput.open(path, isText: text, fields: sender)
             let protector = try MessageProtector(source)
             let signer = try await signing.signer(for: protector.header, in: store, at: .now)
-            try Output.write(to: output.target(for: path)) { sink in
+            let target = try output.target(for: path)
+            try object.check(target: target)
+            try Output.write(to: target) { sink in
                 guard object.outform == .mime else {
                     return try object.write(to: sink) {
                         try protector.signature(by: signer, as: signing.form, at: .now, to: $0)

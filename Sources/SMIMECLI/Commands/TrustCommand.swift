@@ -52,19 +52,30 @@ extension SMIMECommand.TrustCommand {
             commandName: "add",
             abstract: "Believe every certificate that chains to one in FILE.",
             discussion: """
-                A certificate given here is an anchor even if it is an intermediate. Compare the fingerprint first.
+                A certificate given here is an anchor even if it is an intermediate. One that came with an identity is
+                named by its fingerprint. Compare the fingerprint first.
 
                   smime trust add our-ca.pem
+                  smime trust add sha256:…
                 """
         )
 
-        @Argument(help: "Certificate files; - is standard input.", completion: .file())
+        @Argument(
+            help: "Certificate files, - for standard input, or fingerprints of certificates in the store.",
+            completion: .file()
+        )
         var files: [String]
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let batch = try ImportBatch(certificatesOf: files) { $1.anchors.append($0) }
+            let known = files.compactMap { Fingerprint($0) }
+            var batch = try ImportBatch(certificatesOf: files.filter { Fingerprint($0) == nil }) {
+                $1.anchors.append($0)
+            }
+            for fingerprint in known {
+                batch.anchors.append(try await global.store(.readOnly).certificate(fingerprint))
+            }
             guard !batch.anchors.isEmpty else {
                 throw Failure(.badData, "\(files.joined(separator: ", ")): no certificate in it")
             }

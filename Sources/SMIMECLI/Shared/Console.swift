@@ -13,7 +13,21 @@ enum Console {
 
     static func error(_ message: String) { say("error", "31", message) }
     static func warning(_ message: String) { say("warning", "33", message) }
-    static func hint(_ message: String) { say("hint", "36", message) }
+
+    /// Says what to do next; a command in it works on the store that this one works on.
+    static func hint(_ message: String) {
+        say("hint", "36", home.map { message.replacing("smime ", with: "smime --home \($0) ") } ?? message)
+    }
+
+    /// The store named on the command line, quoted for a shell.
+    private static let home: String? = {
+        let arguments = CommandLine.arguments
+        let named = arguments.firstIndex(of: "--home").flatMap { arguments.dropFirst($0 + 1).first }
+        let given = arguments.last { $0.hasPrefix("--home=") }.map { String($0.dropFirst("--home=".count)) }
+        return (given ?? named).map {
+            $0.contains { " '\"$\\".contains($0) } ? "'\($0.replacing("'", with: "'\\''"))'" : $0
+        }
+    }()
 
     /// One line of plain information.
     static func note(_ message: String) { write("smime: \(message.escapedForDisplay)\n") }

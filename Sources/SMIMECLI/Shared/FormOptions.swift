@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SMIME
 import Streams
 
@@ -35,6 +36,12 @@ struct FormOptions: ParsableArguments {
 struct ObjectOptions: ParsableArguments {
     @Option(help: "The output's form: mime (a mail), der or pem (the bare CMS object).")
     var outform = FormOptions.OutputForm.mime
+
+    /// Refuses to fill a terminal with DER.
+    func check(target: String?) throws {
+        guard outform == .der, target == nil, isatty(STDOUT_FILENO) == 1 else { return }
+        throw Failure(.usage, "DER is nothing for a terminal", hints: ["name a file with -o, or use --outform pem"])
+    }
 
     /// Lets `body` write a DER object, which goes out in the form that was asked for.
     func write(to sink: any ByteSink, _ body: (any ByteSink) throws -> Void) throws {

@@ -73,6 +73,9 @@ private final class ImportPassphrase {
     private let options: PasswordOptions
     private var given: Passphrase?
 
+    /// How often a passphrase may be typed.
+    private static let tries = 3
+
     init(_ options: PasswordOptions) { self.options = options }
 
     /// Lends the passphrase of `file` to `body`. Unless one is given, no passphrase is tried first, which opens files
@@ -87,7 +90,14 @@ private final class ImportPassphrase {
             return try body(given)
         }
         do { return try body(nil) } catch CMSError.wrongPassphrase {
-            return try body(try options.passphrase("for \(InputFile.name(file))"))
+            guard !options.isGiven else { return try body(try options.passphrase("for \(InputFile.name(file))")) }
         }
+        for _ in 1..<Self.tries {
+            do { return try body(try options.passphrase("for \(InputFile.name(file))")) } catch CMSError.wrongPassphrase
+            {
+                Console.warning("\(InputFile.name(file)): wrong passphrase, try again")
+            }
+        }
+        return try body(try options.passphrase("for \(InputFile.name(file))"))
     }
 }

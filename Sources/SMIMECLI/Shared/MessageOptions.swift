@@ -69,9 +69,18 @@ struct OutputOptions: ParsableArguments {
     }
 
     /// Where the output for the input at `path` goes; nil is standard output.
-    func target(for path: String) -> String? {
-        if let outputDir { return "\(outputDir)/\(URL(filePath: path).lastPathComponent)" }
-        return output == "-" ? nil : output
+    ///
+    /// - Throws: `Failure` with status 64 if it would take the place of an input.
+    func target(for path: String) throws -> String? {
+        let target = outputDir.map { "\($0)/\(URL(filePath: path).lastPathComponent)" } ?? output
+        guard let target, target != "-" else { return nil }
+        var (input, existing) = (stat(), stat())
+        if stat(path, &input) == 0, stat(target, &existing) == 0, input.st_mode & S_IFMT == S_IFREG,
+            input.st_dev == existing.st_dev, input.st_ino == existing.st_ino
+        {
+            throw Failure(.usage, "\(path): the output would take the place of the input")
+        }
+        return target
     }
 }
 

@@ -104,14 +104,22 @@ struct RecipientPlan {
 
     private static func hints(_ choices: [RecipientChoice]) -> [String] {
         choices.map { choice in
-            choice.candidates.contains { $0.reason == .untrusted }
+            if let distrusted = choice.candidates.first(where: { $0.reason == .distrusted }) {
+                let certificate = distrusted.recipient.certificate.fingerprint
+                return "to believe it again: smime recipient trust \(choice.address) --fingerprint \(certificate)"
+            }
+            return choice.candidates.contains { $0.reason == .untrusted }
                 ? "import the certificate of its issuer with --trust, or compare fingerprints and: smime recipient trust \(choice.address)"
                 : "add a certificate: smime recipient add \(choice.address) FILE"
         }
     }
 
     private func ownCertificate(_ sender: (given: EmailAddress?, from: EmailAddress?)?) async throws -> [Certificate] {
-        guard let sender, let address = sender.given ?? sender.from else { return [] }
+        guard let sender else { return [] }
+        guard let address = sender.given ?? sender.from else {
+            Console.warning("you will not be able to read it: the message has no From, and --from names no account")
+            return []
+        }
         do throws(KeystoreError) {
             return [try await store.accounts.identity(for: address, purpose: .encryption, at: time).certificate]
         } catch {

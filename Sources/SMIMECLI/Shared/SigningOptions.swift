@@ -55,6 +55,10 @@ struct SigningOptions: ParsableArguments {
         guard let address = from ?? author?.address else {
             throw Failure(.noUser, "the message has no From to sign as", hints: ["say who signs with --from ADDR"])
         }
+        // Of several authors it is the first with an account here who signs.
+        for other in author?.addresses ?? [] where from == nil {
+            if let found = try? await store.accounts.signingIdentity(for: other, at: time) { return found }
+        }
         return try await store.accounts.signingIdentity(for: address, at: time)
     }
 

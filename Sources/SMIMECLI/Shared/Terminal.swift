@@ -35,11 +35,14 @@ enum Terminal {
         var settings = termios()
         guard tcgetattr(terminal, &settings) == 0 else { throw Failure(.noPermission, "/dev/tty: not a terminal") }
         var hidden = settings
-        // Without ISIG an interrupt arrives as a character, so that the echo is always put back.
-        hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
-        hidden.c_lflag |= tcflag_t(ECHONL | ICANON)
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        hidden.c_lflag |= tcflag_t(ECHONL | ICANON | ISIG)
+        EchoGuard.arm(terminal, settings)
         tcsetattr(terminal, TCSAFLUSH, &hidden)
-        defer { tcsetattr(terminal, TCSAFLUSH, &settings) }
+        defer {
+            tcsetattr(terminal, TCSAFLUSH, &settings)
+            EchoGuard.disarm()
+        }
         let text = Array("smime: \(prompt.escapedForDisplay)".utf8)
         _ = write(terminal, text, text.count)
         var bytes = [UInt8](repeating: 0, count: lineLimit)
@@ -47,7 +50,7 @@ enum Terminal {
         var count = read(terminal, &bytes, bytes.count)
         while count < 0, errno == EINTR { count = read(terminal, &bytes, bytes.count) }
         let line = bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }
-        guard count > 0, !line.contains(0x03), !line.contains(0x1C) else {
+        guard count > 0 else {
             throw Failure(.noPermission, "no passphrase was entered")
         }
         return Array(line)
@@ -56,4 +59,26 @@ enum Terminal {
     private static func wipe(_ bytes: inout [UInt8]) {
         bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) }
     }
+}
+
+/// Puts the terminal's echo back when a signal ends the process at the prompt.
+private enum EchoGuard {
+    private nonisolated(unsafe) static var terminal: Int32 = -1
+    private nonisolated(unsafe) static var settings = termios()
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+    /// Called before the echo goes off, by the one thread that asks.
+    static func arm(_ terminal: Int32, _ settings: termios) {
+        self.terminal = terminal
+        self.settings = settings
+        for number in signals {
+            signal(number) { number in
+                tcsetattr(EchoGuard.terminal, TCSANOW, &EchoGuard.settings)
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+        }
+    }
+
+    static func disarm() { for number in signals { signal(number, SIG_DFL) } }
 }
