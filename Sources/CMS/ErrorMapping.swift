@@ -7,6 +7,8 @@ func reporting<Result>(_ structure: CMSError.Structure, _ body: () throws -> Res
         return try body()
     } catch let error as ASN1Error {
         throw CMSError.malformed(structure, "\(error)")
+    } catch let error as ElementReader.Mismatch {
+        throw CMSError.malformed(structure, "\(error)")
     } catch let error as OpenSSLError {
         throw CMSError.openSSL(error)
     } catch StreamError.malformedBase64 {

@@ -28,7 +28,7 @@ enum Layer {
         let type = try CMSContentType(of: stream)
         if let why = Self.contradiction(of: type, to: declared) { throw SMIMEError.malformed(why) }
         switch type {
-        case .signedData: self = .signed(try SignedLayer(cms: stream))
+        case .signedData: self = .signed(try SignedLayer(cms: stream, mustBeEntity: mustBeEntity))
         case .envelopedData, .authEnvelopedData:
             self = .encrypted(try EncryptedLayer(cms: stream, mustBeEntity: mustBeEntity))
         case .compressedData: self = .compressed

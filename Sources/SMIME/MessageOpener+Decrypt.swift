@@ -10,22 +10,23 @@ extension MessageOpener {
     public func decrypt(_ source: any ByteSource) async throws -> OpenedMessage {
         guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
         let message = try MIMEReader.message(in: source)
-        let opened = try await open(
-            Opening(header: message.header, part: SecuredEntity(entity: message, source: source)),
-            first: nil
+        let opening = Opening(
+            source: source,
+            header: message.header,
+            part: SecuredEntity(entity: message, source: source)
         )
-        try source.checkUnchanged()
-        return opened
+        return try await open(opening, first: nil)
     }
 
-    /// Opens every layer of a bare CMS object.
-    public func decrypt(cms stream: ByteStream) async throws -> OpenedMessage {
+    /// Opens every layer of the bare CMS object `stream`, whose bytes come from `source`.
+    public func decrypt(cms stream: ByteStream, in source: any ByteSource) async throws -> OpenedMessage {
         let layer = try Layer(cms: stream, declared: nil, mustBeEntity: false)
-        return try await open(Opening(header: nil, part: nil), first: layer)
+        return try await open(Opening(source: source, header: nil, part: nil), first: layer)
     }
 
     /// How far a message is opened.
     private struct Opening {
+        let source: any ByteSource
         /// The header of the message as it came; nil for a bare CMS object.
         let header: HeaderBlock?
         /// The entity reached; nil if it is plaintext that is not held.
@@ -33,10 +34,30 @@ extension MessageOpener {
         var plaintext: Plaintext?
         var result = VerifiedContent()
         var isEncrypted = false
+        /// Whether anybody can have changed the plaintext, and so learn about it from what is said to be wrong with it.
+        var isMalleable = false
     }
 
     private func open(_ opening: Opening, first: Layer?) async throws -> OpenedMessage {
         var opening = opening
+        do {
+            try await openLayers(&opening, first: first)
+        } catch {
+            guard opening.isMalleable, tellsOfContent(error) else { throw error }
+            throw CMSError.decryptionFailed
+        }
+        guard opening.isEncrypted else { throw SMIMEError.notEncrypted }
+        try opening.source.checkUnchanged()
+        return OpenedMessage(
+            report: opening.result.report,
+            source: opening.source,
+            header: opening.header,
+            part: opening.part,
+            plaintext: opening.plaintext
+        )
+    }
+
+    private func openLayers(_ opening: inout Opening, first: Layer?) async throws {
         var next = try first ?? opening.part.flatMap { try Layer($0) }
         while let layer = next {
             guard opening.result.report.layers.count < Self.maximumLayers else { throw SMIMEError.tooManyLayers }
@@ -47,13 +68,6 @@ extension MessageOpener {
             }
             next = try opening.part.flatMap { try Layer($0) }
         }
-        guard opening.isEncrypted else { throw SMIMEError.notEncrypted }
-        return OpenedMessage(
-            report: opening.result.report,
-            header: opening.header,
-            part: opening.part,
-            plaintext: opening.plaintext
-        )
     }
 
     private func read(_ layer: SignedLayer, _ opening: inout Opening) async throws {
@@ -77,6 +91,7 @@ extension MessageOpener {
         opening.isEncrypted = true
         let keys = try await provider.keys(for: layer.recipientIdentifiers)
         let plaintext = try layer.decrypt(with: keys)
+        opening.isMalleable = opening.isMalleable || !layer.data.isAuthenticated
         let mayBeLayer = plaintext.header.map { Entity.mayBeSecured($0) } ?? false
         opening.part = mayBeLayer ? try plaintext.spooled() : nil
         opening.plaintext = mayBeLayer ? nil : plaintext
@@ -87,12 +102,20 @@ extension MessageOpener {
 public struct OpenedMessage: Sendable {
     /// The layers, and the outermost signature judged.
     public let report: VerificationReport
+    private let source: any ByteSource
     private let header: HeaderBlock?
     private let part: SecuredEntity?
     private let plaintext: Plaintext?
 
-    init(report: VerificationReport, header: HeaderBlock?, part: SecuredEntity?, plaintext: Plaintext?) {
+    init(
+        report: VerificationReport,
+        source: any ByteSource,
+        header: HeaderBlock?,
+        part: SecuredEntity?,
+        plaintext: Plaintext?
+    ) {
         self.report = report
+        self.source = source
         self.header = header
         self.part = part
         self.plaintext = plaintext
@@ -101,13 +124,16 @@ public struct OpenedMessage: Sendable {
     /// Writes the innermost message: the outer header with the inner content fields, and the inner body.
     ///
     /// - Parameter lineEnd: the line ends to write; those of the message as it came if nil. Binary parts are left alone.
-    /// - Throws: what reading and writing throw; `CMSError.decryptionFailed` if the message changed meanwhile.
+    /// - Throws: what reading and writing throw; `StreamError.changedWhileReading` or `CMSError.decryptionFailed` if the
+    ///   message changed since it was checked: what was written is then not to be used.
     public func write(to sink: any ByteSink, lineEnd: LineEnd? = nil) throws {
+        try source.checkUnchanged()
         if let part {
             try write(part, to: sink, lineEnd)
         } else if let plaintext {
             try write(plaintext, to: sink, lineEnd)
         }
+        try source.checkUnchanged()
     }
 
     private func write(_ part: SecuredEntity, to sink: any ByteSink, _ lineEnd: LineEnd?) throws {
@@ -133,5 +159,14 @@ public struct OpenedMessage: Sendable {
     private func writeHeader(_ inner: HeaderBlock, to sink: any ByteSink, _ lineEnd: LineEnd) throws {
         let bytes = header.map { HeaderSplit.join(outer: $0, inner: inner) } ?? inner.bytes + inner.lineEnd.bytes
         try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader().copy(to: sink)
+    }
+}
+
+/// Whether `error` says something about what a message holds, and nothing about disk, store or caller.
+private func tellsOfContent(_ error: any Error) -> Bool {
+    switch error {
+    case MIMEError.unreadable: false
+    case StreamError.malformedBase64: true
+    default: error is CMSError || error is SMIMEError || error is MIMEError
     }
 }

@@ -9,6 +9,8 @@ public import Streams
 public struct MessageOpener: Sendable {
     /// How many layers are opened.
     public static let maximumLayers = 8
+    /// How many signers are judged in the parts of one message.
+    static let maximumSigners = SignedData.maximumSigners
 
     let provider: any KeyProvider
     let time: Date
@@ -32,11 +34,16 @@ public struct MessageOpener: Sendable {
         do {
             guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
             let message = try MIMEReader.message(in: source)
+            result.report.note(message.defects)
             if message.securedForm != nil {
                 try await verify(SecuredEntity(entity: message, source: source), message.header, .whole, into: &result)
-                try noteInnerLayers(of: result.content, in: &result.report)
             } else {
                 for part in securedParts(of: SecuredEntity(entity: message, source: source), depth: 0) {
+                    guard result.report.signers.count < Self.maximumSigners else {
+                        let text = "only the first \(Self.maximumSigners) signatures of its parts are judged"
+                        result.report.problems.append(Problem("too-many-signatures", .warning, text))
+                        break
+                    }
                     try await verify(part, message.header, .part, into: &result)
                 }
             }
@@ -48,14 +55,15 @@ public struct MessageOpener: Sendable {
     }
 
     /// Judges a bare CMS object, whose content is inside or `detached`.
-    public func verify(cms stream: ByteStream, detached: ByteStream?) async throws -> VerifiedContent {
+    public func verify(cms stream: ByteStream, detached: (any ByteSource)?) async throws -> VerifiedContent {
         var result = VerifiedContent()
         do {
             switch try CMSContentType(of: stream) {
             case .signedData:
-                let layer = try SignedLayer(cms: stream, detached: detached)
+                let layer =
+                    try detached.map { try SignedLayer(cms: stream, detached: $0) }
+                    ?? SignedLayer(cms: stream, mustBeEntity: false)
                 try await judge(layer, header: nil, coverage: .whole, into: &result)
-                result.content = layer.content
             default:
                 throw SMIMEError.malformed("the CMS object is not signed")
             }
@@ -74,7 +82,7 @@ public struct MessageOpener: Sendable {
         switch try Layer(part) {
         case .signed(let layer):
             try await judge(layer, header: header, coverage: coverage, into: &result)
-            result.content = layer.content
+            if coverage == .whole { try noteInnerLayers(of: layer.content, in: &result.report) }
         case .encrypted(let layer):
             result.report.layers.append(layer.layer)
             let text = "what is encrypted may be signed inside; decrypting tells"
@@ -93,8 +101,10 @@ public struct MessageOpener: Sendable {
     ) async throws {
         let signers = try await judge(layer, header: header)
         result.report.layers.append(layer.layer)
+        guard !signers.isEmpty else { return }
         result.report.signers += signers
-        result.report.coverage = signers.isEmpty ? .none : coverage
+        result.report.coverage = coverage
+        result.content = result.content ?? layer.signedBytes
     }
 
     /// The signers of one layer, judged.
@@ -138,24 +148,32 @@ public struct MessageOpener: Sendable {
     }
 }
 
-/// What verifying a message gave: the report, and the content that the outermost signature is about.
+/// What verifying a message gave: the report, and the content that the first signature is about.
 public struct VerifiedContent: Sendable {
     public internal(set) var report = VerificationReport()
-    var content: SecuredEntity?
+    var content: SignedBytes?
 
     /// Writes the MIME entity that was signed, in the very bytes that were hashed.
     ///
-    /// - Returns: false, and nothing is written, if there is none or its integrity does not hold.
+    /// - Returns: false, and nothing is written, if there is none or the integrity of any signature does not hold.
+    /// - Throws: `StreamError.changedWhileReading` if it may have changed since it was hashed, and what writing throws.
     public func writeContent(to sink: any ByteSink) throws -> Bool {
         guard let content, !report.signers.isEmpty, report.signers.allSatisfy({ $0.integrity.ok == true }) else {
             return false
         }
-        try content.entity.canonicalStream(of: content.source).makeReader().copy(to: sink)
+        try content.stream.makeReader().copy(to: sink)
+        try content.source.checkUnchanged()
         return true
     }
 }
 
 extension VerificationReport {
+    /// Takes in what is odd, and no error, about the MIME around what is signed. A mailbox's From line is no oddity.
+    mutating func note(_ defects: Set<MIMEDefect>) {
+        let told = defects.filter { !$0.isError && $0 != .mboxLine }.sorted { $0.rawValue < $1.rawValue }
+        problems += told.map { Problem($0.rawValue, .warning, $0.text) }
+    }
+
     /// Takes an error that says what is wrong with the message into the report; any other is thrown on.
     mutating func note(_ error: any Error) throws {
         let text: String

@@ -9,8 +9,10 @@ import Streams
 /// then calls `verify`.
 public struct SignedLayer: Sendable {
     let data: SignedData
-    /// The content that is signed; nil if it is none (a certs-only message) or not held.
+    /// The content that is signed, as an entity; nil if there is none (a certs-only message) or it is not held.
     let content: SecuredEntity?
+    /// The very bytes that were hashed; nil if there are none.
+    let signedBytes: SignedBytes?
     private let problems: [Problem]
 
     /// Whom the signatures name.
@@ -21,13 +23,15 @@ public struct SignedLayer: Sendable {
     /// Opens multipart/signed.
     init(content: Entity, signature: Entity, in source: any ByteSource) throws {
         var data = try SignedData(reading: signature.decodedBody(of: source))
-        try data.hashDetached(content.canonicalStream(of: source))
+        var stream = content.canonicalStream(of: source)
+        try data.hashDetached(stream)
         if !data.fits, content.range.count > 0 {
             // Signed with other line ends than mail has: what counts is that these very bytes were signed.
             var raw = try SignedData(reading: signature.decodedBody(of: source))
             try raw.hashDetached(source.stream(in: content.range))
-            if raw.fits { data = raw }
+            if raw.fits { (data, stream) = (raw, source.stream(in: content.range)) }
         }
+        signedBytes = SignedBytes(stream: stream, source: source)
         self.data = data
         self.content = SecuredEntity(entity: content, source: source)
         problems = data.problems
@@ -35,23 +39,37 @@ public struct SignedLayer: Sendable {
 
     /// Opens a signed CMS object, and keeps its content for what may be inside.
     ///
-    /// - Parameter detached: the content, if it is not inside the object.
-    init(cms stream: ByteStream, detached: ByteStream? = nil) throws {
+    /// - Parameter mustBeEntity: whether the content must be a MIME entity; that of a bare CMS object may be anything.
+    init(cms stream: ByteStream, mustBeEntity: Bool) throws {
         let spool = Spool()
-        var data = try SignedData(reading: stream, content: spool)
-        if let detached {
-            try data.hashDetached(detached)
-            if !data.fits {
-                var canonical = try SignedData(reading: stream)
-                try canonical.hashDetached(detached.lines(endingIn: .crlf))
-                if canonical.fits { data = canonical }
-            }
-        } else if !data.hasContent, !data.signers.isEmpty {
+        data = try SignedData(reading: stream, content: spool)
+        guard data.hasContent || data.signers.isEmpty else {
             throw SMIMEError.malformed("a detached signature without the content it is for")
         }
         let source = try spool.finish()
-        content = data.hasContent ? SecuredEntity(entity: try MIMEReader.message(in: source), source: source) : nil
+        signedBytes = data.hasContent ? SignedBytes(stream: source.stream(), source: source) : nil
+        do throws(MIMEError) {
+            content = data.hasContent ? SecuredEntity(entity: try MIMEReader.message(in: source), source: source) : nil
+        } catch {
+            guard case .limitExceeded = error, !mustBeEntity else { throw error }
+            content = nil
+        }
+        problems = data.problems
+    }
+
+    /// Opens a bare signature over `content`: its very bytes or, if those are not what was signed, its canonical lines.
+    init(cms stream: ByteStream, detached content: any ByteSource) throws {
+        var data = try SignedData(reading: stream)
+        var signed = content.stream()
+        try data.hashDetached(signed)
+        if !data.fits {
+            var canonical = try SignedData(reading: stream)
+            try canonical.hashDetached(signed.lines(endingIn: .crlf))
+            if canonical.fits { (data, signed) = (canonical, signed.lines(endingIn: .crlf)) }
+        }
         self.data = data
+        self.content = nil
+        signedBytes = SignedBytes(stream: signed, source: content)
         problems = data.problems
     }
 
@@ -95,13 +113,13 @@ public struct SignedLayer: Sendable {
                 chain: verdict.map { VerificationReport.Axis($0.problems) } ?? .notChecked,
                 identity: check.certificate.flatMap { identity?.judge($0) } ?? .notChecked,
                 revocation: lists == nil ? .notChecked : verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
-                time: verdict.map { .init($0.timeProblems + timeWarnings(signer, at: time, header)) } ?? .notChecked
+                time: verdict.map { .init($0.timeProblems + timeWarnings(signer, at: time)) } ?? .notChecked
             )
         }
     }
 
     /// What the claimed signing time makes doubtful; it decides nothing, as anybody can claim any time.
-    private func timeWarnings(_ signer: SignerInfo, at time: Date, _ header: HeaderBlock?) -> [Problem] {
+    private func timeWarnings(_ signer: SignerInfo, at time: Date) -> [Problem] {
         guard let claimed = signer.signingTime else { return [] }
         if claimed.timeIntervalSince(time) > Self.clockTolerance {
             return [Problem("signing-time-future", .warning, "the signing time lies in the future")]
@@ -111,6 +129,12 @@ public struct SignedLayer: Sendable {
 
     /// How far clocks may be apart, in seconds.
     private static let clockTolerance: TimeInterval = 15 * 60
+}
+
+/// Bytes that were hashed, and where they come from.
+struct SignedBytes: Sendable {
+    let stream: ByteStream
+    let source: any ByteSource
 }
 
 /// An entity and where its bytes are.

@@ -16,7 +16,8 @@ struct SignerIdentity {
         if fields.count > 1 { problems.append(Problem("from-doubled", "there is more than one From field")) }
         let list = fields.first.flatMap { try? AddressList(field: $0) }
         from = list?.mailboxes ?? []
-        sender = header.first("Sender").flatMap { try? AddressList(field: $0) }?.mailboxes ?? []
+        let senders = header.all("Sender")
+        sender = senders.count == 1 ? senders.first.flatMap { try? AddressList(field: $0) }?.mailboxes ?? [] : []
         let defects = list?.defects ?? []
         if fields.isEmpty || from.isEmpty {
             problems.append(Problem("from-missing", "From is missing or holds no address"))

@@ -2,13 +2,13 @@ import Foundation
 
 /// A file that appears whole under its name, or not at all.
 ///
-/// What is written goes to a temporary beside the target, without a name where there are such, which takes the
-/// target's name in `commit()`. Without a commit nothing is left behind, whatever ends the process. A target that is no regular file (a device, a pipe) is written in place.
+/// What is written goes to a temporary beside the target, which takes the target's name in `commit()`. Where the system
+/// can, the temporary has no name until then, so that not even a crash leaves anything behind. A target that is no regular file (a device, a pipe) is written in place.
 public final class OutputFile: ByteSink {
     private let target: String
-    /// The folder of the target; nil for a device or pipe, which is written in place.
+    /// Where the temporary is made; nil if the target is written in place.
     private let folder: String?
-    /// The temporary's name, once or where it needs one.
+    /// The temporary's name, if it has one.
     private var temporary: String?
     private let descriptor: Int32
     private let sink: DescriptorSink
@@ -31,19 +31,17 @@ public final class OutputFile: ByteSink {
         } else {
             let parent = (target as NSString).deletingLastPathComponent
             let folder = parent.isEmpty ? "." : parent
-            let mode: mode_t = isPrivate ? 0o600 : 0o666
             self.folder = folder
-            if let unnamed = TemporaryFile.unnamed(in: folder, mode: mode) {
-                descriptor = unnamed
-            } else {
-                do throws(StreamError) {
-                    let made = try TemporaryFile.named(in: folder, mode: mode)
-                    descriptor = made.descriptor
-                    temporary = made.path
-                } catch {
-                    guard case .cannotCreate(_, let code) = error else { throw error }
-                    throw StreamError.cannotCreate(path: path, code: code)
+            let mode: mode_t = isPrivate ? 0o600 : 0o666
+            do throws(StreamError) {
+                if let unnamed = TemporaryFile.unnamed(in: folder, mode: mode) {
+                    descriptor = unnamed
+                } else {
+                    (descriptor, temporary) = try TemporaryFile.named(in: folder, mode: mode)
                 }
+            } catch {
+                guard case .cannotCreate(_, let code) = error else { throw error }
+                throw StreamError.cannotCreate(path: path, code: code)
             }
         }
         sink = DescriptorSink(descriptor)
@@ -61,9 +59,9 @@ public final class OutputFile: ByteSink {
         try sink.flush()
         guard let folder else { return }
         guard fsync(descriptor) == 0 else { throw StreamError.writeFailed(code: errno) }
-        let name = try temporary ?? TemporaryFile.name(descriptor, in: folder)
-        temporary = name
-        guard rename(name, target) == 0 else { throw StreamError.cannotCreate(path: target, code: errno) }
-        temporary = nil
+        let temporary = try self.temporary ?? TemporaryFile.name(descriptor, in: folder)
+        self.temporary = temporary
+        guard rename(temporary, target) == 0 else { throw StreamError.cannotCreate(path: target, code: errno) }
+        self.temporary = nil
     }
 }

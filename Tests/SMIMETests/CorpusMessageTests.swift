@@ -43,7 +43,7 @@ import Testing
             do {
                 let opened =
                     try bytes.first == 0x30
-                    ? await opener.decrypt(cms: MemorySource(bytes).stream())
+                    ? await opener.decrypt(cms: MemorySource(bytes).stream(), in: MemorySource(bytes))
                     : await opener.decrypt(MemorySource(bytes))
                 let sink = MemorySink()
                 try opened.write(to: sink)
@@ -123,7 +123,7 @@ import Testing
         )
         do {
             if bytes.first == 0x30 {
-                let content = try item.needs?.content.map { MemorySource(try Fixtures.corpus($0)).stream() }
+                let content = try item.needs?.content.map { MemorySource(try Fixtures.corpus($0)) }
                 return try await opener.verify(cms: MemorySource(bytes).stream(), detached: content).report
             }
             return try await opener.verify(MemorySource(bytes)).report

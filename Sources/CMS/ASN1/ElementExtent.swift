@@ -5,6 +5,8 @@
 package struct ElementExtent {
     /// The length of the element in bytes, its header included.
     package let count: Int
+    /// How many elements there are in it, itself included.
+    let elements: Int
 
     /// The greatest nesting; swift-asn1's own limit is 50.
     package static let maximumDepth = 48
@@ -37,6 +39,7 @@ package struct ElementExtent {
             while let last = open.last, let end = last, position == end { open.removeLast() }
         } while !open.isEmpty
         count = position - start
+        self.elements = elements
     }
 
     /// Where the first elements inside the constructed one at `start` lie, at most `limit`, found without reading more
@@ -67,10 +70,13 @@ package struct ElementExtent {
         /// Nil if the length is indefinite.
         let end: Int?
 
+        /// Reads the header at `start`; the element must end before `limit`, which may lie behind `bytes`.
         init(_ bytes: [UInt8], at start: Int, limit: Int) throws {
             var position = start
             func byte() throws -> UInt8 {
-                guard position < limit else { throw ElementReader.Mismatch(description: "truncated at byte \(start)") }
+                guard position < min(limit, bytes.count) else {
+                    throw ElementReader.Mismatch(description: "truncated at byte \(start)")
+                }
                 defer { position += 1 }
                 return bytes[position]
             }

@@ -11,6 +11,14 @@ package struct SignatureAlgorithm: Sendable {
         case ecdsa
         case rsaPKCS1
         case rsaPSS(saltLength: Int, mgf: DigestAlgorithm)
+
+        /// Whether a key of this kind makes such signatures; libcrypto would do with it whatever the key can.
+        func fits(_ key: PublicKeyAlgorithm) -> Bool {
+            switch (self, key) {
+            case (.dsa, .dsa), (.ecdsa, .ellipticCurve), (.rsaPKCS1, .rsa), (.rsaPSS, .rsa), (.rsaPSS, .rsaPSS): true
+            default: false
+            }
+        }
     }
 
     let scheme: Scheme

@@ -13,6 +13,7 @@ final class DecryptingReader: ByteReader {
     private let ciphertext: OctetStringReader
     private let context: CipherContext
     private let tagCount: Int
+    private let attributes: [UInt8]?
     private let input = Window()
     private var pending: [UInt8] = []
     private var isAtEnd = false
@@ -22,10 +23,11 @@ final class DecryptingReader: ByteReader {
 
     init(_ stream: ByteStream, _ encryption: ContentEncryption, _ key: ContentKey, attributes: [UInt8]?) throws {
         reader = BERReader(try stream.makeReader())
-        layout = try EnvelopedLayout(reader)
+        layout = try EnvelopedLayout(reader, skipsRecipients: true)
         ciphertext = try OctetStringReader(reader, identifier: .context(0))
         context = try encryption.makeContext(key.bytes, isEncrypting: false)
         tagCount = encryption.tagCount
+        self.attributes = attributes
         if let attributes { try context.authenticate(attributes) }
     }
 
@@ -58,7 +60,10 @@ final class DecryptingReader: ByteReader {
         let trailer = try layout.readTrailer(reader)
         self.trailer = trailer
         if layout.isAuthenticated {
-            guard trailer.tag.count == tagCount else { throw CMSError.decryptionFailed }
+            // Attributes that are there and were not put before the content would be believed without being covered.
+            guard trailer.tag.count == tagCount, trailer.authenticatedAttributes == attributes else {
+                throw CMSError.decryptionFailed
+            }
             try context.expectTag(trailer.tag)
         }
         return try context.finish(into: buffer)

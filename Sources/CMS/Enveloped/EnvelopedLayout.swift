@@ -7,11 +7,12 @@ import SwiftASN1
 struct EnvelopedLayout {
     let isAuthenticated: Bool
     let recipients: [RecipientInfo]
-    let contentType: ASN1ObjectIdentifier
     let encryption: AlgorithmIdentifier
 
     /// Reads everything in front of the encrypted content, which `reader` then stands before.
-    init(_ reader: BERReader) throws {
+    ///
+    /// - Parameter skipsRecipients: whether the recipients, who were read before, are passed over.
+    init(_ reader: BERReader, skipsRecipients: Bool = false) throws {
         try reader.enter(.sequence)
         let type = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
         switch type {
@@ -23,9 +24,10 @@ struct EnvelopedLayout {
         try reader.enter(.sequence)
         _ = try Int(berEncoded: reader.readNode())
         _ = try reader.readNode(if: .context(0))
-        recipients = try Self.recipients(reader)
+        recipients = skipsRecipients ? [] : try Self.recipients(reader)
+        if skipsRecipients { try reader.skipElement() }
         try reader.enter(.sequence)
-        contentType = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
+        _ = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
         encryption = try AlgorithmIdentifier(berEncoded: reader.readNode())
         guard try reader.peek()?.identifier == .context(0) else {
             throw CMSError.malformed(.cms, "no encrypted content")
@@ -34,12 +36,21 @@ struct EnvelopedLayout {
 
     /// How many recipients a message may have.
     static let maximumRecipients = 20_000
+    /// How many bytes, and how many ASN.1 elements, may describe all of them: RecipientInfos can be large, and one of
+    /// them can stand for nobody.
+    private static let maximumBytes = 32 << 20
+    private static let maximumElements = 1_000_000
 
     private static func recipients(_ reader: BERReader) throws -> [RecipientInfo] {
         var recipients: [RecipientInfo] = []
+        var (bytesLeft, elementsLeft) = (maximumBytes, maximumElements)
         try reader.enter(.set)
         while try reader.peek() != nil {
-            recipients += try RecipientInfo.read(reader.readNode())
+            let encoded = try reader.readElement()
+            bytesLeft -= encoded.count
+            elementsLeft -= try ElementExtent(of: encoded).elements
+            guard bytesLeft >= 0, elementsLeft >= 0 else { throw CMSError.limitExceeded("the size of the recipients") }
+            recipients += try RecipientInfo.read(ASN1Node.read(encoded))
             guard recipients.count <= maximumRecipients else {
                 throw CMSError.limitExceeded("\(maximumRecipients) recipients")
             }

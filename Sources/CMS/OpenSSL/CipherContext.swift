@@ -19,7 +19,6 @@ final class CipherContext {
         setUp: (OpaquePointer) throws(OpenSSLError) -> Void = { _ throws(OpenSSLError) in }
     ) throws(OpenSSLError) {
         Libcrypto.start()
-        Libcrypto.start()
         let cipher = try Owned<EVP_CIPHER>(EVP_CIPHER_fetch(library, name, nil), "EVP_CIPHER_fetch")
         let context = try Owned<EVP_CIPHER_CTX>(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
         let direction: CInt = isEncrypting ? 1 : 0

@@ -15,7 +15,10 @@ extension SignedData {
     /// RFC 5652 §5.6
     public func check(_ signer: SignerInfo, candidates: [Certificate]) -> SignatureCheck {
         var problems = attributeProblems(signer)
-        let matching = candidates.filter { signer.identifier.matches($0) }
+        let bindings = signer.signingCertificates
+        var matching = candidates.filter { signer.identifier.matches($0) }
+        // Certificates may share a key, too: the one that the signature is bound to goes first.
+        _ = matching.partition { candidate in !bindings.allSatisfy { $0.matches(candidate) } }
         guard let first = matching.first else {
             problems.append(
                 Problem("signer-certificate-missing", "the signer's certificate is not included and not known")
@@ -23,9 +26,18 @@ extension SignedData {
             return SignatureCheck(certificate: nil, problems: problems)
         }
         do {
-            let certificate = try matching.first { try isSigned(signer, by: $0) }
+            let signature = try SignatureAttempt(signer, of: self)
+            var allowance = Self.allowance
+            let certificate = try matching.first { candidate in
+                allowance -= candidate.verificationCost
+                return try allowance >= 0 && signature.fits(candidate)
+            }
             if let certificate {
                 problems += certificateProblems(signer, certificate)
+            } else if allowance < 0 {
+                problems.append(
+                    Problem("signer-ambiguous", "too many certificates may be the signer's to try them all")
+                )
             } else {
                 problems.append(Problem("signature-invalid", "the signature does not fit the signer's key"))
             }
@@ -38,22 +50,12 @@ extension SignedData {
         return SignatureCheck(certificate: first, problems: problems)
     }
 
-    /// Whether the signature value fits the key of `certificate`.
-    private func isSigned(_ signer: SignerInfo, by certificate: Certificate) throws -> Bool {
-        let algorithm = try reporting(.cms) { try SignatureAlgorithm(signer.signatureAlgorithm) }
-        guard let digest = signer.digest else { throw CMSError.unsupported("the signer's digest") }
-        guard algorithm.digest == nil || algorithm.digest == digest else { return false }
-        let key = try reporting(.certificate) { try certificate.publicKey() }
-        return try reporting(.cms) {
-            try signedDigests(signer, digest).contains {
-                key.verify(signer.signature, of: $0, digest: digest, scheme: algorithm.scheme)
-            }
-        }
-    }
+    /// What trying certificates may cost for one signer, in the units of `Certificate.verificationCost`.
+    private static let allowance = 5000
 
     /// The digests that the signature may be over: of the content, or of the attributes as they were received with
     /// only their outer tag made a SET, and, where those bytes are not DER, once more of their DER.
-    private func signedDigests(_ signer: SignerInfo, _ digest: DigestAlgorithm) throws -> [[UInt8]] {
+    fileprivate func signedDigests(_ signer: SignerInfo, _ digest: DigestAlgorithm) throws -> [[UInt8]] {
         guard var received = signer.signedAttributesEncoding else { return contentDigests[digest].map { [$0] } ?? [] }
         received[0] = 0x31
         let canonical = try signer.signedAttributes.derSet()
@@ -86,8 +88,12 @@ extension SignedData {
 
     /// Without signed attributes the content must be plain data (RFC 5652 §5.3).
     private func bareProblems(_ signer: SignerInfo) -> [Problem] {
-        guard !isData else { return [] }
-        return [Problem("content-type-attribute", "content that is not plain data is signed without attributes")]
+        guard isData else {
+            return [Problem("content-type-attribute", "content that is not plain data is signed without attributes")]
+        }
+        guard resemblesAttributes else { return [] }
+        // Whoever has a signature with attributes can pass those off as content that was signed without any.
+        return [Problem("content-is-attributes", "the content is the attributes of another signature")]
     }
 
     private func signedProblems(_ signer: SignerInfo) -> [Problem] {
@@ -125,5 +131,30 @@ extension SignedData {
             problems.append(Problem("weak-key", .warning, "the signer's key is weak: \(key)"))
         }
         return problems
+    }
+}
+
+/// One signature value with all that does not depend on the certificate.
+private struct SignatureAttempt {
+    private let signature: [UInt8]
+    private let algorithm: SignatureAlgorithm
+    private let digest: DigestAlgorithm
+    private let digests: [[UInt8]]
+
+    init(_ signer: SignerInfo, of data: SignedData) throws {
+        guard let digest = signer.digest else { throw CMSError.unsupported("the signer's digest") }
+        self.digest = digest
+        signature = signer.signature
+        algorithm = try reporting(.cms) { try SignatureAlgorithm(signer.signatureAlgorithm) }
+        digests = try reporting(.cms) { try data.signedDigests(signer, digest) }
+    }
+
+    /// Whether the signature value fits the key of `certificate`.
+    func fits(_ certificate: Certificate) throws -> Bool {
+        guard algorithm.digest == nil || algorithm.digest == digest,
+            algorithm.scheme.fits(certificate.publicKeyAlgorithm)
+        else { return false }
+        let key = try reporting(.certificate) { try certificate.publicKey() }
+        return digests.contains { key.verify(signature, of: $0, digest: digest, scheme: algorithm.scheme) }
     }
 }

@@ -10,6 +10,8 @@ public struct SignedData: Sendable {
     public static let maximumCertificates = 1_000
     /// How many signers there may be.
     public static let maximumSigners = 16
+    /// How many bytes certificates, CRLs and signers may take together.
+    private static let maximumBytes = 32 << 20
 
     /// The digests announced in front of the content; an algorithm unknown to us is left out.
     public let digestAlgorithms: [DigestAlgorithm]
@@ -28,6 +30,8 @@ public struct SignedData: Sendable {
     let contentTypeOID: ASN1ObjectIdentifier
     /// The digest of the content under every algorithm that was asked for.
     private(set) var contentDigests: [DigestAlgorithm: [UInt8]]
+    /// Whether the content has the shape of signed attributes, so that a signature over those fits it, too.
+    private(set) var resemblesAttributes = false
 
     /// Whether the content is of the type that S/MIME demands (RFC 8551 §2.4.1).
     public var isData: Bool { contentTypeOID == ASN1ObjectIdentifier.ContentType.data }
@@ -50,8 +54,8 @@ public struct SignedData: Sendable {
     ///
     /// Content inside the structure must then be the same (RFC 8551 §3.5.3.1 wants none).
     public mutating func hashDetached(_ content: ByteStream) throws {
+        let hasher = try reporting(.cms) { try ContentHasher(Set(signers.compactMap(\.digest))) }
         let detached = try reporting(.cms) {
-            let hasher = try ContentHasher(Set(signers.compactMap(\.digest)))
             try content.makeReader().copy(to: hasher)
             return try hasher.finish()
         }
@@ -64,6 +68,7 @@ public struct SignedData: Sendable {
             )
         }
         contentDigests = detached
+        resemblesAttributes = hasher.resemblesAttributes
     }
 
     /// The content inside the structure that `stream` holds; nil if it is detached.
@@ -86,10 +91,11 @@ public struct SignedData: Sendable {
             try reader.leave()
         }
         try reader.leave()
-        certificates = try Self.readCertificates(reader, &problems)
-        crls = try Self.readSet(reader, .context(1), limit: Self.maximumCertificates, "CRLs")
+        var bytesLeft = Self.maximumBytes
+        certificates = try Self.readCertificates(reader, &bytesLeft, &problems)
+        crls = try Self.readSet(reader, .context(1), limit: Self.maximumCertificates, &bytesLeft, "CRLs")
         guard try reader.peek()?.identifier == .set else { throw CMSError.malformed(.cms, "no SignerInfos") }
-        signers = try Self.readSet(reader, .set, limit: Self.maximumSigners, "signers").map {
+        signers = try Self.readSet(reader, .set, limit: Self.maximumSigners, &bytesLeft, "signers").map {
             try SignerInfo(berEncoded: ASN1Node.read($0))
         }
         for _ in 0..<3 { try reader.leave() }
@@ -101,6 +107,7 @@ public struct SignedData: Sendable {
         contentType = "\(preamble.contentType)"
         hasContent = preamble.hasContent
         contentDigests = try hasher.finish()
+        resemblesAttributes = hasher.resemblesAttributes
         self.problems = problems
     }
 
@@ -128,10 +135,14 @@ public struct SignedData: Sendable {
         }
     }
 
-    private static func readCertificates(_ reader: BERReader, _ problems: inout [Problem]) throws -> [Certificate] {
+    private static func readCertificates(
+        _ reader: BERReader,
+        _ bytesLeft: inout Int,
+        _ problems: inout [Problem]
+    ) throws -> [Certificate] {
         var certificates: [Certificate] = []
         var unreadable = 0
-        for encoded in try readSet(reader, .context(0), limit: maximumCertificates, "certificates") {
+        for encoded in try readSet(reader, .context(0), limit: maximumCertificates, &bytesLeft, "certificates") {
             // Attribute certificates and the obsolete PKCS#6 ones are told by their tags, and passed over.
             guard encoded.first == 0x30 else { continue }
             do { certificates.append(try Certificate(der: encoded)) } catch { unreadable += 1 }
@@ -149,6 +160,7 @@ public struct SignedData: Sendable {
         _ reader: BERReader,
         _ identifier: ASN1Identifier,
         limit: Int,
+        _ bytesLeft: inout Int,
         _ what: String
     ) throws -> [[UInt8]] {
         guard try reader.peek()?.identifier == identifier else { return [] }
@@ -156,7 +168,10 @@ public struct SignedData: Sendable {
         try reader.enter(identifier)
         while try reader.peek() != nil {
             guard elements.count < limit else { throw CMSError.limitExceeded("\(limit) \(what)") }
-            elements.append(try reader.readElement())
+            let element = try reader.readElement()
+            bytesLeft -= element.count
+            guard bytesLeft >= 0 else { throw CMSError.limitExceeded("\(maximumBytes) bytes beside the content") }
+            elements.append(element)
         }
         try reader.leave()
         return elements
@@ -166,6 +181,8 @@ public struct SignedData: Sendable {
 /// Hashes bytes with several digests at once.
 final class ContentHasher: ByteSink {
     private let digesters: [Digester]
+    private var head: [UInt8] = []
+    private var count = 0
 
     init(_ algorithms: Set<DigestAlgorithm>) throws(OpenSSLError) {
         var digesters: [Digester] = []
@@ -175,6 +192,8 @@ final class ContentHasher: ByteSink {
 
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         for digester in digesters { try digester.update(bytes) }
+        head += bytes.prefix(Self.headCount - head.count)
+        count += bytes.count
     }
 
     func finish() throws(OpenSSLError) -> [DigestAlgorithm: [UInt8]] {
@@ -182,4 +201,15 @@ final class ContentHasher: ByteSink {
         for digester in digesters { values[digester.algorithm] = try digester.finish() }
         return values
     }
+
+    /// Whether all that was hashed is one SET whose first element is a SEQUENCE that begins with an OBJECT IDENTIFIER.
+    var resemblesAttributes: Bool {
+        guard head.first == 0x31, let set = try? ElementExtent.Header(head, at: 0, limit: count),
+            set.end == count, let first = try? ElementExtent.Header(head, at: set.content, limit: count)
+        else { return false }
+        return first.identifier == 0x30 && first.content < head.count && head[first.content] == 0x06
+    }
+
+    /// More than two headers take.
+    private static let headCount = 32
 }

@@ -21,7 +21,7 @@ package final class BERReader {
     /// How deep elements may nest (swift-asn1's own limit is 50).
     static let maximumDepth = 48
     /// How large an element taken whole may be, in bytes.
-    static let maximumElement = 64 * 1024 * 1024
+    static let maximumElement = 16 * 1024 * 1024
 
     private let upstream: any ByteReader
     private let window = Window()
@@ -72,6 +72,15 @@ package final class BERReader {
         return bytes
     }
 
+    /// Passes over the next element, however large it is.
+    package func skipElement() throws {
+        guard let header = try peek() else { throw malformed("an element is missing") }
+        guard header.length == nil else { return try skipContents(of: header) }
+        try enter(header.identifier)
+        while try peek() != nil { try skipElement() }
+        try leave()
+    }
+
     /// The next element parsed by swift-asn1.
     package func readNode() throws -> ASN1Node {
         let bytes = try readElement()
@@ -119,7 +128,10 @@ extension BERReader {
     /// Whether the innermost open element has no more contents.
     private func isAtEnd() throws -> Bool {
         guard let end = ends.last else { return try !fill(1) }
-        if let end { return position >= end }
+        if let end {
+            guard position <= end else { throw malformed("an element is longer than the one around it") }
+            return position == end
+        }
         guard try fill(2) else { throw malformed("truncated") }
         return window.bytes[buffered.lowerBound] == 0 && window.bytes[buffered.lowerBound + 1] == 0
     }
@@ -206,6 +218,17 @@ extension BERReader {
             guard bytes.count <= Self.maximumElement else { throw CMSError.limitExceeded("element size") }
             if inner.identifier == .endOfContents, inner.length == 0 { return }
             try appendContents(of: inner, to: &bytes, depth: depth + 1)
+        }
+    }
+
+    private func skipContents(of header: BERHeader) throws {
+        peeked = nil
+        var left = header.length ?? 0
+        while left > 0 {
+            guard try fill(1) else { throw malformed("truncated") }
+            let count = min(left, buffered.count)
+            advance(count)
+            left -= count
         }
     }
 

@@ -54,7 +54,7 @@ extension SMIMECommand {
 
         private func decrypt(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
             let source = try InputFile.open(path)
-            if let object = try form.object(in: source) { return try await opener.decrypt(cms: object) }
+            if let object = try form.object(in: source) { return try await opener.decrypt(cms: object, in: source) }
             return try await opener.decrypt(source)
         }
 

@@ -75,7 +75,7 @@ extension SMIMECommand {
             if let detachedSignature {
                 let signature = try InputFile.open(detachedSignature)
                 let object = try form.object(in: signature) ?? signature.stream()
-                return try await opener.verify(cms: object, detached: source.stream())
+                return try await opener.verify(cms: object, detached: source)
             }
             if let object = try form.object(in: source) { return try await opener.verify(cms: object, detached: nil) }
             return try await opener.verify(source)

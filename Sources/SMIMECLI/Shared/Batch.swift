@@ -5,7 +5,7 @@ import Streams
 struct Batch {
     /// How many inputs are worked on at once.
     let jobs: Int
-    /// Whether there is more than one input, so that messages need a progress bar and names.
+    /// The inputs; if there are several, messages need names.
     private let paths: [String]
 
     init(_ paths: [String], _ output: OutputOptions? = nil) throws {
@@ -40,7 +40,7 @@ struct Batch {
                     results[done] = outcome
                     progress.advance(to: results.count)
                 }
-                group.addTask { (index, await Self.outcome(path, work)) }
+                group.addTask { (index, await outcome(path, work)) }
             }
             for await (done, outcome) in group {
                 results[done] = outcome
@@ -52,7 +52,7 @@ struct Batch {
         return paths.indices.compactMap { outcomes[$0] }
     }
 
-    private static func outcome<Value: Sendable>(
+    private func outcome<Value: Sendable>(
         _ path: String,
         _ work: @Sendable (String) async throws -> (Value, ExitStatus)
     ) async -> Outcome<Value> {
@@ -60,8 +60,10 @@ struct Batch {
             let (value, status) = try await work(path)
             return Outcome(path: path, value: value, status: status)
         } catch {
-            let failure = Failure(error, in: InputFile.name(path))
-            Console.error(failure.message)
+            let name = InputFile.name(path)
+            let failure = Failure(error, in: name)
+            let isNamed = paths.count == 1 || failure.message.hasPrefix("\(name): ")
+            Console.error(isNamed ? failure.message : "\(name): \(failure.message)")
             failure.hints.forEach(Console.hint)
             return Outcome(path: path, value: nil, status: failure.status)
         }

@@ -1,0 +1,209 @@
+import CMS
+import Foundation
+import Streams
+import TestSupport
+import Testing
+
+/// CMS objects that were made to hurt or to deceive.
+@Suite struct HostileCMSTests {
+    private let time = Date(timeIntervalSince1970: 1_790_000_000)
+
+    private func element(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {
+        let contents = parts.flatMap { $0 }
+        let length = withUnsafeBytes(of: UInt32(contents.count).bigEndian) { Array($0) }
+        return [tag, 0x84] + length + contents
+    }
+
+    /// What is left of a definite-length element without tag and length.
+    private func contents(_ element: some Collection<UInt8>) -> [UInt8] {
+        let bytes = Array(element)
+        let extra = bytes[1] < 0x80 ? 0 : Int(bytes[1] & 0x7F)
+        return Array(bytes.dropFirst(2 + extra))
+    }
+
+    private func sign(_ content: [UInt8], by name: String, usesKeyIdentifier: Bool = false) throws -> [UInt8] {
+        let party = try Party(name)
+        let signer = SignedDataWriter.Signer(
+            key: party.key,
+            certificate: party.certificate,
+            usesKeyIdentifier: usesKeyIdentifier
+        )
+        let (value, count) = try SignedDataWriter.digest(.sha256) { try $0.write(content) }
+        let writer = try SignedDataWriter(signer: signer, contentDigest: value, contentCount: count, time: time)
+        let sink = MemorySink()
+        try writer.write(to: sink) { try $0.write(content) }
+        return sink.bytes
+    }
+
+    private static let data: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
+    private static let signedData: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2]
+    private static let envelopedData: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 3]
+    private static let ellipticCurve: [UInt8] = [0x06, 7, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1]
+
+    @Test(arguments: [190_000, 20])
+    func `recipients of a million elements are refused`(elements: Int) throws {
+        let parameters = element(
+            0x30,
+            [UInt8](repeating: 0, count: 2 * elements).enumerated().map { $0 % 2 == 0 ? 5 : $1 }
+        )
+        let originator = element(0xA0, element(0xA1, element(0x30, Self.ellipticCurve), [3, 2, 0, 4]))
+        let agreement = element(
+            0xA1,
+            [2, 1, 3],
+            originator,
+            element(0x30, Self.ellipticCurve, parameters),
+            element(0x30)
+        )
+        let recipients = element(0x31, Array(repeatElement(agreement, count: 2_000_000 / elements).joined()))
+        let content = element(0x30, Self.data)
+        let message = element(
+            0x30,
+            Self.envelopedData,
+            element(0xA0, element(0x30, [2, 1, 2], recipients, content))
+        )
+        #expect {
+            try EnvelopedData(reading: ByteStream(message))
+        } throws: {
+            if case CMSError.limitExceeded = $0 { true } else { false }
+        }
+    }
+
+    @Test func `certificates of forty megabytes are refused`() throws {
+        let certificate = element(0x30, [UInt8](repeating: 0, count: 1 << 20))
+        let message = element(
+            0x30,
+            Self.signedData,
+            element(
+                0xA0,
+                element(
+                    0x30,
+                    [2, 1, 1],
+                    element(0x31),
+                    element(0x30, Self.data),
+                    element(0xA0, Array(repeatElement(certificate, count: 40).joined())),
+                    element(0x31)
+                )
+            )
+        )
+        #expect {
+            try SignedData(reading: ByteStream(message))
+        } throws: {
+            if case CMSError.limitExceeded = $0 { true } else { false }
+        }
+    }
+
+    @Test func `of very many certificates that may be the signer's some are tried and no more`() throws {
+        var signed = try sign(sample(10), by: "alice")
+        signed[signed.count - 1] ^= 1
+        let data = try SignedData(reading: ByteStream(signed))
+        let signer = try #require(data.signers.first)
+        let candidates = [Certificate](repeating: try Party("alice").certificate, count: 100_000)
+        #expect(data.check(signer, candidates: candidates).problems.map(\.code) == ["signer-ambiguous"])
+    }
+
+    @Test func `of two certificates with one key the one that the signature is bound to is taken`() throws {
+        let data = try SignedData(reading: ByteStream(sign(sample(10), by: "alice", usesKeyIdentifier: true)))
+        let signer = try #require(data.signers.first)
+        let (alice, other) = (try Party("alice").certificate, try Party("alice-reissued").certificate)
+        for candidates in [[other, alice], [alice, other]] {
+            let check = data.check(signer, candidates: candidates)
+            #expect(check.problems.map(\.code) == [])
+            #expect(check.certificate == alice)
+        }
+        #expect(data.check(signer, candidates: [other]).problems.map(\.code) == ["signer-certificate-mismatch"])
+    }
+
+    @Test func `a signature algorithm that is not the key's does not verify`() throws {
+        var signed = try sign(sample(10), by: "alice")
+        let rsa: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1]
+        let dsa: [UInt8] = [0x06, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 2]
+        let start = try #require((0...signed.count - rsa.count).last { signed[$0...].starts(with: rsa) })
+        signed.replaceSubrange(start..<start + rsa.count, with: dsa)
+        let data = try SignedData(reading: ByteStream(signed))
+        let signer = try #require(data.signers.first)
+        #expect(signer.signatureName == "dsa")
+        #expect(data.check(signer, candidates: data.certificates).problems.map(\.code) == ["signature-invalid"])
+    }
+
+    @Test(arguments: [0x01, 0x41, 0x80, 0xFF])
+    func `whatever byte is changed the error is one of ours`(mask: UInt8) throws {
+        let signed = try sign(sample(10), by: "carol")
+        for index in signed.indices {
+            var changed = signed
+            changed[index] ^= mask
+            do { _ = try SignedData(reading: ByteStream(changed)) } catch {
+                #expect(error is CMSError, "byte \(index): \(error)")
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `signed attributes passed off as content are no valid signature`(isDetached: Bool) throws {
+        let digest = element(0x04, sample(32))
+        let attributes = try DERAttributes.set([
+            Self.signedData.dropLast(2) + [9, 3], Self.data,
+            Self.signedData.dropLast(2) + [9, 4], digest,
+        ])
+        let folder = try Party("alice").folder.path
+        let signed = try OpenSSLCommand().cms(
+            "-sign -noattr \(isDetached ? "" : "-nodetach ")-outform DER -signer \(folder)/cert.pem -inkey \(folder)/key.pem",
+            input: attributes
+        )
+        var data = try SignedData(reading: ByteStream(signed))
+        if isDetached { try data.hashDetached(ByteStream(attributes)) }
+        let signer = try #require(data.signers.first)
+        #expect(data.check(signer, candidates: data.certificates).problems.map(\.code) == ["content-is-attributes"])
+    }
+
+    @Test func `authenticated attributes that the tag does not cover are refused`() throws {
+        let party = try Party("carol")
+        let content = sample(50)
+        let writer = try EnvelopedDataWriter(
+            to: [Recipient(party.certificate)],
+            cipher: .aes128GCM,
+            contentCount: content.count
+        )
+        let sink = MemorySink()
+        try writer.write(to: sink) { try $0.write(content) }
+        let outer = contents(sink.bytes)
+        let enveloped = contents(contents(outer.dropFirst(13)))
+        let attribute = element(
+            0x30,
+            [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 9, 3],
+            element(0x31, Self.data)
+        )
+        let tag = enveloped.suffix(18)
+        let changed = element(
+            0x30,
+            Array(outer.prefix(13)),
+            element(0xA0, element(0x30, Array(enveloped.dropLast(18)), element(0xA1, attribute), Array(tag)))
+        )
+        let data = try EnvelopedData(reading: ByteStream(changed))
+        let key = try data.key(for: #require(data.recipients.first), with: party.key)
+        #expect(throws: CMSError.decryptionFailed) { try data.check(with: key) { CountingSink() } }
+    }
+
+    @Test func `an element that ends behind the one around it is malformed`() throws {
+        let reader = BERReader(MemorySource([0x30, 4, 0xA0, 0x80, 5, 0, 0, 0]).reader())
+        try reader.enter(#require(try reader.peek()?.identifier))
+        #expect(throws: CMSError.self) {
+            _ = try reader.readElement()
+            try reader.leave()
+        }
+    }
+}
+
+/// DER made by hand.
+private enum DERAttributes {
+    /// A SET of attributes with one value each, given as OID and value in turn.
+    static func set(_ parts: [[UInt8]]) throws -> [UInt8] {
+        var attributes: [UInt8] = []
+        for index in stride(from: 0, to: parts.count, by: 2) {
+            let value = parts[index + 1]
+            attributes += wrap(0x30, parts[index] + wrap(0x31, value))
+        }
+        return wrap(0x31, attributes)
+    }
+
+    private static func wrap(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] { [tag, UInt8(contents.count)] + contents }
+}

@@ -1,0 +1,175 @@
+import CMS
+import Foundation
+import MIME
+import SMIME
+import Streams
+import TestSupport
+import Testing
+
+/// Messages that were made to deceive whoever reads the verdict, or to make decryption speak.
+@Suite struct HostileMessageTests {
+    private static let time = Date(timeIntervalSince1970: 1_790_000_000)
+    private static let header = "From: alice@example.com\r\nTo: bob@example.com\r\nMIME-Version: 1.0\r\n"
+
+    private func opener() throws -> MessageOpener { MessageOpener(try Keyring("alice"), at: Self.time) }
+
+    /// A signed object of alice's, with its content or detached from it.
+    private func sign(_ content: [UInt8], isDetached: Bool = false) throws -> [UInt8] {
+        let (digest, count) = try SignedDataWriter.digest(.sha256) { try $0.write(content) }
+        let writer = try SignedDataWriter(
+            signer: Keyring.signer("alice"),
+            contentDigest: digest,
+            contentCount: isDetached ? nil : count,
+            time: Self.time
+        )
+        let sink = MemorySink()
+        try writer.write(to: sink, content: isDetached ? nil : { try $0.write(content) })
+        return sink.bytes
+    }
+
+    private func opaque(_ object: [UInt8]) -> String {
+        "Content-Type: application/pkcs7-mime; smime-type=signed-data\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+            + Data(object).base64EncodedString() + "\r\n"
+    }
+
+    private func content(of result: VerifiedContent) throws -> [UInt8]? {
+        let sink = MemorySink()
+        return try result.writeContent(to: sink) ? sink.bytes : nil
+    }
+
+    private func verify(_ message: String) async throws -> VerifiedContent {
+        try await opener().verify(MemorySource(Array(message.utf8)))
+    }
+
+    @Test func `the content that is written is the one that was hashed`() async throws {
+        let entity = "Content-Type: text/plain\n\nhello\n"
+        let bare = try await opener().verify(cms: MemorySource(sign(Array(entity.utf8))).stream(), detached: nil)
+        #expect(bare.report.status == .valid)
+        #expect(try content(of: bare) == Array(entity.utf8))
+
+        let opaque = try await verify(Self.header + opaque(sign(Array(entity.utf8))))
+        #expect(opaque.report.status == .valid)
+        #expect(try content(of: opaque) == Array(entity.utf8))
+
+        let signature = Data(try sign(Array(entity.utf8), isDetached: true)).base64EncodedString()
+        let detached = try await verify(
+            Self.header.replacing("\r\n", with: "\n")
+                + "Content-Type: multipart/signed; protocol=\"application/pkcs7-signature\"; boundary=b\n\n--b\n"
+                + "\(entity)\n--b\nContent-Type: application/pkcs7-signature\nContent-Transfer-Encoding: base64\n\n"
+                + "\(signature)\n--b--\n"
+        )
+        #expect(detached.report.status == .valid)
+        #expect(try content(of: detached) == Array(entity.utf8))
+    }
+
+    @Test func `content that nobody signed is not written as signed`() async throws {
+        let good = "Content-Type: text/plain\r\n\r\nI owe you nothing\r\n"
+        let evil = Array("Content-Type: text/plain\r\n\r\nI owe you a million\r\n".utf8)
+        let data: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
+        func wrap(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] { [tag, UInt8(contents.count)] + contents }
+        let info = wrap(0x30, data + wrap(0xA0, wrap(0x04, evil)))
+        let unsigned = wrap(
+            0x30,
+            data.dropLast() + [2] + wrap(0xA0, wrap(0x30, [2, 1, 1, 0x31, 0] + info + [0x31, 0]))
+        )
+        let result = try await verify(
+            Self.header + "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n"
+                + "\(opaque(try sign(Array(good.utf8))))\r\n--b\r\n\(opaque(unsigned))\r\n--b--\r\n"
+        )
+        #expect(result.report.status == .partial)
+        #expect(result.report.coverage == .part)
+        #expect(try content(of: result) == Array(good.utf8))
+    }
+
+    @Test func `of very many signatures some are judged and no more`() async throws {
+        let part = "--b\r\n\(opaque(try sign(Array("Content-Type: text/plain\r\n\r\nhi\r\n".utf8))))\r\n"
+        let result = try await verify(
+            Self.header + "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
+                + String(repeating: part, count: 40) + "--b--\r\n"
+        )
+        #expect(result.report.status == .partial)
+        #expect(result.report.signers.count == 16)
+        #expect(result.report.problems.map(\.code) == ["too-many-signatures"])
+    }
+
+    @Test(arguments: [
+        "Content-Type: multipart/signed; protocol=\"application/pkcs7-signature\"; boundary=b\r\n\r\n--b\r\n\r\na\r\n--b--",
+        "Content-Type: application/pkcs7-mime\r\n\r\nnothing of that kind\r\n",
+        "Content-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n***\r\n",
+    ])
+    func `what is wrong inside unauthenticated encryption is not told`(entity: String) async throws {
+        let recipient = Recipient(try #require(Keyring("alice").identities.first).certificate)
+        for cipher in [ContentCipher.aes128CBC, .aes256GCM] {
+            let sink = MemorySink()
+            try MessageProtector(MemorySource(Array((Self.header + entity).utf8)))
+                .encrypt(to: [recipient], cipher: cipher, at: Self.time, to: sink)
+            let error = await #expect(throws: (any Error).self) { try await opener().decrypt(MemorySource(sink.bytes)) }
+            #expect((error as? CMSError == .decryptionFailed) == (cipher == .aes128CBC), "\(String(describing: error))")
+        }
+    }
+
+    @Test func `what is odd about the mime is in the report`() async throws {
+        let sink = MemorySink()
+        try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8)))
+            .sign(by: Keyring.signer("alice"), as: .detached, at: Self.time, to: sink)
+        let text = String(decoding: sink.bytes, as: UTF8.self)
+        let marked = try await verify("\u{FEFF}" + text)
+        #expect(marked.report.status == .valid)
+        #expect(marked.report.problems.map(\.code) == ["byte-order-mark"])
+        let plain = try await verify(text)
+        #expect(plain.report.problems.isEmpty)
+        let end = try #require(text.range(of: "\r\n--smime-", options: .backwards))
+        let open = try await verify(String(text[..<end.lowerBound]))
+        #expect(open.report.problems.map(\.code) == ["unterminated-multipart"])
+    }
+
+    @Test func `a signed file that is no mail verifies`() async throws {
+        let result = try await opener().verify(
+            cms: MemorySource(sign([UInt8](repeating: 0x80, count: 2 << 20))).stream(),
+            detached: nil
+        )
+        #expect(result.report.status == .valid)
+        #expect(try content(of: result)?.count == 2 << 20)
+    }
+
+    @Test func `one of two senders is nobody`() async throws {
+        let sink = MemorySink()
+        let header = Self.header.replacing("From: alice", with: "From: carol")
+        try MessageProtector(MemorySource(Array("Sender: alice@example.com\r\n\(header)\r\nhello\r\n".utf8)))
+            .sign(by: Keyring.signer("alice"), as: .detached, at: Self.time, to: sink)
+        let text = String(decoding: sink.bytes, as: UTF8.self)
+        let one = try await verify(text)
+        #expect(one.report.status == .valid)
+        let two = try await verify(text.replacing("To: bob", with: "Sender: mallory@example.com\r\nTo: bob"))
+        #expect(two.report.status == .mismatch)
+    }
+
+    @Test(arguments: [ContentCipher.aes128CBC, .aes256GCM])
+    func `a file that changed after it was checked is not decrypted`(cipher: ContentCipher) async throws {
+        let recipient = Recipient(try #require(Keyring("alice").identities.first).certificate)
+        let sink = MemorySink()
+        try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8)))
+            .encrypt(to: [recipient], cipher: cipher, at: Self.time, to: sink)
+        let file = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
+        try Data(sink.bytes).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let opened = try await opener().decrypt(FileSource(path: file.path))
+        try Data(sink.bytes + [10]).write(to: file, options: [])
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: UInt64(sink.bytes.count + 3))
+        try handle.close()
+        #expect(throws: StreamError.changedWhileReading) { try opened.write(to: MemorySink()) }
+    }
+
+    @Test(arguments: [1, 16, 47, 48, 49, 1000])
+    func `a binary part is noticed however the plaintext comes`(size: Int) throws {
+        let text = Array((String(repeating: "-", count: 500) + "Content-Transfer-ENCODING:\r\n\tBinary\r\n").utf8)
+        for text in [text, Array(text.dropLast(3))] {
+            let observer = PlaintextObserver()
+            for start in stride(from: 0, to: text.count, by: size) {
+                try observer.write(Array(text[start..<min(text.count, start + size)]))
+            }
+            #expect(observer.mayHoldBinary == text.reversed().starts(with: "\n\ryraniB".utf8))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import CMS
+import Foundation
+import MIME
+import SMIME
+import Streams
+import TestSupport
+import Testing
+
+/// The same with mails of 50 MB, in few combinations.
+@Suite(.serialized) struct InteropLargeTests {
+    private static let certs = Fixtures.certs.path
+    private static let large = SampleMail(from: "alice", count: 50_000_000, lineEnd: .crlf)
+    private static let source = Result { MemorySource(try large.bytes) }
+    private let mail = Self.large
+
+    @Test(arguments: [MessageProtector.SignatureForm.detached, .opaque])
+    func `openssl verifies 50 MB that we sign`(form: MessageProtector.SignatureForm) throws {
+        let signed = try [UInt8](
+            written {
+                try MessageProtector(Self.source.get())
+                    .sign(by: Keyring.signer("alice"), as: form, at: .judged, to: $0)
+            }
+        )
+        let options = "-CAfile \(Self.certs)/ca/root.pem -attime \(Int(Date.judged.timeIntervalSince1970))"
+        let content = try OpenSSLCommand().run("cms -verify \(options)", input: signed)
+        #expect(Data(content) == mail.content)
+    }
+
+    @Test(arguments: ["", "-nodetach -stream -indef"])
+    func `50 MB that openssl signs are valid here`(form: String) async throws {
+        let party = "-signer \(Self.certs)/alice/cert.pem -inkey \(Self.certs)/alice/key.pem"
+        let signed = try OpenSSLCommand().run(
+            "cms -sign \(form) \(mail.fields) \(party) -certfile \(Self.certs)/ca/intermediate.pem",
+            input: mail.entity
+        )
+        let result = try await MessageOpener(try Keyring(), at: .judged).verify(MemorySource(signed))
+        #expect(result.report.status == .valid)
+        let content = MemorySink()
+        #expect(try result.writeContent(to: content))
+        #expect(Data(content.bytes) == mail.content)
+    }
+
+    @Test(arguments: [ContentCipher.aes256GCM, .aes128CBC])
+    func `50 MB go encrypted to openssl and back`(cipher: ContentCipher) async throws {
+        let keyring = try Keyring("carol")
+        let recipient = Recipient(try #require(keyring.identities.first).certificate)
+        let encrypted = try [UInt8](
+            written {
+                try MessageProtector(Self.source.get())
+                    .encrypt(to: [recipient], cipher: cipher, at: .judged, to: $0)
+            }
+        )
+        let party = "-recip \(Self.certs)/carol/cert.pem"
+        let plain = try OpenSSLCommand().run(
+            "cms -decrypt \(party) -inkey \(Self.certs)/carol/key.pem",
+            input: encrypted
+        )
+        #expect(Data(plain) == mail.content)
+        let theirs = try OpenSSLCommand().run(
+            "cms -encrypt -\(cipher.name) -stream \(mail.fields) \(party)",
+            input: mail.entity
+        )
+        let crlf = try SampleMail.lines(theirs, .crlf)
+        let opened = try await MessageOpener(keyring, at: .judged).decrypt(MemorySource(crlf))
+        #expect(try written { try opened.write(to: $0) } == Data(Self.source.get().bytes))
+    }
+}

@@ -1,0 +1,103 @@
+import CMS
+import Foundation
+import MIME
+import SMIME
+import Streams
+import TestSupport
+import Testing
+
+/// Whole signed mails, to the openssl command and from it.
+@Suite struct InteropSigningTests {
+    private static let anchor = Fixtures.certs.appending(path: "ca/root.pem").path
+
+    @Test(arguments: ["alice", "bob", "carol", "p384", "p521", "pss"], [LineEnd.lf, .crlf])
+    func `openssl verifies what we sign, and gets the entity byte for byte`(name: String, lineEnd: LineEnd) throws {
+        let mail = SampleMail(from: name, lineEnd: lineEnd)
+        for form in [MessageProtector.SignatureForm.detached, .opaque] {
+            for (digest, usesKeyIdentifier) in [(DigestAlgorithm.sha256, false), (.sha384, true), (.sha512, true)] {
+                var signer = try Keyring.signer(name)
+                signer.digest = digest
+                signer.usesKeyIdentifier = usesKeyIdentifier
+                let signed = try [UInt8](
+                    written {
+                        try MessageProtector(MemorySource(try mail.bytes)).sign(
+                            by: signer,
+                            as: form,
+                            at: .judged,
+                            to: $0
+                        )
+                    }
+                )
+                try expectVerified(signed, mail, "cms")
+                // The older command knows neither key identifiers nor PSS.
+                if !usesKeyIdentifier, name != "pss" { try expectVerified(signed, mail, "smime") }
+            }
+        }
+    }
+
+    private func expectVerified(_ signed: [UInt8], _ mail: SampleMail, _ command: String) throws {
+        let options = "-CAfile \(Self.anchor) -attime \(Int(Date.judged.timeIntervalSince1970))"
+        let content = try OpenSSLCommand().run("\(command) -verify \(options)", input: signed)
+        #expect(Data(content) == mail.content)
+    }
+
+    @Test(arguments: ["alice", "carol"], ["", "-nodetach", "-nodetach -stream -indef", "-stream"])
+    func `what openssl signs is valid here, and so is its entity`(name: String, form: String) async throws {
+        let mail = SampleMail(from: name)
+        for options in ["-md sha256", "-md sha384 -keyid", "-md sha512"] {
+            let signed = try OpenSSLCommand().run(
+                "cms -sign \(form) \(mail.fields) \(party(name)) \(options)",
+                input: mail.entity
+            )
+            try await expectValid(signed, mail, options)
+        }
+        guard name == "alice" else { return }
+        let signed = try OpenSSLCommand().run("smime -sign \(form) \(mail.fields) \(party(name))", input: mail.entity)
+        try await expectValid(signed, mail, "smime")
+    }
+
+    /// An RSASSA-PSS key needs the option, or openssl writes what it does not read itself; it cannot write PSS in a stream.
+    @Test(arguments: ["alice", "pss"], ["", "-nodetach"])
+    func `what openssl signs with PSS is valid here`(name: String, form: String) async throws {
+        let mail = SampleMail(from: name)
+        for options in ["-md sha256", "-md sha384 -keyid", "-md sha512"] {
+            let signed = try OpenSSLCommand().run(
+                "cms -sign \(form) \(mail.fields) \(party(name)) \(options) -keyopt rsa_padding_mode:pss",
+                input: mail.entity
+            )
+            try await expectValid(signed, mail, options)
+        }
+    }
+
+    @Test func `a detached object of openssl's is valid over its content, in DER and BER`() async throws {
+        let opener = MessageOpener(try Keyring(), at: .judged)
+        let mail = SampleMail(from: "carol")
+        for options in ["", "-stream", "-nodetach", "-nodetach -stream"] {
+            let signed = try OpenSSLCommand().cms(
+                "-sign -outform DER \(options) \(party("carol"))",
+                input: mail.entity
+            )
+            let content = options.contains("nodetach") ? nil : MemorySource(mail.entity).stream()
+            let report = try await opener.verify(cms: MemorySource(signed).stream(), detached: content).report
+            #expect(report.status == .valid, "\(options)")
+        }
+    }
+
+    /// As openssl writes it, and after transports that change all line ends.
+    private func expectValid(_ signed: [UInt8], _ mail: SampleMail, _ options: String) async throws {
+        let opener = MessageOpener(try Keyring(), at: .judged)
+        for bytes in try [signed, SampleMail.lines(signed, .lf), SampleMail.lines(signed, .crlf)] {
+            let result = try await opener.verify(MemorySource(bytes))
+            #expect(result.report.status == .valid, "\(options): \(result.report.status)")
+            let content = MemorySink()
+            #expect(try result.writeContent(to: content))
+            #expect(Data(content.bytes) == mail.content, "\(options)")
+        }
+    }
+
+    private func party(_ name: String) -> String {
+        let folder = Fixtures.certs.appending(path: name).path
+        let chain = Fixtures.certs.appending(path: "ca/intermediate.pem").path
+        return "-signer \(folder)/cert.pem -inkey \(folder)/key.pem -certfile \(chain)"
+    }
+}

@@ -1,0 +1,72 @@
+import CMS
+import Foundation
+import MIME
+import SMIME
+import Streams
+import TestSupport
+
+/// A mail whose MIME entity is known beforehand, byte for byte.
+struct SampleMail {
+    /// The entity in canonical lines: what must be signed and encrypted, and nothing else.
+    let entity: [UInt8]
+    /// Where the mail is from.
+    let from: String
+    let lineEnd: LineEnd
+
+    /// A mail with text and an attachment of about `count` bytes.
+    init(from name: String, count: Int = 2048, lineEnd: LineEnd = .lf) {
+        from = "\(name)@example.com"
+        self.lineEnd = lineEnd
+        // Noise, and for a large mail the same noise again and again, at distances that no window has.
+        var state: UInt64 = 88_172_645_463_325_252
+        let lineCount = max(1, min(997, count / 78))
+        let noise = (0..<lineCount * 57).map { _ in
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return UInt8(truncatingIfNeeded: state)
+        }
+        let block = Data(noise).base64EncodedData(options: [.lineLength76Characters]) + Data("\r\n".utf8)
+        var attachment = Data()
+        for _ in 0..<max(1, count / block.count) { attachment.append(block) }
+        let lines = [
+            "Content-Type: multipart/mixed; boundary=\"b\"", "", "--b", "Content-Type: text/plain", "",
+            "..", "\tindented, and \"quoted\"", "", "", "--b", "Content-Type: application/octet-stream",
+            "Content-Transfer-Encoding: base64", "", "",
+        ]
+        entity =
+            Array(lines.joined(separator: "\r\n").utf8) + Array(attachment) + Array("--b--\r\n\r\n".utf8)
+    }
+
+    /// The entity, to be compared.
+    var content: Data { Data(entity) }
+
+    /// The whole mail, with the header that openssl writes.
+    var bytes: [UInt8] {
+        get throws {
+            let fields = ["To: bob@example.com", "From: \(from)", "Subject: hi", "MIME-Version: 1.0", ""]
+            return try Self.lines(Array(fields.joined(separator: "\r\n").utf8) + entity, lineEnd)
+        }
+    }
+
+    /// Options that make openssl write the same header.
+    var fields: String { "-to bob@example.com -from \(from) -subject hi" }
+
+    /// `bytes` with line ends of one kind.
+    static func lines(_ bytes: [UInt8], _ lineEnd: LineEnd) throws -> [UInt8] {
+        try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader()
+            .readAll(limit: .max, orThrow: CancellationError())
+    }
+}
+
+/// What `body` writes; as Data, which a test that fails does not print whole.
+func written(_ body: (any ByteSink) throws -> Void) throws -> Data {
+    let sink = MemorySink()
+    try body(sink)
+    return Data(sink.bytes)
+}
+
+extension Date {
+    /// When the certificates of `certs/` are judged.
+    static let judged = Date(timeIntervalSince1970: 1_793_491_200)  // 2026-11-01
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Streams
+import Testing
+
+@Suite struct Base64Tests {
+    private func decode(_ text: String, inPiecesOf size: Int = .max) throws -> [UInt8] {
+        let reader = Base64Decoder(PieceReader(Array(text.utf8), size))
+        var bytes: [UInt8] = []
+        let window = Window(size: min(size, 64))
+        while case let count = try reader.read(into: window.bytes), count > 0 {
+            bytes += window.prefix(count)
+        }
+        return bytes
+    }
+
+    @Test(arguments: [1, 2, 3, 5, 47, 1000, Int.max])
+    func `every length comes back, however small the pieces`(size: Int) throws {
+        for count in 0...200 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
+            let sink = MemorySink()
+            let encoder = Base64Encoder(sink, lineEnd: [13, 10])
+            for start in stride(from: 0, to: count, by: min(size, 200)) {
+                try encoder.write(Array(bytes[start..<min(count, start + min(size, 200))]))
+            }
+            try encoder.finish()
+            #expect(sink.bytes.count == Base64Encoder.encodedCount(count, lineEnd: 2))
+            let text = String(decoding: sink.bytes, as: UTF8.self)
+            let wanted = Data(bytes).base64EncodedString(options: [
+                .lineLength64Characters, .endLineWithCarriageReturn, .endLineWithLineFeed,
+            ])
+            #expect(text == (count == 0 ? "" : wanted + "\r\n"))
+            #expect(try decode(text, inPiecesOf: size) == bytes)
+        }
+    }
+
+    @Test func `more than one window goes through`() throws {
+        let bytes = (0..<(3 * Window.size + 1)).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        let sink = MemorySink()
+        let encoder = Base64Encoder(sink, lineEnd: [10])
+        try encoder.write(bytes)
+        try encoder.finish()
+        #expect(sink.bytes.count == Base64Encoder.encodedCount(bytes.count, lineEnd: 1))
+        #expect(try Array(base64: sink.bytes) == bytes)
+    }
+
+    @Test(arguments: ["aGVs\nbG8=", "aGVs\r\nbG8=\r\n\r\n", " a G V s b\tG 8 = ", "aGVsbG8", "\n\n\naGVsbG8="])
+    func `line ends and blanks may stand anywhere`(text: String) throws {
+        for size in [1, 2, 3, Int.max] { #expect(try decode(text, inPiecesOf: size) == Array("hello".utf8)) }
+    }
+
+    @Test(arguments: [
+        "aGVs!bG8=", "aGVsbG8=aGVs", "=", "a", "a=", "aG=V", "aGVsbG8==", "aGVsb", "aGVs=", "aGVsbG8=\u{0}", "aGVs-G8=",
+        "aGVsbG8=\n--b", "é",
+    ])
+    func `junk, and text after the padding, is malformed`(text: String) {
+        for size in [1, 4, Int.max] {
+            #expect(throws: StreamError.malformedBase64) { try decode(text, inPiecesOf: size) }
+        }
+    }
+
+    @Test(arguments: [("aGVsbG8=", false), ("aGVsbG8", true), ("aGVsbA==", false), ("aGVsbA=", true), ("aGVs", false)])
+    func `missing padding is noted`(text: String, lacks: Bool) throws {
+        let decoder = Base64Decoder(MemorySource(Array(text.utf8)).reader())
+        try decoder.copy(to: CountingSink())
+        #expect(decoder.lacksPadding == lacks)
+    }
+}
+
+/// Reads in pieces of at most `size` bytes.
+final class PieceReader: ByteReader {
+    private let upstream: SourceReader
+    private let size: Int
+
+    init(_ bytes: [UInt8], _ size: Int) {
+        upstream = MemorySource(bytes).reader()
+        self.size = size
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        try upstream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(size)))
+    }
+}

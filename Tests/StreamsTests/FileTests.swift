@@ -1,0 +1,147 @@
+import Foundation
+import Streams
+import Testing
+
+/// Files that are read, written and spooled.
+@Suite struct FileTests {
+    /// A folder that goes when it is no longer used.
+    private struct Folder: ~Copyable {
+        let path: String
+
+        init() throws {
+            path = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)").path
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
+        func text(_ name: String) -> String? { try? String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) }
+        func mode(_ name: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")[.posixPermissions] as? Int
+        }
+    }
+
+    @Test(arguments: [0, 1, Spool.memoryLimit - 1, Spool.memoryLimit, Spool.memoryLimit + 1, 3 * Spool.memoryLimit])
+    func `a spool gives back what it was given, in memory or not`(count: Int) throws {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
+        for size in [1000, 100_000, max(count, 1)] {
+            let spool = Spool()
+            for start in stride(from: 0, to: count, by: size) {
+                try spool.write(Array(bytes[start..<min(count, start + size)]))
+            }
+            let source = try spool.finish()
+            #expect(source.count == count)
+            #expect(try source.bytes(in: 0..<count) == bytes)
+            #expect(try source.bytes(in: count / 2..<count) == Array(bytes[(count / 2)...]))
+            try source.checkUnchanged()
+        }
+    }
+
+    @Test func `without a commit there is no file, and nothing beside it`() throws {
+        let folder = try Folder()
+        do {
+            let file = try OutputFile(path: "\(folder.path)/out", isPrivate: true)
+            try file.write("half of it")
+            #expect(folder.text("out") == nil)
+        }
+        #expect(folder.names == [])
+    }
+
+    @Test func `what is not committed has no name that a crash could leave behind`() throws {
+        let folder = try Folder()
+        let file = try OutputFile(path: "\(folder.path)/out", isPrivate: true)
+        try file.write([UInt8](repeating: 65, count: 1 << 20))
+        #expect(folder.names == [])
+        try file.commit()
+        #expect(folder.names == ["out"])
+    }
+
+    @Test(arguments: [true, false])
+    func `a commit replaces what was there`(isPrivate: Bool) throws {
+        let folder = try Folder()
+        try Data("old".utf8).write(to: URL(filePath: "\(folder.path)/out"))
+        let file = try OutputFile(path: "\(folder.path)/out", isPrivate: isPrivate)
+        try file.write("new")
+        #expect(folder.text("out") == "old")
+        try file.commit()
+        #expect(folder.text("out") == "new")
+        #expect(folder.names == ["out"])
+        let mode = try #require(try folder.mode("out"))
+        #expect(isPrivate ? mode == 0o600 : mode & 0o600 == 0o600)
+    }
+
+    @Test func `a link stays a link, and its target is replaced`() throws {
+        let folder = try Folder()
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/far", withIntermediateDirectories: true)
+        try Data("old".utf8).write(to: URL(filePath: "\(folder.path)/far/target"))
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(folder.path)/link",
+            withDestinationPath: "\(folder.path)/far/target"
+        )
+        let file = try OutputFile(path: "\(folder.path)/link", isPrivate: false)
+        try file.write("new")
+        try file.commit()
+        #expect(folder.text("far/target") == "new")
+        #expect(
+            try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder.path)/link").hasSuffix("far/target")
+        )
+    }
+
+    @Test func `a full disk is an error at the latest when committing`() throws {
+        let file = try OutputFile(path: "/dev/full", isPrivate: false)
+        #expect(throws: StreamError.writeFailed(code: ENOSPC)) {
+            try file.write("does not fit")
+            try file.commit()
+        }
+        let large = try OutputFile(path: "/dev/full", isPrivate: false)
+        #expect(throws: StreamError.writeFailed(code: ENOSPC)) {
+            try large.write([UInt8](repeating: 0, count: 2 * Window.size))
+        }
+    }
+
+    @Test func `a folder that is not there is an error of the path`() throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/none/out"
+        #expect(throws: StreamError.cannotCreate(path: path, code: ENOENT)) {
+            try OutputFile(path: path, isPrivate: false)
+        }
+    }
+
+    @Test func `a file that changes while it is read is told`() throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/file"
+        try Data(repeating: 1, count: 3 * Window.size).write(to: URL(filePath: path))
+        let source = try FileSource(path: path)
+        try source.checkUnchanged()
+        let reader = source.reader()
+        let window = Window(size: 10)
+        #expect(try reader.read(into: window.bytes) == 10)
+        #expect(truncate(path, 5) == 0)
+        #expect(throws: StreamError.changedWhileReading) { try reader.copy(to: CountingSink()) }
+        #expect(throws: StreamError.changedWhileReading) { try source.checkUnchanged() }
+        #expect(throws: StreamError.changedWhileReading) { try source.bytes(in: 0..<6) }
+    }
+
+    @Test func `only a regular file is one`() throws {
+        let folder = try Folder()
+        #expect(throws: StreamError.self) { try FileSource(path: folder.path) }
+        #expect(throws: StreamError.cannotOpen(path: "\(folder.path)/no", code: ENOENT)) {
+            try FileSource(path: "\(folder.path)/no")
+        }
+    }
+
+    @Test(arguments: [0, 1, 9, 10, 11, 300_000])
+    func `a stream without its beginning begins behind it`(count: Int) throws {
+        let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 5) }
+        for stream in [MemorySource(bytes).stream(), ByteStream { PieceReader(bytes, 7) }] {
+            let rest = try stream.dropFirst(count).makeReader().readAll(limit: .max, orThrow: CancellationError())
+            #expect(rest == Array(bytes.dropFirst(count)))
+        }
+    }
+
+    @Test func `more than the limit is not read`() {
+        let reader = MemorySource([1, 2, 3]).reader()
+        #expect(throws: CancellationError.self) { try reader.readAll(limit: 2, orThrow: CancellationError()) }
+    }
+}

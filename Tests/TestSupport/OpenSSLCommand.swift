@@ -1,0 +1,41 @@
+public import Foundation
+public import Testing
+
+/// The openssl command in a folder of its own: the oracle for everything it can do.
+public struct OpenSSLCommand: ~Copyable {
+    public let folder: URL
+
+    public init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// Runs `openssl cms ARGUMENTS` over `input`, byte for byte, and returns what it wrote to `-out`.
+    public func cms(
+        _ arguments: String,
+        input: [UInt8],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> [UInt8] {
+        try run("cms -binary \(arguments)", input: input, sourceLocation: sourceLocation)
+    }
+
+    /// Runs `openssl ARGUMENTS` over `input` and returns what it wrote to `-out`.
+    public func run(
+        _ arguments: String,
+        input: [UInt8],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> [UInt8] {
+        let (source, target) = (folder.appending(path: "in"), folder.appending(path: "out"))
+        try Data(input).write(to: source)
+        var words = arguments.split(separator: " ").map(String.init)
+        // Behind the command's name, as certificates come last.
+        words.insert(contentsOf: ["-in", source.path, "-out", target.path], at: 1)
+        var runner = CommandRunner("openssl", folder: folder)
+        runner.timeLimit = .seconds(120)
+        let result = try runner.run(words)
+        try #require(result.status == 0, "openssl: \(result.errorText)", sourceLocation: sourceLocation)
+        return try Array(Data(contentsOf: target))
+    }
+}
