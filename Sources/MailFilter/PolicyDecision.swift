@@ -70,7 +70,10 @@ private struct AxisDecision {
         let (base, rule) = precedence.deciding(ruleAxis)
         level = base
         let isOwn = rule?[keyPath: ruleAxis] != nil
-        let origin = rule.map { "\($0.scope) rule" + (isOwn ? "" : ", which leaves the built-in level") }
+        let origin = rule.map {
+            ($0.scope == .global ? "the global rule" : "the rule for \($0.scope)")
+                + (isOwn ? "" : ", which leaves the built-in level")
+        }
         reasons = ["\(name)=\(base.rawValue): \(origin ?? "built in, no rule speaks of it")"]
         guard let wish = question.message[keyPath: wishAxis], wish != base else { return }
         let bound = rule?.override ?? .any
