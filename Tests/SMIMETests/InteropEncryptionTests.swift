@@ -115,7 +115,8 @@ import Testing
             )
         }
         let object = try MIMEReader.message(in: MemorySource(encrypted))
-        let bare = try await opener.decrypt(cms: object.decodedBody(of: MemorySource(encrypted)))
+        let source = MemorySource(encrypted)
+        let bare = try await opener.decrypt(cms: object.decodedBody(of: source), in: source)
         #expect(try written { try bare.write(to: $0) } == mail.content, "\(options)")
     }
 

@@ -77,7 +77,7 @@ import Testing
                 "-sign -outform DER \(options) \(party("carol"))",
                 input: mail.entity
             )
-            let content = options.contains("nodetach") ? nil : MemorySource(mail.entity).stream()
+            let content = options.contains("nodetach") ? nil : MemorySource(mail.entity)
             let report = try await opener.verify(cms: MemorySource(signed).stream(), detached: content).report
             #expect(report.status == .valid, "\(options)")
         }
