@@ -35,10 +35,11 @@ let package = Package(
             name: "Keystore",
             dependencies: ["CMS", "MIME", .product(name: "GRDB", package: "GRDB.swift")]
         ),
+        .target(name: "MailFilter", dependencies: ["CMS", "Keystore", "MIME", "SMIME", "Streams"]),
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
-                "CMS", "Keystore", "MIME", "SMIME", "Streams",
+                "CMS", "Keystore", "MIME", "MailFilter", "SMIME", "Streams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -50,6 +51,10 @@ let package = Package(
         .testTarget(
             name: "KeystoreTests",
             dependencies: ["Keystore", "CMS", "MIME", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
+        .testTarget(
+            name: "MailFilterTests",
+            dependencies: ["MailFilter", "Keystore", "CMS", "MIME", "SMIME", "Streams", "TestSupport"]
         ),
         .testTarget(
             name: "SMIMECLITests",

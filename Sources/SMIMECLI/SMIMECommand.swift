@@ -20,8 +20,8 @@ struct SMIMECommand: AsyncParsableCommand {
 
     private static let allVerbs: [any ParsableCommand.Type] = [
         Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
-        AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, Export.self,
-        Doctor.self,
+        AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, PolicyCommand.self,
+        FilterCommand.self, ConfigCommand.self, Export.self, Doctor.self,
     ]
 
     /// The verbs that this process has to know: the one that is called, or all of them.
@@ -38,6 +38,7 @@ struct SMIMECommand: AsyncParsableCommand {
     static func main() async {
         // A reader that went away is a failed write, which has a status of its own, and not a silent death.
         signal(SIGPIPE, SIG_IGN)
+        if isFilter { FilterStatus.catchSignals() }
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
@@ -52,7 +53,7 @@ struct SMIMECommand: AsyncParsableCommand {
 
     /// Says what went wrong, or what was asked for, and returns the status to end with.
     private static func report(_ error: any Error) -> ExitStatus {
-        if let status = error as? ExitStatus { return status }
+        if let status = error as? ExitStatus, !isFilter { return status }
         let failure: Failure
         if exitCode(for: error) == .success {
             do {
@@ -66,10 +67,13 @@ struct SMIMECommand: AsyncParsableCommand {
         } else {
             failure = Failure(error)
         }
+        if isFilter { return FilterStatus.report(failure) }
         Console.error(failure.message)
         failure.hints.forEach(Console.hint)
         return failure.status
     }
+
+    private static let isFilter = FilterStatus.isFilter(Array(CommandLine.arguments.dropFirst()))
 
     /// What to say of a first argument that is neither a verb nor an option.
     private static var unknownVerb: Failure? {

@@ -7,18 +7,23 @@ import GRDB
 /// `form` in a record is the version of that record's own layout, for changes that are made in batches.
 enum Schema {
     /// The form this program writes.
-    static let version = 1
+    static let version = 2
     /// "SMIM": what makes a SQLite file a store.
     static let applicationID = 0x534D_494D
 
     static let migrator: DatabaseMigrator = {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1", migrate: first)
+        migrator.registerMigration("2", migrate: second)
         return migrator
     }()
 
     private static func first(_ database: Database) throws {
         for statement in certificates + accounts + registry + [stamp(1)] { try database.execute(sql: statement) }
+    }
+
+    private static func second(_ database: Database) throws {
+        for statement in policy + [stamp(2)] { try database.execute(sql: statement) }
     }
 
     private static func stamp(_ number: Int) -> String {
@@ -123,5 +128,22 @@ enum Schema {
         """,
         "CREATE INDEX recipient_by_certificate ON recipient (certificate)",
         "CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    ]
+
+    /// The sending policy. `side` is that of `Policy.Scope`; the global rule has an empty pattern.
+    private static let policy = [
+        """
+        CREATE TABLE policy_rule (
+            side TEXT NOT NULL,
+            pattern_key TEXT NOT NULL,
+            pattern TEXT NOT NULL,
+            sign TEXT,
+            encrypt TEXT,
+            override TEXT,
+            missing TEXT,
+            form INTEGER NOT NULL DEFAULT 1,
+            PRIMARY KEY (side, pattern_key)
+        ) STRICT, WITHOUT ROWID
+        """
     ]
 }

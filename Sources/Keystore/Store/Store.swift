@@ -25,7 +25,9 @@ public final class Store: Sendable {
     public let exists: Bool
     public let accounts: AccountStore
     public let anchors: AnchorStore
+    public let policy: PolicyStore
     public let recipients: RecipientRegistry
+    public let settings: SettingStore
     let database: StoreDatabase
 
     /// Opens the store at `location`, migrating an older one.
@@ -83,7 +85,9 @@ public final class Store: Sendable {
         self.exists = exists
         accounts = AccountStore(database: database, location: location)
         anchors = AnchorStore(database: database)
+        policy = PolicyStore(database: database)
         recipients = RecipientRegistry(database: database)
+        settings = SettingStore(database: database)
     }
 
     /// Opens the store on this thread, which may block.

@@ -24,3 +24,11 @@ extension AccountAlias: ExpressibleByArgument {
         self = alias
     }
 }
+
+extension Policy.Level: ExpressibleByArgument {}
+extension Policy.Missing: ExpressibleByArgument {}
+extension Policy.Override: ExpressibleByArgument {}
+
+extension Policy.Pattern: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}

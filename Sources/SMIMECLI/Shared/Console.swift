@@ -32,6 +32,9 @@ enum Console {
     /// One line of plain information.
     static func note(_ message: String) { write("smime: \(message.escapedForDisplay)\n") }
 
+    /// One line without our name in front, for mail servers, which look at its beginning.
+    static func plain(_ message: String) { write("\(message.escapedForDisplay)\n") }
+
     private static func say(_ kind: String, _ color: String, _ message: String) {
         let label = isColored ? "\u{1B}[\(color)m\(kind)\u{1B}[0m" : kind
         write("smime: \(label): \(message.escapedForDisplay)\n")

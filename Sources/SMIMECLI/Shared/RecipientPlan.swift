@@ -89,7 +89,7 @@ struct RecipientPlan {
             if let selected = choice.selected {
                 found[choice.address] = selected.certificate
             } else {
-                missing.append("\(choice.address) (\(Self.reason(choice)))")
+                missing.append("\(choice.address) (\(choice.whyNone))")
             }
         }
         guard missing.isEmpty else {
@@ -100,11 +100,6 @@ struct RecipientPlan {
             )
         }
         return found
-    }
-
-    private static func reason(_ choice: RecipientChoice) -> String {
-        choice.candidates.isEmpty
-            ? "none is known" : choice.candidates.map(\.reason.description).joined(separator: "; ")
     }
 
     private static func hints(_ choices: [RecipientChoice]) -> [String] {

@@ -1,0 +1,44 @@
+public import MIME
+
+extension Policy {
+    /// The addresses that a rule is for: one address, a domain, or everything below a domain.
+    public struct Pattern: Hashable, Sendable {
+        /// What equal patterns have in common: `local@domain`, `@domain`, `*.domain`.
+        public let key: String
+        /// The pattern as it was written, a domain without its @.
+        public let text: String
+
+        /// Reads `bob@example.org`, `example.org`, `@example.org` or `*.example.org`; nil if `text` is none of those.
+        ///
+        /// Domains may be written with A-labels or U-labels.
+        public init?(_ text: String) {
+            let isWildcard = text.hasPrefix("*.")
+            let domain = isWildcard ? text.dropFirst(2) : text.hasPrefix("@") ? text.dropFirst() : text[...]
+            if !isWildcard, domain.contains("@") {
+                guard domain.count == text.count, let address = try? EmailAddress(text) else { return nil }
+                (self.text, key) = (text, address.key)
+                return
+            }
+            // A domain is what can stand after the @ of an address.
+            guard !domain.contains("@"), let ascii = try? EmailAddress("x@\(domain)").asciiDomain,
+                !isWildcard || !ascii.hasPrefix("[")
+            else { return nil }
+            self.text = (isWildcard ? "*." : "") + domain
+            key = (isWildcard ? "*." : "@") + ascii
+        }
+
+        /// The keys of all patterns that `address` fits, the closest one first: the address, its domain, the domains
+        /// above it.
+        public static func keys(for address: EmailAddress) -> [String] {
+            let labels = address.asciiDomain.split(separator: ".")
+            let isLiteral = address.asciiDomain.hasPrefix("[")
+            let parents =
+                isLiteral ? [] : labels.indices.dropFirst().map { "*." + labels[$0...].joined(separator: ".") }
+            return [address.key, "@" + address.asciiDomain] + parents
+        }
+    }
+}
+
+extension Policy.Pattern: CustomStringConvertible {
+    public var description: String { text }
+}

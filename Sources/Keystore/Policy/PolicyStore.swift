@@ -1,0 +1,104 @@
+import Foundation
+import GRDB
+public import MIME
+
+/// The rules of the sending policy.
+public actor PolicyStore {
+    private let database: StoreDatabase
+
+    init(database: StoreDatabase) { self.database = database }
+
+    /// All rules: the global one, then those for recipients, then those for senders, by pattern.
+    public func rules() async throws(KeystoreError) -> [Policy.Rule] {
+        try await database.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM policy_rule ORDER BY side, pattern_key").map(Self.rule)
+        }
+    }
+
+    /// The rules that mail from `senders` to `recipients` can fall under.
+    public func rules(
+        forSenders senders: [EmailAddress],
+        recipients: [EmailAddress]
+    ) async throws(KeystoreError) -> [Policy.Rule] {
+        try await database.read { database in
+            let statement = try database.cachedStatement("SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?")
+            func rules(_ side: String, _ keys: [String]) throws -> [Policy.Rule] {
+                try Set(keys).flatMap { try Row.fetchAll(statement, arguments: [side, $0]).map(Self.rule) }
+            }
+            return try rules("global", [""]) + rules("sender", senders.flatMap(Policy.Pattern.keys))
+                + rules("recipient", recipients.flatMap(Policy.Pattern.keys))
+        }
+    }
+
+    /// Puts what `rule` says into the rule of the same scope, made if there is none.
+    ///
+    /// - Returns: the rule as it is now.
+    public func set(_ rule: Policy.Rule) async throws(KeystoreError) -> Policy.Rule {
+        try await database.write { database in
+            let merged = try Self.rule(rule.scope, in: database)?.merging(rule) ?? rule
+            try Self.save(merged, in: database)
+            return merged
+        }
+    }
+
+    /// Takes what `rule` says out of the rule of the same scope, as far as that says the same; all of it if `rule`
+    /// says nothing.
+    ///
+    /// - Returns: the rule as it was and as it is now, which is nil when nothing is left; nil if there was none.
+    public func unset(
+        _ rule: Policy.Rule
+    ) async throws(KeystoreError) -> (before: Policy.Rule, after: Policy.Rule?)? {
+        try await database.write { database in
+            guard let before = try Self.rule(rule.scope, in: database) else { return nil }
+            let after = rule.isEmpty ? rule : before.removing(rule)
+            try Self.save(after, in: database)
+            return (before, after.isEmpty ? nil : after)
+        }
+    }
+
+    private static func rule(_ scope: Policy.Scope, in database: Database) throws -> Policy.Rule? {
+        try Row.fetchOne(
+            database.cachedStatement("SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?"),
+            arguments: [scope.side, scope.pattern?.key ?? ""]
+        ).map(rule)
+    }
+
+    private static func save(_ rule: Policy.Rule, in database: Database) throws {
+        let (side, key) = (rule.scope.side, rule.scope.pattern?.key ?? "")
+        guard !rule.isEmpty else {
+            let delete = try database.cachedStatement("DELETE FROM policy_rule WHERE side = ? AND pattern_key = ?")
+            return try delete.execute(arguments: [side, key])
+        }
+        try database.cachedStatement(
+            """
+            INSERT OR REPLACE INTO policy_rule (side, pattern_key, pattern, sign, encrypt, override, missing)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """
+        ).execute(arguments: [
+            side, key, rule.scope.pattern?.text ?? "", rule.sign?.rawValue, rule.encrypt?.rawValue,
+            rule.override?.rawValue, rule.missing?.rawValue,
+        ])
+    }
+
+    private static func rule(_ row: Row) throws -> Policy.Rule {
+        guard let scope = Policy.Scope(side: row["side"], pattern: row["pattern"]) else { throw unknown() }
+        return Policy.Rule(
+            scope,
+            sign: try value(row, "sign"),
+            encrypt: try value(row, "encrypt"),
+            override: try value(row, "override"),
+            missing: try value(row, "missing")
+        )
+    }
+
+    /// The value in `column`. One that is not known is never taken for none, which would say less than was meant.
+    private static func value<Value: RawRepresentable<String>>(_ row: Row, _ column: String) throws -> Value? {
+        guard let text = row[column] as String? else { return nil }
+        guard let value = Value(rawValue: text) else { throw unknown() }
+        return value
+    }
+
+    private static func unknown() -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a policy rule of an unknown kind")
+    }
+}

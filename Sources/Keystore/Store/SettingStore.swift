@@ -1,0 +1,39 @@
+import GRDB
+
+/// Settings of the store, by name.
+public actor SettingStore {
+    private let database: StoreDatabase
+
+    init(database: StoreDatabase) { self.database = database }
+
+    /// All settings that were made.
+    public func all() async throws(KeystoreError) -> [String: String] {
+        try await database.read { database in
+            try Row.fetchAll(database, sql: "SELECT key, value FROM setting")
+                .reduce(into: [:]) { $0[$1["key"]] = $1["value"] as String }
+        }
+    }
+
+    /// The value of the setting `key`; nil if it was not made.
+    public func value(of key: String) async throws(KeystoreError) -> String? {
+        try await database.read { database in
+            try String.fetchOne(
+                database.cachedStatement("SELECT value FROM setting WHERE key = ?"),
+                arguments: [key]
+            )
+        }
+    }
+
+    /// Makes or changes the setting `key`; without a value it is as if it had never been made.
+    public func set(_ key: String, to value: String?) async throws(KeystoreError) {
+        try await database.write { database in
+            guard let value else {
+                return try database.execute(sql: "DELETE FROM setting WHERE key = ?", arguments: [key])
+            }
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO setting (key, value) VALUES (?, ?)",
+                arguments: [key, value]
+            )
+        }
+    }
+}

@@ -1,0 +1,84 @@
+public import MIME
+public import Streams
+
+/// What a message says to us rather than to its readers, and the message without it.
+///
+/// X-SMIME fields and subject tags are taken out whatever is in them, and Bcc fields, which are for nobody's eyes.
+public struct MessageControls: Sendable {
+    /// What the message asks for.
+    public let wish: MessageWish
+    /// The message as it may be sent; the very same source if there was nothing to take out.
+    public let source: any ByteSource
+    /// The message in `source`.
+    public let message: Entity
+
+    /// Reads the header of the message in `source`.
+    ///
+    /// - Throws: `MIMEError`
+    public init(of source: any ByteSource, tags: SubjectTags) throws(MIMEError) {
+        let original = try MIMEReader.message(in: source)
+        let header = original.header
+        var wish = MessageWish()
+        var edited = Array(header.leadingBytes)
+        var isEdited = false
+        for field in header.fields {
+            if field.isNamed("X-SMIME") {
+                wish = wish.merging(MessageWish(parsing: field.value))
+                isEdited = true
+            } else if field.isNamed("Bcc") || field.isNamed("Resent-Bcc") {
+                isEdited = true
+            } else if field.isNamed("Subject"), let (tagged, rest) = tags.read(field, lineEnd: header.lineEnd) {
+                wish = wish.merging(tagged)
+                edited += rest
+                isEdited = true
+            } else {
+                edited += field.rawBytes
+            }
+        }
+        self.wish = wish
+        self.source = isEdited ? RewrittenSource(edited, source, after: header.range.upperBound) : source
+        message = isEdited ? try MIMEReader.message(in: self.source) : original
+    }
+
+    /// Whom everybody may know to have got the message: those in To and Cc.
+    ///
+    /// - Throws: `MIMEError.limitExceeded(.addresses)`
+    public func visibleRecipients() throws(MIMEError) -> Set<EmailAddress> {
+        var addresses: Set<EmailAddress> = []
+        for field in message.header.all("To") + message.header.all("Cc") {
+            addresses.formUnion(try AddressList(field: field).addresses)
+        }
+        return addresses
+    }
+
+    /// Whom the message is from; nobody if there is not exactly one From field.
+    ///
+    /// - Throws: `MIMEError.limitExceeded(.addresses)`
+    public func authors() throws(MIMEError) -> [EmailAddress] {
+        let fields = message.header.all("From")
+        guard fields.count == 1, let field = fields.first else { return [] }
+        return try AddressList(field: field).addresses
+    }
+}
+
+/// A source with another beginning.
+private struct RewrittenSource: ByteSource {
+    private let head: MemorySource
+    private let base: any ByteSource
+    private let start: Int
+
+    var count: Int { head.count + base.count - start }
+
+    init(_ head: [UInt8], _ base: any ByteSource, after start: Int) {
+        self.head = MemorySource(head)
+        self.base = base
+        self.start = start
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+        offset < head.count
+            ? try head.read(into: buffer, at: offset) : try base.read(into: buffer, at: offset - head.count + start)
+    }
+
+    func checkUnchanged() throws(StreamError) { try base.checkUnchanged() }
+}

@@ -1,0 +1,104 @@
+import CMS
+import Foundation
+import Keystore
+public import MIME
+import SMIME
+public import Streams
+
+/// A message's way out: what was decided for each recipient, and the messages that come of it.
+public struct OutgoingPlan: Sendable {
+    /// One of the messages, and who gets it.
+    public struct Message: Sendable {
+        public let recipients: [EmailAddress]
+        /// `plain`, `sign`, `encrypt` or `sign+encrypt`.
+        public let action: PolicyDecision.Action
+    }
+
+    /// In the order of the recipients.
+    public let decisions: [PolicyDecision]
+    /// What is to be sent. Recipients with the same decision share a message; but one that is encrypted to somebody who
+    /// is in neither To nor Cc is theirs alone, so that nobody finds them among its RecipientInfos.
+    public let messages: [Message]
+
+    private let source: any ByteSource
+    private let certificates: [EmailAddress: Certificate]
+    private let signer: SignedDataWriter.Signer?
+    private let time: Date
+
+    init(
+        source: any ByteSource,
+        decisions: [PolicyDecision],
+        visible: Set<EmailAddress>,
+        certificates: [EmailAddress: Certificate],
+        signer: SignedDataWriter.Signer?,
+        time: Date
+    ) {
+        self.source = source
+        self.decisions = decisions
+        self.certificates = certificates
+        self.signer = signer
+        self.time = time
+        messages = Self.messages(decisions, visible)
+    }
+
+    /// The decisions for those who get nothing because it goes back to its sender.
+    public var bounces: [PolicyDecision] { decisions.filter { $0.action == .bounce } }
+    /// The decisions for those who get nothing yet.
+    public var deferrals: [PolicyDecision] { decisions.filter { $0.action == .deferral } }
+
+    private static func messages(_ decisions: [PolicyDecision], _ visible: Set<EmailAddress>) -> [Message] {
+        var shared: [PolicyDecision.Action: [EmailAddress]] = [:]
+        var messages: [Message] = []
+        for decision in decisions {
+            switch decision.action {
+            case .bounce, .deferral: break
+            case .encrypt, .signAndEncrypt:
+                guard visible.contains(decision.recipient) else {
+                    messages.append(Message(recipients: [decision.recipient], action: decision.action))
+                    continue
+                }
+                shared[decision.action, default: []].append(decision.recipient)
+            case .plain, .sign: shared[decision.action, default: []].append(decision.recipient)
+            }
+        }
+        let actions = shared.keys.sorted { $0.rawValue < $1.rawValue }
+        return actions.map { Message(recipients: shared[$0] ?? [], action: $0) } + messages
+    }
+
+    /// Writes `message`, one of `messages`.
+    ///
+    /// - Throws: what signing, encrypting, reading and writing throw. What was written until then must not be sent.
+    public func write(_ message: Message, to sink: any ByteSink) throws {
+        switch message.action {
+        case .plain:
+            try source.reader().copy(to: sink)
+            try source.checkUnchanged()
+        case .sign:
+            try MessageProtector(source).sign(by: try aSigner(), as: .detached, at: time, to: sink)
+        case .encrypt:
+            try encrypt(message, nil, to: sink)
+        case .signAndEncrypt:
+            try encrypt(message, (try aSigner(), .detached), to: sink)
+        case .bounce, .deferral: throw SMIMEError.malformed("a message that must not go")
+        }
+    }
+
+    private func encrypt(
+        _ message: Message,
+        _ signer: (SignedDataWriter.Signer, MessageProtector.SignatureForm)?,
+        to sink: any ByteSink
+    ) throws {
+        let recipients = try message.recipients.map { address in
+            // Decided to be there. All of them can read it, or nobody gets it.
+            guard let certificate = certificates[address] else { throw KeystoreError.unknownRecipient(address) }
+            return Recipient(certificate, rsaWrapping: .oaep)
+        }
+        try MessageProtector(source)
+            .encrypt(to: recipients, cipher: .aes256GCM, signedBy: signer, at: time, to: sink)
+    }
+
+    private func aSigner() throws -> SignedDataWriter.Signer {
+        guard let signer else { throw SMIMEError.malformed("nobody to sign it") }
+        return signer
+    }
+}

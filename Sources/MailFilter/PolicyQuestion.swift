@@ -1,0 +1,49 @@
+public import Keystore
+public import MIME
+public import SMIME
+
+/// Everything that a decision about one message depends on.
+public struct PolicyQuestion: Sendable {
+    /// Whether there is a key or certificate that can be used.
+    public enum Standing: Hashable, Sendable {
+        /// `why` completes "no usable certificate for …: ".
+        case missing(why: String)
+        case usable
+    }
+
+    /// Who sends; nil for the null sender, of bounces.
+    public var sender: EmailAddress?
+    /// The main address of the account that `sender` is an address of.
+    public var account: EmailAddress?
+    public var rules: [Policy.Rule]
+    /// What the command line says.
+    public var flags: MessageWish
+    /// What the message says.
+    public var message: MessageWish
+    /// How the message is protected already.
+    public var protection: ExistingProtection
+    /// Whether the message can be signed.
+    public var signing: Standing
+    /// Which recipients can be encrypted to. Those that are not mentioned cannot.
+    public var encryption: [EmailAddress: Standing]
+
+    public init(
+        sender: EmailAddress?,
+        account: EmailAddress? = nil,
+        rules: [Policy.Rule],
+        flags: MessageWish = MessageWish(),
+        message: MessageWish = MessageWish(),
+        protection: ExistingProtection = .unprotected,
+        signing: Standing,
+        encryption: [EmailAddress: Standing]
+    ) {
+        self.sender = sender
+        self.account = account
+        self.rules = rules
+        self.flags = flags
+        self.message = message
+        self.protection = protection
+        self.signing = signing
+        self.encryption = encryption
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Keystore
+import MIME
+
+/// Words in brackets that people write into the subject to say how their mail is to be protected.
+///
+/// RFC 5322 §3.6.5, RFC 2047
+public struct SubjectTags: Hashable, Sendable {
+    /// What each tag asks for; the tags in lower case and without their brackets.
+    private let meanings: [String: MessageWish]
+
+    /// `[encrypt]` and `[sign]`, which require what they say.
+    public static let standard = SubjectTags(["encrypt": "encrypt=require", "sign": "sign=require"])
+
+    private init(_ meanings: [String: String]) { self.meanings = meanings.mapValues { MessageWish(parsing: $0) } }
+
+    /// Reads `[encrypt] encrypt=require [open] encrypt=never; sign=never`: tags, each with what it asks for.
+    ///
+    /// An empty text makes no tags at all. Nil if there is something else in it, or a tag that asks for nothing.
+    public init?(parsing text: String) {
+        var meanings: [String: String] = [:]
+        for piece in text.split(separator: "[", omittingEmptySubsequences: false).enumerated() {
+            let isBlank = piece.element.allSatisfy(\.isWhitespace)
+            if piece.offset == 0, isBlank { continue }
+            let sides = piece.element.split(separator: "]", omittingEmptySubsequences: false)
+            guard piece.offset > 0, sides.count == 2 else { return nil }
+            let tag = Self.name(String(sides[0]))
+            guard !tag.isEmpty, tag.count <= Self.maximumCount, MessageWish(parsing: String(sides[1])) != MessageWish()
+            else { return nil }
+            meanings[tag] = String(sides[1])
+        }
+        self.init(meanings)
+    }
+
+    /// What the tags in the Subject `field` ask for, and the field without them; nil if there are none.
+    func read(_ field: HeaderField, lineEnd: LineEnd) -> (wish: MessageWish, field: [UInt8])? {
+        var wish = MessageWish()
+        // Those that stand there plainly are taken out of the text as it is; those in encoded words out of what is said.
+        var text = remove(from: field.value, isEncoded: true, &wish)
+        let shown = EncodedText.decode(text)
+        let rest = remove(from: shown, isEncoded: false, &wish)
+        guard text != field.value || rest != shown else { return nil }
+        if rest != shown { text = EncodedText.encode(rest) }
+        return (wish, NewField(field.name, text).bytes(lineEnd: lineEnd))
+    }
+
+    /// How long a tag may be, in characters.
+    private static let maximumCount = 64
+
+    private static func name(_ text: String) -> String {
+        String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()).lowercased()
+    }
+
+    /// `text` without its tags, each with the blanks behind it; without those in encoded words, if there may be some.
+    private func remove(from text: String, isEncoded: Bool, _ wish: inout MessageWish) -> String {
+        var output = ""
+        var rest = text[...]
+        while let open = rest.firstIndex(of: "[") {
+            output += rest[..<open]
+            rest = rest[open...]
+            let inner = rest.dropFirst().prefix(Self.maximumCount + 16).prefix { $0 != "]" && $0 != "[" }
+            let end = inner.endIndex
+            let isInWord =
+                isEncoded
+                && output.split(separator: " ", omittingEmptySubsequences: false).last?.hasPrefix("=?") == true
+            if !isInWord, end < rest.endIndex, rest[end] == "]", let meaning = meanings[Self.name(String(inner))] {
+                wish = wish.merging(meaning)
+                rest = rest[rest.index(after: end)...].drop { $0 == " " || $0 == "\t" }
+            } else {
+                output += "["
+                rest = rest.dropFirst()
+            }
+        }
+        return output + rest
+    }
+}
+
+extension SubjectTags: CustomStringConvertible {
+    /// The tags as `init(parsing:)` reads them.
+    public var description: String {
+        meanings.sorted { $0.key < $1.key }.map { tag, wish in
+            let says = [("sign", wish.sign), ("encrypt", wish.encrypt)].compactMap { name, level in
+                level.map { "\(name)=\($0.rawValue)" }
+            }
+            return "[\(tag)] " + says.joined(separator: "; ")
+        }.joined(separator: " ")
+    }
+}
+
+/// Text as it stands in header fields that people read.
+///
+/// RFC 2047
+private enum EncodedText {
+    /// `text` with its encoded words decoded.
+    static func decode(_ text: String) -> String {
+        let field = Array("Subject: \(text)\r\n".utf8)
+        return (try? HeaderBlock(parsing: field))?.fields.first?.displayValue ?? text
+    }
+
+    /// `text` as it is, if it is ASCII that nobody takes for encoded words; else in encoded words of UTF-8.
+    static func encode(_ text: String) -> String {
+        guard text.contains("=?") || !text.utf8.allSatisfy({ 32...126 ~= $0 }) else { return text }
+        var chunks = [""]
+        for character in text {
+            // A word has 75 characters at most: 12 around it, and 4 for each 3 bytes (RFC 2047 §2).
+            if (chunks.last?.utf8.count ?? 0) + character.utf8.count > 45 { chunks.append("") }
+            chunks[chunks.count - 1].append(character)
+        }
+        return chunks.filter { !$0.isEmpty }
+            .map { "=?utf-8?B?\(Data($0.utf8).base64EncodedString())?=" }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Foundation
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+
+extension SMIMECommand.PolicyCommand {
+    struct Explain: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "explain",
+            abstract: "Say for every recipient what would happen to a message, and why.",
+            discussion: """
+                Without --to the recipients are those of the message's To, Cc and Bcc.
+
+                  smime policy explain --from alice@example.org --to bob@example.com
+                  smime policy explain mail.eml --from alice@example.org --json
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The message; - is standard input.", valueName: "file"), completion: .file())
+        var file: String?
+        @Option(help: ArgumentHelp("Who sends. (default: the message's From)", valueName: "addr"))
+        var from: EmailAddress?
+        @Option(
+            name: [.customShort("r"), .customLong("to")],
+            help: ArgumentHelp("A recipient; may be repeated.", valueName: "addr")
+        )
+        var to: [EmailAddress] = []
+        @OptionGroup var levels: LevelOptions
+        @OptionGroup var times: TimeOptions
+        @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            guard file != nil || !to.isEmpty else {
+                throw ValidationError("no recipients: name them with --to, or a FILE")
+            }
+            guard file != nil || from != nil else { throw ValidationError("no sender: name it with --from, or a FILE") }
+        }
+
+        func run() async throws {
+            let store = try await global.store(.readOnly)
+            let filter = OutgoingFilter(
+                store: store,
+                time: times.date,
+                systemAnchors: anchors.systemAnchors,
+                flags: levels.wish,
+                tags: try await store.subjectTags()
+            )
+            let explained = try await explain(with: filter)
+            try report.print(explained) {
+                explained.recipients.map { recipient in
+                    let lines = ["\(recipient.address): \(recipient.action)"] + recipient.reasons.map { "  \($0)" }
+                    return lines.map { $0.escapedForDisplay + "\n" }.joined()
+                }.joined()
+            }
+        }
+
+        private func explain(with filter: OutgoingFilter) async throws -> PolicyReport {
+            guard let file else {
+                let decisions = try await filter.decisions(from: from, authors: [from].compactMap(\.self), to: to)
+                return PolicyReport(from, decisions)
+            }
+            do {
+                let source = try MessageInput.open(file, isText: false)
+                let message = try MIMEReader.message(in: source)
+                let recipients = try to.isEmpty ? Self.recipients(of: message.header) : to
+                guard let sender = try from ?? Sender(of: message.header)?.address else {
+                    throw Failure(.usage, "the message has no From", hints: ["say who sends with --from ADDR"])
+                }
+                return PolicyReport(sender, try await filter.decisions(on: source, from: sender, to: recipients))
+            } catch { throw Failure(error, in: InputFile.name(file)) }
+        }
+
+        private static func recipients(of header: HeaderBlock) throws -> [EmailAddress] {
+            let addresses = try ["To", "Cc", "Bcc"].flatMap { header.all($0) }
+                .flatMap { try AddressList(field: $0).addresses }
+            guard !addresses.isEmpty else {
+                throw Failure(.usage, "the message names no recipients", hints: ["name them with --to ADDR"])
+            }
+            return addresses
+        }
+    }
+}
+
+/// What was decided, as reports show it.
+private struct PolicyReport: Encodable {
+    struct RecipientLine: Encodable {
+        let address: String
+        let sign: String
+        let encrypt: String
+        let action: String
+        let reasons: [String]
+    }
+
+    let sender: String?
+    let recipients: [RecipientLine]
+
+    init(_ sender: EmailAddress?, _ decisions: [PolicyDecision]) {
+        self.sender = sender?.text
+        recipients = decisions.map { decision in
+            RecipientLine(
+                address: decision.recipient.text,
+                sign: decision.sign.rawValue,
+                encrypt: decision.encrypt.rawValue,
+                action: decision.action.rawValue,
+                reasons: decision.reasons
+            )
+        }
+    }
+}

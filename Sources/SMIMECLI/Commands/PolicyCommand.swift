@@ -1,0 +1,171 @@
+import ArgumentParser
+import Foundation
+import Keystore
+
+extension SMIMECommand {
+    struct PolicyCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "policy",
+            abstract: "Show and change what mail is signed and encrypted.",
+            discussion: """
+                Whose word counts, first that speaks: the command line, the message (its X-SMIME field or subject tags), the \
+                rule for the recipient (address, domain, *.domain), the rule for the sender (account, domain, *.domain), the global rule. \
+                Without any rule what can be signed is signed, and what can be encrypted is encrypted.
+
+                  smime policy set --recipient example.org --encrypt require --override stricter
+                """,
+            subcommands: [List.self, Set.self, Unset.self, Explain.self]
+        )
+    }
+}
+
+extension SMIMECommand.PolicyCommand {
+    /// Which rule, and what it says.
+    struct RuleOptions: ParsableArguments {
+        @Flag(help: "The rule for all mail.")
+        var global = false
+        @Option(help: ArgumentHelp("The rule for mail of this address, domain or *.domain.", valueName: "pattern"))
+        var sender: Policy.Pattern?
+        @Option(help: ArgumentHelp("The rule for mail to this address, domain or *.domain.", valueName: "pattern"))
+        var recipient: Policy.Pattern?
+        @OptionGroup var levels: LevelOptions
+        @Option(help: "How far a message may change it: any, stricter or none.")
+        var override: Policy.Override?
+        @Option(help: "Without a certificate that is required: bounce or defer.")
+        var missing: Policy.Missing?
+
+        func validate() throws {
+            guard [global, sender != nil, recipient != nil].count(where: \.self) == 1 else {
+                throw ValidationError("name one rule: --global, --sender PATTERN or --recipient PATTERN")
+            }
+        }
+
+        var rule: Policy.Rule {
+            let scope = sender.map(Policy.Scope.sender) ?? recipient.map(Policy.Scope.recipient) ?? .global
+            return Policy.Rule(
+                scope,
+                sign: levels.sign,
+                encrypt: levels.encrypt,
+                override: override,
+                missing: missing
+            )
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the rules.",
+            discussion: "  smime policy list"
+        )
+
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let rules = try await global.store(.readOnly).policy.rules()
+            try RuleReport.print(rules, report)
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Make a rule, or add to one.",
+            discussion: """
+                Levels are never, available (if it can be done) and require (or the mail does not go).
+
+                  smime policy set --global --sign available --encrypt available
+                  smime policy set --recipient '*.example.org' --encrypt require --missing defer
+                """
+        )
+
+        @OptionGroup var options: RuleOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            guard !options.rule.isEmpty else {
+                throw ValidationError("say what the rule is: --sign, --encrypt, --override or --missing")
+            }
+        }
+
+        func run() async throws {
+            let store = try await global.store(.readWrite)
+            let rule = try await store.policy.set(options.rule)
+            try store.close()
+            if rule.override != nil, rule.sign == nil, rule.encrypt == nil, rule.scope != .global {
+                Console.warning("\(rule.scope): --override bounds what this rule decides, and it decides neither level")
+            }
+            try RuleReport.print([rule], report)
+        }
+    }
+
+    struct Unset: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "unset",
+            abstract: "Remove a rule, or something that it says.",
+            discussion: """
+                With levels and the like only those are taken out of the rule, as far as it says the same.
+
+                  smime policy unset --recipient example.org
+                  smime policy unset --recipient example.org --encrypt require
+                """
+        )
+
+        @OptionGroup var options: RuleOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let rule = options.rule
+            let change: (before: Policy.Rule, after: Policy.Rule?)?
+            if try await global.store(.readOnly).exists {
+                let store = try await global.store(.readWrite)
+                change = try await store.policy.unset(rule)
+                try store.close()
+            } else {
+                change = nil
+            }
+            if change == nil { Console.warning("\(rule.scope): there is no such rule") }
+            if let change, change.after == change.before {
+                Console.warning("\(rule.scope): the rule does not say that, and stays as it is")
+            }
+            try RuleReport.print([change?.after].compactMap(\.self), report)
+        }
+    }
+}
+
+/// A rule as reports show it.
+private struct RuleReport: Encodable {
+    let side: String
+    let pattern: String?
+    let sign: String?
+    let encrypt: String?
+    let override: String?
+    let missing: String?
+
+    init(_ rule: Policy.Rule) {
+        side = rule.scope.side
+        pattern = rule.scope.pattern?.text
+        sign = rule.sign?.rawValue
+        encrypt = rule.encrypt?.rawValue
+        override = rule.override?.rawValue
+        missing = rule.missing?.rawValue
+    }
+
+    static func print(_ rules: [Policy.Rule], _ options: ReportOptions) throws {
+        let reports = rules.map(RuleReport.init)
+        try options.print(["rules": reports]) {
+            var table = TextTable()
+            for rule in reports {
+                let says = [
+                    ("sign", rule.sign), ("encrypt", rule.encrypt), ("override", rule.override),
+                    ("missing", rule.missing),
+                ].compactMap { name, value in value.map { "\(name)=\($0)" } }
+                table.add(rule.side, rule.pattern ?? "", says.joined(separator: " "))
+            }
+            return table.text
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// How `smime filter` ends: in a mail server's pipe a status decides whether mail is lost.
+///
+/// Postfix's pipe(8) tries again after 71 and 75 and bounces after any other; of what a command says it takes the
+/// beginning, an RFC 3463 code, into the bounce.
+enum FilterStatus {
+    /// Whether `arguments`, without the program's name, call `filter`.
+    static func isFilter(_ arguments: [String]) -> Bool {
+        var rest = arguments[...]
+        while let option = rest.first, option.hasPrefix("-") {
+            rest = rest.dropFirst(["--home", "--color"].contains(option) ? 2 : 1)
+        }
+        return rest.first == "filter"
+    }
+
+    /// Makes every signal that would end the process end it as a failure that passes.
+    static func catchSignals() {
+        let deadly = [
+            SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGSYS,
+            SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV,
+        ]
+        for number in deadly { signal(number) { _ in _exit(ExitStatus.tryAgain.rawValue) } }
+    }
+
+    /// Says what went wrong and returns the status to end with.
+    static func report(_ failure: Failure) -> ExitStatus {
+        let (status, code): (ExitStatus, String) =
+            switch failure.status {
+            case .badData: (.badData, "5.6.0")
+            case .noUser: (.noUser, "5.7.1")
+            case .usage, .configuration, .noPermission: (.tryAgain, "4.3.5")
+            default: (.tryAgain, "4.3.0")
+            }
+        let hasCode = failure.message.hasPrefix("4.7.1 ")
+        Console.plain(hasCode ? failure.message : "\(code) \(failure.message)")
+        failure.hints.forEach(Console.hint)
+        return status
+    }
+}

@@ -1,0 +1,87 @@
+import GRDB
+import Keystore
+import MIME
+import Testing
+
+@Suite struct PolicyStoreTests {
+    private func scope(_ pattern: String) throws -> Policy.Scope { .recipient(try #require(Policy.Pattern(pattern))) }
+
+    @Test(arguments: [
+        ("Bob@Example.ORG", "bob@example.org"), ("Example.org", "@example.org"), ("@example.org", "@example.org"),
+        ("*.Example.org", "*.example.org"), ("пример.test", "@xn--e1afmkfd.test"),
+        ("*.пример.test", "*.xn--e1afmkfd.test"),
+    ])
+    func `A pattern is an address, a domain, or all below a domain`(_ text: String, _ key: String) {
+        #expect(Policy.Pattern(text)?.key == key)
+    }
+
+    @Test(arguments: [
+        "", "@", "*.", "*", "*.@x.test", "@@x.test", "@a@x.test", "a b", "x..test", "-a@x.test", "*.*.test",
+        "*@x.te st", "*.[1.2.3.4]",
+    ])
+    func `Anything else is no pattern`(_ text: String) {
+        #expect(Policy.Pattern(text) == nil)
+    }
+
+    @Test func `Setting adds to what is there, unsetting takes out what is named`() async throws {
+        let home = try await TemporaryHomeStore()
+        let policy = home.store.policy
+        let domain = try scope("example.org")
+        _ = try await policy.set(Policy.Rule(domain, encrypt: .require, missing: .deferral))
+        let merged = try await policy.set(Policy.Rule(try scope("@EXAMPLE.org"), sign: .never, override: .nothing))
+        #expect(merged == Policy.Rule(domain, sign: .never, encrypt: .require, override: .nothing, missing: .deferral))
+        #expect(try await policy.rules() == [merged])
+        let removed = try await policy.unset(Policy.Rule(domain, sign: .never, encrypt: .never))
+        #expect(removed?.after == Policy.Rule(domain, encrypt: .require, override: .nothing, missing: .deferral))
+        #expect(try await policy.unset(Policy.Rule(domain))?.after == nil)
+        #expect(try await policy.rules().isEmpty)
+        #expect(try await policy.unset(Policy.Rule(domain)) == nil)
+    }
+
+    @Test func `Only the rules that can apply are looked up`() async throws {
+        let home = try await TemporaryHomeStore()
+        let policy = home.store.policy
+        for pattern in [
+            "bob@a.example.org", "a.example.org", "*.example.org", "*.org", "example.org", "eve@a.example.org",
+        ] {
+            _ = try await policy.set(Policy.Rule(try scope(pattern), sign: .never))
+        }
+        _ = try await policy.set(Policy.Rule(.global, sign: .never))
+        let found = try await policy.rules(forSenders: [], recipients: [try EmailAddress("Bob@A.example.org")])
+        #expect(
+            Set(found.map(\.scope.description)) == [
+                "global", "recipient bob@a.example.org", "recipient a.example.org", "recipient *.example.org",
+                "recipient *.org",
+            ]
+        )
+    }
+
+    @Test func `A store from before there were rules gets their table, and keeps what it holds`() async throws {
+        let home = TemporaryHome()
+        let first = try await home.open()
+        _ = try await first.add(Certs.batch("alice"), at: Certs.time)
+        try first.close()
+        do {
+            let queue = try DatabaseQueue(path: home.location.database)
+            try await queue.write { database in
+                try database.execute(
+                    sql: """
+                        DROP TABLE policy_rule; DELETE FROM grdb_migrations WHERE identifier = '2'; PRAGMA user_version = 1
+                        """
+                )
+            }
+            try queue.close()
+        }
+        let store = try await home.open(.readOnly)
+        #expect(try await store.policy.rules().isEmpty)
+        #expect(try await store.accounts.all().count == 1)
+    }
+}
+
+/// A store in a home of its own, which lives as long as this.
+private struct TemporaryHomeStore {
+    let home = TemporaryHome()
+    let store: Store
+
+    init() async throws { store = try await home.open() }
+}

@@ -1,0 +1,91 @@
+import Keystore
+import MIME
+import MailFilter
+import Streams
+import Testing
+
+@Suite struct MessageControlsTests {
+    private func read(_ message: String, _ tags: SubjectTags = .standard) throws -> (wish: MessageWish, text: String) {
+        let controls = try MessageControls(of: MemorySource(Array(message.utf8)), tags: tags)
+        let bytes = try controls.source.bytes(in: 0..<controls.source.count)
+        return (controls.wish, String(decoding: bytes, as: UTF8.self))
+    }
+
+    private func subject(_ text: String, _ tags: SubjectTags = .standard) throws -> (wish: MessageWish, shown: String?)
+    {
+        let (wish, message) = try read("Subject: \(text)\r\nTo: bob@x.test\r\n\r\nbody\r\n", tags)
+        let header = try HeaderBlock(parsing: Array(message.utf8))
+        #expect(header.fields.map(\.name) == ["Subject", "To"])
+        #expect(message.hasSuffix("To: bob@x.test\r\n\r\nbody\r\n"))
+        return (wish, header.first("Subject")?.displayValue)
+    }
+
+    @Test(arguments: [
+        ("[encrypt] Hi", "Hi"), ("Hi [ENCRYPT]", "Hi"), ("Re: [ encrypt\t] Hi", "Re: Hi"), ("[encrypt]", ""),
+        ("[[encrypt]]", "[]"), ("=?utf-8?B?W2VuY3J5cHRdIEdyw7zDn2U=?=", "Grüße"), ("=?utf-8?Q?[encrypt]?=", ""),
+        ("=?utf-8?Q?[enc?= =?utf-8?Q?rypt]_x?=", "x"), ("[encrypt] Grüße", "Grüße"),
+        ("[encrypt] =?x-none?Q?a?=", "=?x-none?Q?a?="), ("[encrypt]\r\n folded", "folded"),
+        ("=?utf-8?Q?[encrypt]_=3D=3Fx=3F=3D?=", "=?x?="),
+        ("=?utf-8?Q?[encrypt]_a=0D=0ABcc:_eve@x.test?=", "a\r\nBcc: eve@x.test"),
+    ])
+    func `A tag asks and is taken out, in whatever way it is written`(_ text: String, _ shown: String) throws {
+        let found = try subject(text)
+        #expect(found.wish == MessageWish(encrypt: .require))
+        #expect(found.shown == shown)
+    }
+
+    @Test(arguments: ["Hi", "[encrypted] x", "[encrypt x", "encrypt]", "[]", "=?utf-8?Q?=5Bother=5D?=", "[\u{212A}ey]"])
+    func `What is no tag stays as it is`(_ text: String) throws {
+        let message = "Subject: \(text)\r\n\r\nbody"
+        let found = try read(message)
+        #expect(found.wish == MessageWish())
+        #expect(found.text == message)
+    }
+
+    @Test func `A long subject stays readable in words of 75 characters`() throws {
+        let long = String(repeating: "äöü€😀 ", count: 60)
+        let encoded = "=?utf-8?B?W2VuY3J5cHRd?= \(long)"
+        let found = try subject(encoded)
+        #expect(found.wish.encrypt == .require)
+        #expect(found.shown == long.trimmingSuffix(" "))
+    }
+
+    @Test func `Tags are what the setting says`() throws {
+        let tags = try #require(SubjectTags(parsing: "[open] encrypt=never; sign=never [Top Secret] encrypt"))
+        #expect(try subject("[OPEN] x", tags).wish == MessageWish(sign: .never, encrypt: .never))
+        #expect(try subject("[top secret] x", tags).wish == MessageWish(encrypt: .require))
+        #expect(try subject("[encrypt] x", tags).wish == MessageWish())
+        #expect(try subject("[encrypt] x", try #require(SubjectTags(parsing: ""))).wish == MessageWish())
+        #expect(SubjectTags(parsing: "\(tags)") == tags)
+        for text in ["encrypt", "[a]", "[a] b", "[] encrypt", "[a encrypt", "x [a] encrypt", "[a]] encrypt"] {
+            #expect(SubjectTags(parsing: text) == nil, "\(text)")
+        }
+    }
+
+    @Test func `Fields for us are taken out in any number and state, and count together`() throws {
+        let found = try read(
+            "x-smime: encrypt=never\r\nFrom: a@x.test\r\nX-SMIME:\r\n\tencrypt=require;\r\n sign=no\r\nX-SMIME :\r\nBcc: b@x.test\r\n\r\nX-SMIME: body\r\n"
+        )
+        #expect(found.wish == MessageWish(sign: .never, encrypt: .require))
+        #expect(found.text == "From: a@x.test\r\n\r\nX-SMIME: body\r\n")
+        let other = "X-SMIME-Result: x\r\nX-SMIMEE: encrypt\r\n\r\nbody"
+        #expect(try read(other).text == other)
+        #expect(try read("X-SMIME: encrypt").text == "")
+    }
+
+    @Test func `A message with another header is read alike from any place`() throws {
+        let message = "X-SMIME: x\nSubject: [sign] y\n\n" + String(repeating: "0123456789\n", count: 300)
+        let controls = try MessageControls(of: MemorySource(Array(message.utf8)), tags: .standard)
+        let whole = try controls.source.bytes(in: 0..<controls.source.count)
+        for start in [0, 1, 10, 11, 12, 500, whole.count - 1, whole.count] {
+            #expect(try controls.source.bytes(in: start..<whole.count) == Array(whole[start...]))
+        }
+        #expect(whole.count == message.utf8.count - "X-SMIME: x\n[sign] ".utf8.count)
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(_ suffix: String) -> String {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+    }
+}

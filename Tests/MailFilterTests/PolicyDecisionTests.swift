@@ -1,0 +1,113 @@
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+import Testing
+
+@Suite struct PolicyDecisionTests {
+    private func decision(
+        _ rules: [Policy.Rule] = [],
+        message: MessageWish = MessageWish(),
+        flags: MessageWish = MessageWish(),
+        protection: ExistingProtection = .unprotected,
+        signing: PolicyQuestion.Standing = .usable,
+        encryption: PolicyQuestion.Standing = .usable
+    ) throws -> PolicyDecision {
+        let bob = try EmailAddress("bob@dept.example.org")
+        let question = PolicyQuestion(
+            sender: try EmailAddress("office@example.com"),
+            account: try EmailAddress("alice@example.com"),
+            rules: rules,
+            flags: flags,
+            message: message,
+            protection: protection,
+            signing: signing,
+            encryption: [bob: encryption]
+        )
+        return PolicyDecision(for: bob, question)
+    }
+
+    private func recipient(_ pattern: String) throws -> Policy.Scope {
+        .recipient(try #require(Policy.Pattern(pattern)))
+    }
+    private func sender(_ pattern: String) throws -> Policy.Scope { .sender(try #require(Policy.Pattern(pattern))) }
+    private let none = PolicyQuestion.Standing.missing(why: "none is known")
+
+    @Test func `Without any rule what can be done is done`() throws {
+        #expect(try decision().action == .signAndEncrypt)
+        #expect(try decision(signing: none).action == .encrypt)
+        #expect(try decision(encryption: none).action == .sign)
+        #expect(try decision(signing: none, encryption: none).action == .plain)
+    }
+
+    @Test func `A rule for the account goes before one for its domain, and an alias's own before that`() throws {
+        let domain = Policy.Rule(try sender("@example.com"), encrypt: .never)
+        let account = Policy.Rule(try sender("alice@example.com"), encrypt: .require)
+        let alias = Policy.Rule(try sender("OFFICE@example.com"), encrypt: .available)
+        #expect(try decision([domain]).encrypt == .never)
+        #expect(try decision([domain, account]).encrypt == .require)
+        #expect(try decision([domain, account, alias]).encrypt == .available)
+    }
+
+    @Test func `A rule that leaves an axis open leaves it to the next one`() throws {
+        let bob = Policy.Rule(try recipient("bob@dept.example.org"), sign: .never)
+        let below = Policy.Rule(try recipient("*.example.org"), sign: .require, encrypt: .require)
+        let found = try decision([bob, below])
+        #expect((found.sign, found.encrypt, found.action) == (.never, .require, .encrypt))
+    }
+
+    @Test func `A domain's rule is not for the domains below it, nor the other way round`() throws {
+        #expect(try decision([Policy.Rule(try recipient("example.org"), encrypt: .never)]).encrypt == .available)
+        #expect(try decision([Policy.Rule(try recipient("*.dept.example.org"), encrypt: .never)]).encrypt == .available)
+        #expect(try decision([Policy.Rule(try recipient("*.org"), encrypt: .never)]).encrypt == .never)
+    }
+
+    @Test func `A bound holds for the axis that its rule decides, and for no other`() throws {
+        let rule = Policy.Rule(try recipient("dept.example.org"), encrypt: .require, override: .stricter)
+        let found = try decision([rule], message: MessageWish(sign: .never, encrypt: .never))
+        #expect((found.sign, found.encrypt) == (.never, .require))
+        #expect(found.reasons.contains("encrypt=never in the message does not count: override stricter"))
+    }
+
+    @Test func `A global bound alone holds the built-in levels`() throws {
+        let rule = Policy.Rule(.global, override: .nothing)
+        #expect(try decision([rule], message: MessageWish(encrypt: .never)).encrypt == .available)
+        #expect(try decision([rule], flags: MessageWish(encrypt: .never)).encrypt == .never)
+    }
+
+    @Test func `What is missing bounces or waits as the closest rule says that speaks of it`() throws {
+        let require = Policy.Rule(try recipient("bob@dept.example.org"), encrypt: .require)
+        #expect(try decision([require], encryption: none).action == .bounce)
+        let patient = Policy.Rule(.global, missing: .deferral)
+        #expect(try decision([require, patient], encryption: none).action == .deferral)
+        let found = try decision([require], encryption: none)
+        #expect(found.obstacles == ["no usable certificate for bob@dept.example.org (none is known)"])
+    }
+
+    @Test func `Mail that is protected already goes as it is, unless it must be encrypted and is not`() throws {
+        let require = Policy.Rule(.global, encrypt: .require)
+        #expect(try decision([require], protection: .encrypted, encryption: none).action == .plain)
+        #expect(try decision(protection: .signed).action == .plain)
+        #expect(try decision([require], protection: .signed).action == .encrypt)
+        #expect(try decision([require], protection: .signed, encryption: none).action == .bounce)
+    }
+
+    @Test(arguments: [
+        ("encrypt=require; sign=never", Policy.Level.never, Policy.Level.require),
+        ("SIGN = \"Required\" ,Encrypt=off;", .require, .never),
+        ("encrypt", nil, .require),
+        ("encrypt=never; encrypt=require", nil, .require),
+        ("encrypt=nevr", nil, .require),
+        ("encrypt=", nil, .require),
+        (";;=; = ;colour=blue", nil, nil),
+        ("", nil, nil),
+        ("encrypt=available\r\n\tsign=yes", .require, .available),
+    ])
+    func `A wish is read with patience, and in doubt as the stricter`(
+        _ text: String,
+        _ sign: Policy.Level?,
+        _ encrypt: Policy.Level?
+    ) {
+        #expect(MessageWish(parsing: text) == MessageWish(sign: sign, encrypt: encrypt))
+    }
+}

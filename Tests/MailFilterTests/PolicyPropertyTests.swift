@@ -1,0 +1,149 @@
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+import Testing
+
+/// What holds for every policy and every message, tried with many made by chance.
+@Suite struct PolicyPropertyTests {
+    private func forAll(_ body: (inout SeededGenerator, EmailAddress, PolicyQuestion) throws -> Void) throws {
+        for seed in 0..<2_000 {
+            var generator = SeededGenerator(seed: seed)
+            let (recipient, question) = try generator.question()
+            try body(&generator, recipient, question)
+        }
+    }
+
+    @Test func `What must be encrypted never goes in clear`() throws {
+        var (kept, encrypted) = (0, 0)
+        try forAll { _, recipient, question in
+            let decision = PolicyDecision(for: recipient, question)
+            guard decision.encrypt == .require, question.protection != .encrypted else { return }
+            switch decision.action {
+            case .encrypt, .signAndEncrypt:
+                #expect(question.encryption[recipient] == .usable)
+                encrypted += 1
+            case .bounce, .deferral:
+                #expect(!decision.obstacles.isEmpty)
+                kept += 1
+            case .plain, .sign:
+                Issue.record("\(decision)")
+            }
+        }
+        #expect(kept > 50 && encrypted > 50)
+    }
+
+    @Test func `What must be signed never goes unsigned`() throws {
+        try forAll { _, recipient, question in
+            let decision = PolicyDecision(for: recipient, question)
+            guard decision.sign == .require, question.protection == .unprotected else { return }
+            #expect(decision.action != .plain && decision.action != .encrypt)
+        }
+    }
+
+    @Test func `Nothing is done that never may be, or cannot be`() throws {
+        try forAll { _, recipient, question in
+            let decision = PolicyDecision(for: recipient, question)
+            let signs = [.sign, .signAndEncrypt].contains(decision.action)
+            let encrypts = [.encrypt, .signAndEncrypt].contains(decision.action)
+            #expect(
+                !signs || decision.sign > .never && question.signing == .usable && question.protection == .unprotected
+            )
+            #expect(!encrypts || decision.encrypt > .never && question.encryption[recipient] == .usable)
+            #expect(!encrypts || question.protection != .encrypted)
+        }
+    }
+
+    @Test func `The command line stands above every rule, bound and message`() throws {
+        try forAll { _, recipient, question in
+            let decision = PolicyDecision(for: recipient, question)
+            if let sign = question.flags.sign { #expect(decision.sign == sign) }
+            if let encrypt = question.flags.encrypt { #expect(decision.encrypt == encrypt) }
+        }
+    }
+
+    @Test func `The closest rule decides, whatever others say and in whatever order they stand`() throws {
+        try forAll { generator, recipient, question in
+            var question = question
+            (question.flags, question.message) = (MessageWish(), MessageWish())
+            let closest = Oracle(recipient, question).closest { $0.encrypt != nil }
+            let expected = closest?.encrypt ?? .available
+            #expect(PolicyDecision(for: recipient, question).encrypt == expected)
+            question.rules.shuffle(using: &generator)
+            #expect(PolicyDecision(for: recipient, question).encrypt == expected)
+        }
+    }
+
+    @Test func `A message under stricter only ever adds to its rule, and the more it asks for the more it gets`() throws
+    {
+        var differences = 0
+        try forAll { _, recipient, question in
+            var question = question
+            question.flags = MessageWish()
+            question.rules = question.rules.map { $0.merging(Policy.Rule($0.scope, override: .stricter)) }
+            guard Oracle(recipient, question).closest({ $0.encrypt != nil || $0.scope == .global }) != nil else {
+                return
+            }
+            question.message.encrypt = nil
+            let base = PolicyDecision(for: recipient, question).encrypt
+            var last = base
+            for wish in Policy.Level.allCases {
+                question.message.encrypt = wish
+                let level = PolicyDecision(for: recipient, question).encrypt
+                #expect(level == max(base, wish))
+                #expect(level >= last)
+                differences += level == base ? 0 : 1
+                last = level
+            }
+        }
+        #expect(differences > 50)
+    }
+
+    @Test func `A message under none changes nothing`() throws {
+        try forAll { _, recipient, question in
+            var question = question
+            question.rules = question.rules.map { $0.merging(Policy.Rule($0.scope, override: .nothing)) }
+            let oracle = Oracle(recipient, question)
+            guard oracle.closest({ $0.scope == .global }) != nil else { return }
+            let decision = PolicyDecision(for: recipient, question)
+            question.message = MessageWish()
+            let unasked = PolicyDecision(for: recipient, question)
+            #expect(
+                (decision.sign, decision.encrypt, decision.action) == (unasked.sign, unasked.encrypt, unasked.action)
+            )
+        }
+    }
+}
+
+/// The order of the rules, worked out in another way than the decision does: by asking each kind of pattern in turn.
+private struct Oracle {
+    private let recipient: EmailAddress
+    private let question: PolicyQuestion
+
+    init(_ recipient: EmailAddress, _ question: PolicyQuestion) {
+        self.recipient = recipient
+        self.question = question
+    }
+
+    func closest(_ speaks: (Policy.Rule) -> Bool) -> Policy.Rule? {
+        let rules = question.rules.filter(speaks)
+        let ofRecipient = texts(recipient.text).map { "recipient " + $0 }
+        var ofSender = question.sender.map { texts($0.text) } ?? []
+        if let account = question.account?.text { ofSender.insert(account, at: min(1, ofSender.count)) }
+        for scope in ofRecipient + ofSender.map({ "sender " + $0 }) + ["global"] {
+            if let rule = rules.first(where: { $0.scope.description == scope }) { return rule }
+        }
+        return nil
+    }
+
+    /// `a@s.x.test`, `s.x.test`, `*.x.test`, `*.test`.
+    private func texts(_ address: String) -> [String] {
+        let domain = address.drop { $0 != "@" }.dropFirst()
+        var (result, rest) = ([address, String(domain)], domain)
+        while let dot = rest.firstIndex(of: ".") {
+            rest = rest[rest.index(after: dot)...]
+            result.append("*.\(rest)")
+        }
+        return result
+    }
+}

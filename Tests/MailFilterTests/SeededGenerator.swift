@@ -1,0 +1,83 @@
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+
+/// Numbers that look random and are the same for the same seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: Int) { state = UInt64(truncatingIfNeeded: seed) }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Policies and messages by chance, over few names so that rules meet.
+extension SeededGenerator {
+    static let addresses = ["a@x.test", "b@x.test", "a@s.x.test", "a@t.s.x.test", "b@y.test"]
+    static let patterns = addresses + ["x.test", "s.x.test", "y.test", "*.x.test", "*.s.x.test", "*.test"]
+
+    mutating func address() throws -> EmailAddress {
+        try EmailAddress(Self.addresses[Int.random(in: 0..<5, using: &self)])
+    }
+
+    /// One of `values`, or nil in one of three cases.
+    mutating func maybe<Value>(_ values: [Value]) -> Value? {
+        Int.random(in: 0..<3, using: &self) == 0 ? nil : values.randomElement(using: &self)
+    }
+
+    mutating func rule() -> Policy.Rule {
+        let pattern = Self.patterns.randomElement(using: &self).flatMap { Policy.Pattern($0) }
+        let scope: Policy.Scope =
+            switch (Int.random(in: 0..<5, using: &self), pattern) {
+            case (0...1, let pattern?): .recipient(pattern)
+            case (2...3, let pattern?): .sender(pattern)
+            default: .global
+            }
+        return Policy.Rule(
+            scope,
+            sign: maybe(Policy.Level.allCases),
+            encrypt: maybe(Policy.Level.allCases),
+            override: maybe(Policy.Override.allCases),
+            missing: maybe(Policy.Missing.allCases)
+        )
+    }
+
+    mutating func wish() -> MessageWish {
+        MessageWish(sign: maybe(Policy.Level.allCases), encrypt: maybe(Policy.Level.allCases))
+    }
+
+    mutating func standing() -> PolicyQuestion.Standing {
+        Bool.random(using: &self) ? .usable : .missing(why: "none is known")
+    }
+
+    mutating func protection() -> ExistingProtection {
+        [.signed, .encrypted, .unprotected, .unprotected].randomElement(using: &self) ?? .unprotected
+    }
+
+    /// A recipient and a question about it; at most one rule for each scope.
+    mutating func question() throws -> (EmailAddress, PolicyQuestion) {
+        var rules: [Policy.Scope: Policy.Rule] = [:]
+        for _ in 0..<Int.random(in: 0...8, using: &self) {
+            let rule = rule()
+            rules[rule.scope] = rule
+        }
+        let recipient = try address()
+        let question = PolicyQuestion(
+            sender: try maybe([address()]),
+            account: try maybe([address()]),
+            rules: rules.values.shuffled(using: &self),
+            flags: Int.random(in: 0..<4, using: &self) == 0 ? wish() : MessageWish(),
+            message: wish(),
+            protection: protection(),
+            signing: standing(),
+            encryption: [recipient: standing()]
+        )
+        return (recipient, question)
+    }
+}
