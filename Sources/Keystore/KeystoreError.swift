@@ -4,6 +4,8 @@ public import MIME
 /// Why the store cannot be used, or does not hold what was asked for.
 @nonexhaustive
 public enum KeystoreError: Error, Equatable, Sendable {
+    /// The address or alias belongs to another account.
+    case addressTaken(String, by: EmailAddress)
     /// Another process held the store for longer than we wait; try again.
     case busy(path: String)
     /// The task that asked was cancelled before its turn.
@@ -32,6 +34,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case unexpected(String)
     /// No account has this address.
     case unknownAccount(EmailAddress)
+    /// The account has no such alias.
+    case unknownAlias(String)
     /// The store does not hold this certificate, or not for the address it was asked for.
     case unknownCertificate(Fingerprint)
     /// No certificate is known for this address.

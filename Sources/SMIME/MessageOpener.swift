@@ -37,6 +37,7 @@ public struct MessageOpener: Sendable {
             result.report.note(message.defects)
             if message.securedForm != nil {
                 try await verify(SecuredEntity(entity: message, source: source), message.header, .whole, into: &result)
+                result.message = VerifiedMessage(result.report, header: message.header)
             } else {
                 for part in securedParts(of: SecuredEntity(entity: message, source: source), depth: 0) {
                     guard result.report.signers.count < Self.maximumSigners else {
@@ -49,6 +50,7 @@ public struct MessageOpener: Sendable {
             }
         } catch {
             try result.report.note(error)
+            result.message = nil
         }
         try source.checkUnchanged()
         return result
@@ -151,6 +153,8 @@ public struct MessageOpener: Sendable {
 /// What verifying a message gave: the report, and the content that the first signature is about.
 public struct VerifiedContent: Sendable {
     public internal(set) var report = VerificationReport()
+    /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
+    public internal(set) var message: VerifiedMessage?
     var content: SignedBytes?
 
     /// Writes the MIME entity that was signed, in the very bytes that were hashed.

@@ -113,7 +113,8 @@ public struct SignedLayer: Sendable {
                 chain: verdict.map { VerificationReport.Axis($0.problems) } ?? .notChecked,
                 identity: check.certificate.flatMap { identity?.judge($0) } ?? .notChecked,
                 revocation: lists == nil ? .notChecked : verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
-                time: verdict.map { .init($0.timeProblems + timeWarnings(signer, at: time)) } ?? .notChecked
+                time: verdict.map { .init($0.timeProblems + timeWarnings(signer, at: time)) } ?? .notChecked,
+                evidence: verdict.flatMap { SignerEvidence(signer, verdict: $0, among: certificates, trust, at: time) }
             )
         }
     }

@@ -34,6 +34,12 @@ struct SignerIdentity {
         self.problems = problems
     }
 
+    /// The first address of From that `certificate` names.
+    func author(named certificate: Certificate) -> EmailAddress? {
+        let addresses = Set(certificate.addresses.compactMap { try? EmailAddress($0) })
+        return from.map(\.address).first(where: addresses.contains)
+    }
+
     /// The identity axis for a signer with `certificate`.
     func judge(_ certificate: Certificate) -> VerificationReport.Axis {
         var problems = problems

@@ -65,6 +65,8 @@ public struct VerificationReport: Sendable {
         public let revocation: Axis
         /// Certificate and chain are valid at the time of judgement.
         public let time: Axis
+        /// What may be learned from the signature, if it turns out to be valid.
+        let evidence: SignerEvidence?
     }
 
     /// One layer of protection, from the outside in.

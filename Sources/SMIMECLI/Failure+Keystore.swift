@@ -5,6 +5,12 @@ import MIME
 extension Failure {
     init(keystore error: KeystoreError) {
         switch error {
+        case .addressTaken(let address, let owner):
+            self.init(
+                .noUser,
+                "\(address): belongs to the account \(owner) already",
+                hints: ["see `smime account show \(owner)`"]
+            )
         case .busy(let path):
             self.init(.tryAgain, "\(path): in use by another process for too long")
         case .cancelled:
@@ -54,6 +60,8 @@ extension Failure {
                 "\(address): no such account",
                 hints: ["import its key: smime import KEY.p12", "`smime account list` shows the accounts there are"]
             )
+        case .unknownAlias(let alias):
+            self.init(.noUser, "\(alias): no such alias of this account")
         case .unknownCertificate(let fingerprint):
             self.init(.noUser, "\(fingerprint): no such certificate here")
         case .unknownRecipient(let address):

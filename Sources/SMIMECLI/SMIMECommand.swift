@@ -20,9 +20,8 @@ struct SMIMECommand: AsyncParsableCommand {
 
     private static let allVerbs: [any ParsableCommand.Type] = [
         Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
-        AccountCommand.self, RecipientCommand.self, TrustCommand.self, PolicyCommand.self, FilterCommand.self,
-        ConfigCommand.self,
-        Export.self, Doctor.self,
+        AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, PolicyCommand.self,
+        FilterCommand.self, ConfigCommand.self, Export.self, Doctor.self,
     ]
 
     /// The verbs that this process has to know: the one that is called, or all of them.

@@ -58,11 +58,16 @@ extension EntityIdentifier {
             return
         }
         self = try BER.sequence(node, identifier: .sequence) { nodes in
-            guard let issuer = nodes.next(), let serial = nodes.next(), serial.identifier == .integer,
-                case .primitive(let octets) = serial.content
-            else { throw CMSError.malformed(.cms, "issuer and serial number") }
-            return .issuerAndSerial(issuer: Array(issuer.encodedBytes), serialNumber: Array(octets))
+            try EntityIdentifier(issuer: nodes.next(), serialNumber: nodes.next())
         }
+    }
+
+    /// The fields of `IssuerAndSerialNumber`.
+    init(issuer: ASN1Node?, serialNumber: ASN1Node?) throws {
+        guard let issuer, let serialNumber, serialNumber.identifier == .integer,
+            case .primitive(let octets) = serialNumber.content
+        else { throw CMSError.malformed(.cms, "issuer and serial number") }
+        self = .issuerAndSerial(issuer: Array(issuer.encodedBytes), serialNumber: Array(octets))
     }
 
     /// Writes `IssuerAndSerialNumber` or the key identifier under [0].

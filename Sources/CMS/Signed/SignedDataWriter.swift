@@ -10,6 +10,11 @@ public struct SignedDataWriter {
     public struct Signer: Sendable {
         public let key: PrivateKey
         public let certificate: Certificate
+        /// The certificate that the signer wants to be encrypted to, if that is not the one it signs with; it travels
+        /// along.
+        ///
+        /// RFC 8551 §2.5.3
+        public var encryptionCertificate: Certificate?
         /// The certificates that travel along, the signer's own excepted.
         public var chain: [Certificate]
         public var digest: DigestAlgorithm
@@ -116,7 +121,11 @@ public struct SignedDataWriter {
     private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [Attribute]
     {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
-        return [
+        let preference = signer.encryptionCertificate.map { certificate in
+            let value = EntityIdentifier(certificate).encryptionKeyPreference()
+            return Attribute(Known.encryptionKeyPreference, values: [value])
+        }
+        return [preference].compactMap(\.self) + [
             Attribute(Known.contentType, values: [try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.data) }]),
             Attribute(
                 Known.messageDigest,
@@ -154,7 +163,8 @@ public struct SignedDataWriter {
         }
         frame.wrap(.sequence, before: try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.data) })
         var certificates = signer.includesCertificate ? [signer.certificate.der] : []
-        for certificate in signer.chain where certificate != signer.certificate { certificates.append(certificate.der) }
+        let others = [signer.encryptionCertificate].compactMap(\.self) + signer.chain
+        for certificate in others where certificate != signer.certificate { certificates.append(certificate.der) }
         let encoded = Set(certificates).sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 }
         let set =
             encoded.isEmpty ? [] : DERFrame.header(.context(0), isConstructed: true, length: encoded.count) + encoded

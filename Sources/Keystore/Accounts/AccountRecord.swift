@@ -18,6 +18,15 @@ enum AccountRecord {
         )
     }
 
+    /// The row of the account that sends as `address`: by its own right, or else for the whole domain.
+    static func id(sendingAs address: EmailAddress, in database: Database) throws -> Int64? {
+        try id(of: address, in: database)
+            ?? Int64.fetchOne(
+                database.cachedStatement("SELECT account FROM account_alias WHERE pattern_key = ?"),
+                arguments: [AccountAlias.domainKey(address)]
+            )
+    }
+
     /// One account with everything that belongs to it, newest identity first.
     static func account(_ id: Int64, in database: Database) throws -> Account {
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM account WHERE id = ?", arguments: [id]) else {

@@ -5,7 +5,7 @@ public import MIME
 
 /// The accounts and the keys they sign and decrypt with.
 public actor AccountStore {
-    private let database: StoreDatabase
+    let database: StoreDatabase
     private let location: StoreLocation
 
     init(database: StoreDatabase, location: StoreLocation) {
@@ -100,7 +100,7 @@ public actor AccountStore {
     }
 
     private static func account(for address: EmailAddress, in database: Database) throws -> Account {
-        guard let id = try AccountRecord.id(of: address, in: database) else {
+        guard let id = try AccountRecord.id(sendingAs: address, in: database) else {
             throw KeystoreError.unknownAccount(address)
         }
         return try AccountRecord.account(id, in: database)

@@ -22,6 +22,8 @@ public struct KnownRecipient: Sendable {
         case chain
         /// Never.
         case distrusted
+        /// Not until someone trusts it by hand: it took the place of another one.
+        case held
         /// Always: someone compared its fingerprint.
         case pinned
     }

@@ -35,6 +35,32 @@ public actor RecipientRegistry {
         return zip(addresses, known).map { RecipientChoice(address: $0, recipients: $1, trust: trust, at: time) }
     }
 
+    /// Remembers the authors of verified messages, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - time: when it happens; what a signer claims to be later is not believed.
+    ///   - policy: what becomes of a certificate by another issuer or for another key than those known.
+    public func learn(
+        _ sightings: [SignerSighting],
+        at time: Date,
+        onChange policy: ChangePolicy = .use
+    ) async throws(KeystoreError) -> LearningReport {
+        try await database.write { database in
+            try LearningTransaction(database: database, now: time, policy: policy, writes: true).run(sightings)
+        }
+    }
+
+    /// What `learn` would do now. Nothing is written.
+    public func preview(
+        _ sightings: [SignerSighting],
+        at time: Date,
+        onChange policy: ChangePolicy = .use
+    ) async throws(KeystoreError) -> LearningReport {
+        try await database.read { database in
+            try LearningTransaction(database: database, now: time, policy: policy, writes: false).run(sightings)
+        }
+    }
+
     /// Changes how far the certificates of `address` are believed, or the one with `fingerprint` only.
     ///
     /// - Returns: the certificates concerned.

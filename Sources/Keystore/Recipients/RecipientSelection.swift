@@ -8,6 +8,8 @@ public enum RecipientSelection {
     public enum Reason: String, Hashable, Sendable {
         case distrusted
         case expired
+        /// It does not continue what was known, and nobody has trusted it yet.
+        case held
         case notForEncryption = "not-for-encryption"
         case notYetValid = "not-yet-valid"
         case revoked
@@ -53,6 +55,7 @@ public enum RecipientSelection {
         guard certificate.notBefore <= time else { return .notYetValid }
         guard certificate.notAfter >= time else { return .expired }
         guard !chain.isRevoked else { return .revoked }
+        guard recipient.trust != .held else { return .held }
         guard recipient.trust != .pinned else { return .superseded }
         guard !certificate.publicKeyAlgorithm.isWeak else { return .weakKey }
         return chain.isTrusted ? .superseded : .untrusted
@@ -64,6 +67,7 @@ extension RecipientSelection.Reason: CustomStringConvertible {
         switch self {
         case .distrusted: "distrusted by hand"
         case .expired: "expired"
+        case .held: "held back until `smime recipient trust`, as it is by another issuer or for another key"
         case .notForEncryption: "its certificate does not allow encryption"
         case .notYetValid: "not valid yet"
         case .revoked: "revoked"

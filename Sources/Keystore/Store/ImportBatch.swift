@@ -81,4 +81,9 @@ public struct ImportReport: Sendable {
     public internal(set) var intermediates: [Authority] = []
     public internal(set) var anchors: [Authority] = []
     public internal(set) var crls: [RevocationList] = []
+
+    /// Whether there was anything to store, be it known already.
+    public var isFruitful: Bool {
+        !identities.isEmpty || !recipients.isEmpty || !intermediates.isEmpty || !anchors.isEmpty || !crls.isEmpty
+    }
 }

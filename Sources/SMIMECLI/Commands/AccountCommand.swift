@@ -8,9 +8,9 @@ extension SMIMECommand {
     struct AccountCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "account",
-            abstract: "Show whom mail can be sent as.",
+            abstract: "Show and change whom mail can be sent as.",
             discussion: "  smime account show alice@example.org",
-            subcommands: [List.self, Show.self]
+            subcommands: [List.self, Show.self, Add.self, Set.self, Remove.self]
         )
     }
 }
@@ -66,21 +66,22 @@ extension SMIMECommand.AccountCommand {
                         identity.usage.joined(separator: "+"),
                         "\(identity.notBefore.day) to \(identity.notAfter.day)",
                         "\(identity.fingerprint)",
-                        identity.standing
+                        identity.standing,
+                        identity.pinned ? "pinned" : ""
                     )
                 }
-                let aliases = shown.aliases.isEmpty ? "" : " (\(shown.aliases.joined(separator: ", ")))"
-                return "\(shown.address)\(aliases)".escapedForDisplay + "\n" + table.text
+                return shown.title.escapedForDisplay + "\n" + table.text
             }
         }
     }
 }
 
 /// An account as reports show it.
-private struct AccountReport: Encodable {
+struct AccountReport: Encodable {
     struct IdentityLine: Encodable {
         let fingerprint: Fingerprint
         let current: Bool
+        let pinned: Bool
         /// What the certificate allows: `encrypt`, `sign`.
         let usage: [String]
         let standing: String
@@ -116,6 +117,7 @@ private struct AccountReport: Encodable {
             return IdentityLine(
                 fingerprint: certificate.fingerprint,
                 current: signing[index] == .current || encryption[index] == .current,
+                pinned: account.identities[index].isPinned,
                 usage: certificate.usage,
                 standing: (encryption[index] == .current ? .current : standing).rawValue,
                 subject: certificate.subject.description,
@@ -124,6 +126,12 @@ private struct AccountReport: Encodable {
                 notAfter: certificate.notAfter
             )
         }
+    }
+
+    /// The account in one line.
+    var title: String {
+        let names = [name].compactMap(\.self) + aliases
+        return names.isEmpty ? address : "\(address) (\(names.joined(separator: ", ")))"
     }
 
     private enum CodingKeys: CodingKey { case address, aliases, identities, name, policy }

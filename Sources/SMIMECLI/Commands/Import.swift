@@ -3,6 +3,8 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import SMIME
+import Streams
 
 extension SMIMECommand {
     struct Import: AsyncParsableCommand {
@@ -11,7 +13,8 @@ extension SMIMECommand {
             abstract: "Bring keys, certificates and revocation lists into the store.",
             discussion: """
                 What a file holds decides what happens: PKCS#12, or a private key with its certificate, becomes an \
-                identity; certificates become recipients or intermediates. Importing twice changes nothing.
+                identity; certificates become recipients or intermediates; from signed mail its sender's certificate \
+                is learned. Importing twice changes nothing.
 
                   smime import alice.p12
                   smime import --trust our-ca.pem
@@ -36,12 +39,45 @@ extension SMIMECommand {
             var plan = ImportPlan(account: account, trust: trust, now: .now)
             try plan.add(contents)
             let store = try await global.store(.readWrite)
-            let result = try await store.add(plan.batch, at: .now)
+            var result = try await store.add(plan.batch, at: .now)
+            plan.note(try await learn(from: contents.mails, in: store, &result))
+            guard result.isFruitful || contents.mails.isEmpty else {
+                throw Failure(.badData, plan.problems.last?.text ?? "nothing to import")
+            }
             plan.problems.forEach { Console.warning($0.text) }
             let hints = try await nextSteps(for: result, in: store)
             try store.close()
             try report.print(ImportCommandReport(result, plan.problems)) { ImportCommandReport.text(result) }
             hints.forEach(Console.hint)
+        }
+
+        /// Learns from signed mail, which may be trusted because of what else is imported.
+        ///
+        /// - Returns: what is wrong with mail that nothing is learned from.
+        private func learn(
+            from mails: [(file: String, source: any ByteSource)],
+            in store: Store,
+            _ result: inout ImportReport
+        ) async throws -> [Problem] {
+            guard !mails.isEmpty else { return [] }
+            let provider = StoreKeyProvider(store: store, systemAnchors: anchors.systemAnchors)
+            let opener = MessageOpener(provider, at: .now)
+            var problems: [Problem] = []
+            var sightings: [SignerSighting] = []
+            let sources = MailSources(opened: mails)
+            while let item = try sources.next() {
+                let verified = try await opener.verify(item.source)
+                if let message = verified.message {
+                    sightings.append(SignerSighting(message))
+                } else {
+                    let text = "\(item.name): nothing learned: \(verified.report.reason)"
+                    problems.append(Problem("not-learned", .warning, text))
+                }
+            }
+            let learned = try await store.recipients.learn(sightings, at: .now)
+            result.add(learned)
+            for entry in learned.entries where entry.kind == .changed { entry.announce() }
+            return problems
         }
 
         /// What a person would do next: trust the root if nobody does yet, then use the identity.
@@ -80,6 +116,8 @@ struct ImportPlan {
         self.now = now
     }
 
+    mutating func note(_ problems: [Problem]) { self.problems += problems }
+
     /// Plans for everything in `contents`.
     ///
     /// - Throws: `Failure` with status 67 for an identity without any address and no account, or if nothing is left
@@ -95,7 +133,7 @@ struct ImportPlan {
         }
         for certificate in contents.certificates where seen.insert(certificate).inserted { add(certificate) }
         batch.crls += Set(contents.certificateLists)
-        guard !batch.isEmpty else {
+        guard !batch.isEmpty || !contents.mails.isEmpty else {
             throw Failure(
                 .noUser,
                 problems.last?.text ?? "nothing to import",

@@ -13,7 +13,8 @@ extension SMIMECommand {
             abstract: "Check who signed a mail, and whether it is what was signed.",
             discussion: """
                 The report has five axes: integrity, chain, identity, revocation and time. The exit status is 0 if and \
-                only if the verdict is valid.
+                only if the verdict is valid. From a valid mail the sender's certificate is learned, to encrypt the \
+                answer to.
 
                   smime verify mail.eml
                   smime verify --json --assert-signer alice@example.org mail.eml
@@ -36,6 +37,9 @@ extension SMIMECommand {
             help: ArgumentHelp("Succeed only if this address or fingerprint signed validly.", valueName: "addr|fpr")
         )
         var assertSigner: String?
+        @Flag(name: .customLong("no-harvest"), help: "Do not learn the sender's certificate from a valid signature.")
+        var noHarvest = false
+        @OptionGroup var learning: LearningOptions
         @OptionGroup var form: FormOptions
         @OptionGroup var times: TimeOptions
         @OptionGroup var anchors: AnchorOptions
@@ -60,13 +64,19 @@ extension SMIMECommand {
                 let isAsserted = try assertSigner.map { try result.report.isSigned(by: $0) } ?? true
                 if !isAsserted { Console.error("\(InputFile.name(path)): not validly signed by \(assertSigner ?? "")") }
                 try writeContent(of: result)
-                return (result.report, isAsserted ? result.report.exitStatus : max(result.report.exitStatus, .negative))
+                return (result, isAsserted ? result.report.exitStatus : max(result.report.exitStatus, .negative))
             }
+            // A time other than now says nothing about what is to be used from now on.
+            let learns = !noHarvest && times.given == nil
+            let learning = Learning(store: store, policy: learning.onChange)
+            let messages = learns ? outcomes.compactMap { $0.value?.message } : []
+            let learned = await learning.preview(messages)
             for outcome in outcomes {
-                guard let value = outcome.value else { continue }
+                guard let value = outcome.value?.report else { continue }
                 let name = InputFile.name(outcome.path)
-                try report.print(VerificationOutput(value, file: name)) { value.text(file: name) }
+                try report.print(VerificationOutput(value, learned: learned, file: name)) { value.text(file: name) }
             }
+            if learned.changesStore { await learning.learn(messages) }
             try outcomes.map(\.status).throwWorst()
         }
 

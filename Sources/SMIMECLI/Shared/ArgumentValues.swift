@@ -23,3 +23,12 @@ extension Policy.Override: ExpressibleByArgument {}
 extension Policy.Pattern: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
+
+extension ChangePolicy: ExpressibleByArgument {}
+
+extension AccountAlias: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let alias = try? AccountAlias(argument) else { return nil }
+        self = alias
+    }
+}

@@ -77,20 +77,24 @@ extension [ExitStatus] {
     }
 }
 
-/// A bar on standard error, if that is a terminal and the work takes over a second.
-private final class ProgressBar {
+/// A bar on standard error, if that is a terminal and the work takes over a second; drawn at most a hundred times.
+final class ProgressBar {
     private let total: Int
     private let start = ContinuousClock.now
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private var isShown = false
+    private var percent = 0
 
     init(total: Int) { self.total = total }
 
     func advance(to done: Int) {
-        guard isTerminal, total > 1, ContinuousClock.now - start > .seconds(1) else { return }
+        guard isTerminal, total > 1, done * 100 / total > percent, ContinuousClock.now - start > .seconds(1) else {
+            return
+        }
+        percent = done * 100 / total
         isShown = true
         let width = 30
-        let filled = done * width / total
+        let filled = min(width, done * width / total)
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
         write("\r[\(bar)] \(done)/\(total)")
     }

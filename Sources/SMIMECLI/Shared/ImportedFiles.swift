@@ -2,6 +2,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import Streams
 
 /// What the FILEs of one command hold, sorted by what becomes of it.
 struct ImportedFiles {
@@ -14,6 +15,8 @@ struct ImportedFiles {
     /// Certificates that came without a key.
     private(set) var certificates: [Certificate] = []
     private(set) var certificateLists: [CertificateList] = []
+    /// Mail to learn from.
+    private(set) var mails: [(file: String, source: any ByteSource)] = []
     private(set) var problems: [Problem] = []
     private var looseKeys: [LooseKey] = []
 
@@ -31,7 +34,11 @@ struct ImportedFiles {
     }
 
     private mutating func read(_ file: String, _ passphrases: ImportPassphrase) throws {
-        for item in try KeyMaterial.read(try InputFile.bytes(of: file)) {
+        let source = try InputFile.open(file)
+        guard try !MailSources.isMailFromSomebody(source) else {
+            return mails.append((InputFile.name(file), source))
+        }
+        for item in try KeyMaterial.read(try InputFile.bytes(of: source, at: file)) {
             switch item {
             case .certificate(let certificate): certificates.append(certificate)
             case .certificateList(let list): certificateLists.append(list)

@@ -13,8 +13,10 @@ enum InputFile {
     /// All of a file of keys or certificates.
     ///
     /// - Throws: `Failure` with status 65 if it is too big to be one.
-    static func bytes(of path: String) throws -> [UInt8] {
-        let source = try open(path)
+    static func bytes(of path: String) throws -> [UInt8] { try bytes(of: open(path), at: path) }
+
+    /// All of a file of keys or certificates that is open already.
+    static func bytes(of source: any ByteSource, at path: String) throws -> [UInt8] {
         guard source.count <= 256 << 20 else {
             throw Failure(.badData, "\(name(path)): too big for keys or certificates")
         }

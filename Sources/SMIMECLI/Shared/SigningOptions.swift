@@ -34,13 +34,31 @@ struct SigningOptions: ParsableArguments {
     func signer(for header: HeaderBlock?, in store: Store, at time: Date) async throws -> SignedDataWriter.Signer {
         let author = try header.flatMap { try Sender(of: $0) }
         let keyed = try await keyedCertificate(author, store, time)
-        try check(keyed.certificate, isFrom: author, isAssigned: try await isAssigned(keyed.certificate, store))
-        return SignedDataWriter.Signer(
-            key: keyed.key,
-            certificate: keyed.certificate,
-            chain: noChain ? [] : try await store.anchors.chain(above: keyed.certificate),
-            digest: digest
-        )
+        if let failure = check(keyed.certificate, isFrom: author, try await isAssigned(keyed.certificate, store)) {
+            throw try await misfit(failure, author, store, time)
+        }
+        var signer = SignedDataWriter.Signer(key: keyed.key, certificate: keyed.certificate, digest: digest)
+        guard !noChain else { return signer }
+        signer.chain = try await store.anchors.chain(above: keyed.certificate)
+        if !keyed.certificate.canEncrypt, let other = try await encryptionCertificate(author, store, time) {
+            signer.encryptionCertificate = other
+            signer.chain += try await store.anchors.chain(above: other).filter { !signer.chain.contains($0) }
+        }
+        return signer
+    }
+
+    /// The certificate that answers to the author are to be encrypted to.
+    private func encryptionCertificate(
+        _ author: Sender?,
+        _ store: Store,
+        _ time: Date
+    ) async throws -> Certificate? {
+        guard let address = author?.address else { return nil }
+        do throws(KeystoreError) {
+            return try await store.accounts.identity(for: address, purpose: .encryption, at: time).certificate
+        } catch .noUsableIdentity, .unknownAccount {
+            return nil
+        }
     }
 
     private func keyedCertificate(_ author: Sender?, _ store: Store, _ time: Date) async throws -> KeyedCertificate {
@@ -59,7 +77,33 @@ struct SigningOptions: ParsableArguments {
         for other in author?.addresses ?? [] where from == nil {
             if let found = try? await store.accounts.signingIdentity(for: other, at: time) { return found }
         }
-        return try await store.accounts.signingIdentity(for: address, at: time)
+        do throws(KeystoreError) {
+            return try await store.accounts.signingIdentity(for: address, at: time)
+        } catch {
+            switch error {
+            case .noUsableIdentity, .unknownAccount:
+                throw try await misfit(Failure(keystore: error), author, store, time)
+            default: throw error
+            }
+        }
+    }
+
+    /// `failure` with the accounts that could sign as `author`.
+    private func misfit(
+        _ failure: Failure,
+        _ author: Sender?,
+        _ store: Store,
+        _ time: Date
+    ) async throws -> Failure {
+        var fitting: [EmailAddress] = []
+        for address in author?.addresses ?? [] {
+            fitting += try await store.accounts.accounts(signingAs: address, at: time).map(\.address)
+        }
+        return Failure(
+            failure.status,
+            failure.message,
+            hints: fitting.map { "the account \($0) fits: smime sign --from \($0)" } + failure.hints
+        )
     }
 
     /// Whether an account was given the certificate by hand, whatever addresses it names.
@@ -69,13 +113,15 @@ struct SigningOptions: ParsableArguments {
         }
     }
 
-    private func check(_ certificate: Certificate, isFrom author: Sender?, isAssigned: Bool) throws {
-        guard let author, !author.addresses.contains(where: { certificate.names($0) }) else { return }
+    /// What is wrong with signing as `author` with `certificate`; nil, with a warning, if the user wants it so.
+    private func check(_ certificate: Certificate, isFrom author: Sender?, _ isAssigned: Bool) -> Failure? {
+        guard let author, !author.addresses.contains(where: { certificate.names($0) }) else { return nil }
         let text = "the certificate does not name the message's From, \(author.address), so nobody would believe it"
         guard isAssigned || identity != nil else {
-            throw Failure(.noUser, text, hints: ["see `smime account list` for the accounts there are"])
+            return Failure(.noUser, text, hints: ["see `smime account list` for the accounts there are"])
         }
         Console.warning(text)
+        return nil
     }
 }
 

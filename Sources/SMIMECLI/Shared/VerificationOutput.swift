@@ -1,5 +1,6 @@
 import CMS
 import Foundation
+import Keystore
 import MIME
 import SMIME
 
@@ -63,9 +64,11 @@ struct VerificationOutput: Encodable {
     let signers: [Signer]
     let protectedHeaders: [String: String]
     let headerConfidentiality: [String]
+    /// What there is to learn from it; nil where nothing is learned from.
+    let learned: [LearnedReport]?
     let problems: [ProblemReport]
 
-    init(_ report: VerificationReport, file: String) {
+    init(_ report: VerificationReport, learned: LearningReport? = nil, file: String) {
         self.file = file
         status = report.status.rawValue
         coverage = report.coverage.rawValue
@@ -75,6 +78,7 @@ struct VerificationOutput: Encodable {
         signers = report.signers.map(Signer.init)
         protectedHeaders = [:]
         headerConfidentiality = []
+        self.learned = learned?.entries.map(LearnedReport.init)
         problems = report.problems.map(ProblemReport.init)
     }
 }

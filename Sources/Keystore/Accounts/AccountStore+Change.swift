@@ -1,0 +1,164 @@
+public import CMS
+public import Foundation
+import GRDB
+public import MIME
+
+extension AccountStore {
+    /// Makes an account without identities.
+    ///
+    /// - Throws: `.addressTaken` if an account has the address or one of the aliases.
+    public func add(
+        _ address: EmailAddress,
+        _ change: AccountChange = AccountChange(),
+        at time: Date
+    ) async throws(KeystoreError) -> Account {
+        try await database.write { database in
+            if let other = try AccountRecord.id(of: address, in: database) {
+                throw KeystoreError.addressTaken(address.text, by: try AccountRecord.address(other, in: database))
+            }
+            try database.execute(
+                sql: "INSERT INTO account (address_key, address, created) VALUES (?, ?, ?)",
+                arguments: [address.key, address.text, time.seconds]
+            )
+            let id = database.lastInsertedRowID
+            try AccountRecord.apply(change, to: id, in: database)
+            return try AccountRecord.account(id, in: database)
+        }
+    }
+
+    /// Changes the account of `address`.
+    ///
+    /// - Throws: `.unknownAccount`, `.addressTaken`; `.unknownCertificate` for a pin that is no identity of it, and
+    ///   `.unknownAlias`.
+    public func set(_ address: EmailAddress, _ change: AccountChange) async throws(KeystoreError) -> Account {
+        try await database.write { database in
+            let id = try AccountRecord.existing(address, in: database)
+            try AccountRecord.apply(change, to: id, in: database)
+            return try AccountRecord.account(id, in: database)
+        }
+    }
+
+    /// Removes the account of `address`, and with it every private key that no other account has.
+    ///
+    /// - Returns: the account as it was, and the certificates whose keys are gone.
+    /// - Throws: `.unknownAccount`
+    public func remove(
+        _ address: EmailAddress
+    ) async throws(KeystoreError) -> (account: Account, keys: [Certificate]) {
+        try await database.write { database in
+            let id = try AccountRecord.existing(address, in: database)
+            let account = try AccountRecord.account(id, in: database)
+            try database.execute(sql: "DELETE FROM account WHERE id = ?", arguments: [id])
+            var keys: [Certificate] = []
+            for certificate in account.identities.map(\.certificate) {
+                guard let row = try CertificateRecord.id(of: certificate.fingerprint, in: database) else { continue }
+                try database.execute(
+                    sql: """
+                        DELETE FROM private_key WHERE certificate = ?1
+                            AND NOT EXISTS (SELECT 1 FROM identity WHERE certificate = ?1)
+                        """,
+                    arguments: [row]
+                )
+                guard database.changesCount > 0 else { continue }
+                keys.append(certificate)
+                // Nobody can read any more what is encrypted to it.
+                try database.execute(
+                    sql: "DELETE FROM recipient WHERE certificate = ? AND source = ?",
+                    arguments: [row, KnownRecipient.Source.identity.rawValue]
+                )
+                try CertificateRecord.removeUnused([row], from: database)
+            }
+            return (account, keys)
+        }
+    }
+
+    /// The accounts that can sign as `address` at `time`: they have an identity whose certificate names it.
+    public func accounts(
+        signingAs address: EmailAddress,
+        at time: Date
+    ) async throws(KeystoreError) -> [Account] {
+        try await all().filter { account in
+            let identities = account.identities.filter { $0.certificate.names(address) }
+            return IdentitySelection.current(of: identities, for: address, purpose: .signing, at: time) != nil
+        }
+    }
+}
+
+extension AccountRecord {
+    /// The row of the account of `address`.
+    ///
+    /// - Throws: `KeystoreError.unknownAccount`
+    static func existing(_ address: EmailAddress, in database: Database) throws -> Int64 {
+        guard let id = try id(of: address, in: database) else { throw KeystoreError.unknownAccount(address) }
+        return id
+    }
+
+    /// The main address of an account.
+    static func address(_ id: Int64, in database: Database) throws -> EmailAddress {
+        let row = try Row.fetchOne(database, sql: "SELECT address FROM account WHERE id = ?", arguments: [id])
+        guard let row else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an account is missing") }
+        return try row.address("address")
+    }
+
+    static func apply(_ change: AccountChange, to account: Int64, in database: Database) throws {
+        if let name = change.name {
+            try database.execute(
+                sql: "UPDATE account SET name = ? WHERE id = ?",
+                arguments: [name.isEmpty ? nil : name, account]
+            )
+        }
+        for alias in change.removedAliases {
+            try database.execute(
+                sql: "DELETE FROM account_alias WHERE account = ? AND pattern_key = ?",
+                arguments: [account, alias.key]
+            )
+            guard database.changesCount > 0 else { throw KeystoreError.unknownAlias(alias.text) }
+        }
+        for alias in change.addedAliases { try add(alias, to: account, in: database) }
+        if let pin = change.pin { try set(pin, of: account, in: database) }
+    }
+
+    private static func add(_ alias: AccountAlias, to account: Int64, in database: Database) throws {
+        let owner = try Int64.fetchOne(
+            database,
+            sql: """
+                SELECT id FROM account WHERE address_key = ?1
+                UNION ALL SELECT account FROM account_alias WHERE pattern_key = ?1
+                """,
+            arguments: [alias.key]
+        )
+        guard let owner else {
+            return try database.execute(
+                sql: "INSERT INTO account_alias (pattern_key, pattern, account) VALUES (?, ?, ?)",
+                arguments: [alias.key, alias.text, account]
+            )
+        }
+        guard owner == account else {
+            throw KeystoreError.addressTaken(alias.text, by: try address(owner, in: database))
+        }
+    }
+
+    /// Pins one identity; those that another pin left with the same use are let go.
+    private static func set(_ pin: AccountChange.Pin, of account: Int64, in database: Database) throws {
+        let identities = try self.account(account, in: database).identities.map(\.certificate)
+        var pinned: Certificate?
+        if case .identity(let fingerprint) = pin {
+            pinned = identities.first { $0.fingerprint == fingerprint }
+            guard pinned != nil else { throw KeystoreError.unknownCertificate(fingerprint) }
+        }
+        for certificate in identities {
+            let isRival =
+                pinned.map {
+                    ($0.canSign && certificate.canSign) || ($0.canEncrypt && certificate.canEncrypt)
+                } ?? true
+            guard isRival || certificate == pinned else { continue }
+            try database.execute(
+                sql: """
+                    UPDATE identity SET pinned = ? WHERE account = ?
+                        AND certificate = (SELECT id FROM certificate WHERE fingerprint = ?)
+                    """,
+                arguments: [certificate == pinned, account, Data(certificate.fingerprint.bytes)]
+            )
+        }
+    }
+}

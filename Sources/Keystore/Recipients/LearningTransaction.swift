@@ -1,0 +1,165 @@
+import CMS
+import Foundation
+import GRDB
+import MIME
+
+/// Verified messages on their way into the registry.
+///
+/// A certificate once bound to an address stays as it is; what moves are the dates of sight, at most once a day, and
+/// the capabilities, from older to newer only.
+struct LearningTransaction {
+    private static let day: TimeInterval = 24 * 60 * 60
+    /// How far a signer's clock may be ahead of ours, in seconds.
+    private static let clockTolerance: TimeInterval = 15 * 60
+
+    let database: Database
+    let now: Date
+    let policy: ChangePolicy
+    /// False only looks at what would be done.
+    let writes: Bool
+
+    func run(_ sightings: [SignerSighting]) throws -> LearningReport {
+        var report = LearningReport()
+        for sighting in sightings { try learn(sighting, &report) }
+        return report
+    }
+
+    private func learn(_ sighting: SignerSighting, _ report: inout LearningReport) throws {
+        let known = try RecipientRecord.all(for: sighting.address, in: database)
+        var isKnown = false
+        for certificate in sighting.certificates {
+            if let recipient = known.first(where: { $0.certificate == certificate }) {
+                isKnown = true
+                report.known.append((sighting.address, certificate))
+                try update(recipient, sighting, &report)
+            } else if sighting.isAnchored {
+                isKnown = true
+                try insert(certificate, sighting, known, &report)
+            }
+        }
+        if isKnown { try learnAuthorities(sighting.authorities, &report) }
+    }
+
+    private func insert(
+        _ certificate: Certificate,
+        _ sighting: SignerSighting,
+        _ known: [KnownRecipient],
+        _ report: inout LearningReport
+    ) throws {
+        let entry = entry(certificate, sighting, known)
+        report.entries.append(entry)
+        report.changesStore = true
+        guard writes else { return }
+        let seen = seenTime(sighting).seconds
+        let capabilitiesTime = capabilitiesTime(sighting)
+        let hasCapabilities = sighting.capabilities != nil && !isFarAhead(sighting)
+        try database.cachedStatement(
+            """
+            INSERT INTO recipient (address_key, certificate, address, source, source_detail, first_seen, last_seen,
+                trust, capabilities, capabilities_time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        ).execute(arguments: [
+            sighting.address.key, try CertificateRecord.insert(certificate, into: database), sighting.address.text,
+            KnownRecipient.Source.harvest.rawValue, sighting.messageID, seen, seen,
+            (entry.isHeld ? KnownRecipient.Trust.held : .chain).rawValue,
+            hasCapabilities ? sighting.capabilities.map { Data($0) } : nil,
+            hasCapabilities ? capabilitiesTime?.seconds : nil,
+        ])
+    }
+
+    /// How a new certificate is announced: compared with those known for the same use.
+    private func entry(
+        _ certificate: Certificate,
+        _ sighting: SignerSighting,
+        _ known: [KnownRecipient]
+    ) -> LearningReport.Entry {
+        let peers = known.map(\.certificate).filter {
+            ($0.canSign && certificate.canSign) || ($0.canEncrypt && certificate.canEncrypt)
+        }
+        let continues = peers.contains {
+            $0.publicKeyInfo == certificate.publicKeyInfo && $0.issuer.matches(certificate.issuer)
+        }
+        let kind: LearningReport.Kind = peers.isEmpty ? .learned : continues ? .renewed : .changed
+        return LearningReport.Entry(
+            address: sighting.address,
+            certificate: certificate,
+            kind: kind,
+            isHeld: kind == .changed && policy == .hold,
+            previous: peers.first,
+            messageID: sighting.messageID
+        )
+    }
+
+    private func update(
+        _ recipient: KnownRecipient,
+        _ sighting: SignerSighting,
+        _ report: inout LearningReport
+    ) throws {
+        // There is nothing to learn about ourselves.
+        guard recipient.source != .identity else { return }
+        let seen = seenTime(sighting)
+        let first = recipient.firstSeen.timeIntervalSince(seen) >= Self.day ? seen : recipient.firstSeen
+        let last = seen.timeIntervalSince(recipient.lastSeen) >= Self.day ? seen : recipient.lastSeen
+        let announces = announcesNewly(sighting, recipient)
+        guard announces || first != recipient.firstSeen || last != recipient.lastSeen else { return }
+        report.changesStore = true
+        guard writes, let row = try CertificateRecord.id(of: recipient.certificate.fingerprint, in: database) else {
+            return
+        }
+        let capabilities = announces ? sighting.capabilities : recipient.capabilities
+        let time = announces ? capabilitiesTime(sighting) : recipient.capabilitiesTime
+        try database.cachedStatement(
+            """
+            UPDATE recipient SET first_seen = ?, last_seen = ?, capabilities = ?, capabilities_time = ?
+            WHERE address_key = ? AND certificate = ?
+            """
+        ).execute(arguments: [
+            first.seconds, last.seconds, capabilities.map { Data($0) }, time?.seconds, recipient.address.key, row,
+        ])
+    }
+
+    /// Whether the capabilities of `sighting` take the place of those known: never older ones that of newer ones.
+    private func announcesNewly(_ sighting: SignerSighting, _ recipient: KnownRecipient) -> Bool {
+        guard let capabilities = sighting.capabilities, !isFarAhead(sighting) else { return false }
+        guard let known = recipient.capabilities else { return true }
+        guard let time = capabilitiesTime(sighting) else { return false }
+        guard let knownTime = recipient.capabilitiesTime else { return true }
+        let age = time.timeIntervalSince(knownTime)
+        return capabilities == known ? age >= Self.day : age > 0
+    }
+
+    private func learnAuthorities(_ authorities: [Certificate], _ report: inout LearningReport) throws {
+        for certificate in authorities where try !isAuthority(certificate) {
+            report.changesStore = true
+            guard writes else { continue }
+            try database.cachedStatement("INSERT OR IGNORE INTO intermediate (certificate) VALUES (?)").execute(
+                arguments: [try CertificateRecord.insert(certificate, into: database)]
+            )
+        }
+    }
+
+    private func isAuthority(_ certificate: Certificate) throws -> Bool {
+        try Bool.fetchOne(
+            database.cachedStatement(
+                """
+                SELECT EXISTS (SELECT 1 FROM certificate WHERE fingerprint = ? AND (
+                    id IN (SELECT certificate FROM intermediate) OR id IN (SELECT certificate FROM anchor)))
+                """
+            ),
+            arguments: [Data(certificate.fingerprint.bytes)]
+        ) ?? false
+    }
+
+    /// When the author was seen: at the time of signing, if it can be true.
+    private func seenTime(_ sighting: SignerSighting) -> Date {
+        guard let time = sighting.signingTime, time >= sighting.certificate.notBefore else { return now }
+        return min(time, now)
+    }
+
+    private func capabilitiesTime(_ sighting: SignerSighting) -> Date? { sighting.signingTime.map { min($0, now) } }
+
+    /// Whether the signing time would hold its place against all mail to come (RFC 8551 §2.5.2).
+    private func isFarAhead(_ sighting: SignerSighting) -> Bool {
+        sighting.signingTime.map { $0.timeIntervalSince(now) > Self.clockTolerance } ?? false
+    }
+}

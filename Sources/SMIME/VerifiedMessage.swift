@@ -1,0 +1,81 @@
+public import CMS
+public import Foundation
+public import MIME
+
+/// A message that its author is known to have signed as a whole: what may be learned from it.
+///
+/// Only `MessageOpener.verify` makes one, and only if the verdict is valid, one signature covers everything, and the
+/// signer's certificate names the author in From. Nothing in it is about anybody else.
+public struct VerifiedMessage: Sendable {
+    /// The address in From that the signer's certificate names.
+    public let author: EmailAddress
+    public let signerCertificate: Certificate
+    /// Another certificate of the author's that mail is to be encrypted to: it came along, names the author, is fit for
+    /// encryption and trusted.
+    ///
+    /// RFC 8551 §2.5.3
+    public let encryptionCertificate: Certificate?
+    /// The authorities between the signer's certificate and an anchor, nearest first; roots are left out.
+    public let authorities: [Certificate]
+    /// Whether the chain leads to an anchor; else the signer is trusted because the certificate itself was pinned.
+    public let isAnchored: Bool
+    /// The DER of the SMIMECapabilities that the author announces (RFC 8551 §2.5.2).
+    public let capabilities: [UInt8]?
+    /// When the author says that it was signed.
+    public let signingTime: Date?
+    /// The Message-ID as it is written, which nothing protects.
+    public let messageID: String?
+
+    /// What `report` on the message with `header` allows to learn; nil if that is nothing.
+    init?(_ report: VerificationReport, header: HeaderBlock) {
+        guard report.status == .valid, report.coverage == .whole, report.signers.count == 1,
+            let signer = report.signers.first, let certificate = signer.certificate, let evidence = signer.evidence,
+            let author = SignerIdentity(header).author(named: certificate)
+        else { return nil }
+        self.author = author
+        signerCertificate = certificate
+        encryptionCertificate = evidence.preferred.flatMap {
+            $0 != certificate && SignerIdentity(header).author(named: $0) == author ? $0 : nil
+        }
+        authorities = evidence.authorities
+        isAnchored = evidence.isAnchored
+        capabilities = evidence.capabilities
+        signingTime = signer.signingTime
+        messageID = header.first("Message-ID").map { String($0.value.prefix(998)) }
+    }
+}
+
+/// What stands behind one signature beside the verdict.
+struct SignerEvidence: Sendable {
+    /// How many certificates that the signer may mean by one name are looked at.
+    private static let preferenceLimit = 4
+
+    let authorities: [Certificate]
+    let isAnchored: Bool
+    let capabilities: [UInt8]?
+    /// A trusted certificate, fit for encryption, that the signer prefers; whose it is remains to be seen.
+    let preferred: Certificate?
+
+    /// What `verdict` on the signer's certificate leaves to learn; nil if a list at hand says that it is revoked.
+    init?(
+        _ signer: SignerInfo,
+        verdict: ChainVerdict,
+        among certificates: [Certificate],
+        _ trust: TrustStore,
+        at time: Date
+    ) {
+        guard verdict.revocation?.status != .revoked else { return nil }
+        if case .anchor? = verdict.trust { isAnchored = true } else { isAnchored = false }
+        authorities =
+            isAnchored ? verdict.certificates.dropFirst().filter { $0.isCertificateAuthority && !$0.isSelfIssued } : []
+        capabilities = signer.capabilitiesEncoding
+        preferred = signer.encryptionKeyPreference.flatMap { preference in
+            certificates.lazy.filter { preference.matches($0) }.prefix(Self.preferenceLimit).first {
+                guard $0.canEncrypt, !$0.publicKeyAlgorithm.isWeak else { return false }
+                let verdict = trust.judge($0, extra: certificates, purpose: .encryption, at: time)
+                guard case .anchor? = verdict.trust, verdict.isTrusted else { return false }
+                return !verdict.timeProblems.contains { $0.level == .error } && verdict.revocation?.status != .revoked
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+
+extension SMIMECommand.AccountCommand {
+    /// An account, and what is to be said of it.
+    struct Naming: ParsableArguments {
+        @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
+        var address: EmailAddress
+        @Option(help: ArgumentHelp("What people call the account; '' takes the name away.", valueName: "name"))
+        var name: String?
+        @Option(
+            name: .customLong("add-alias"),
+            help: ArgumentHelp(
+                "Another address of the account, or @domain; may be repeated.",
+                valueName: "addr|@domain"
+            )
+        )
+        var addedAliases: [AccountAlias] = []
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            guard let name else { return }
+            guard name.utf8.count <= 255, name.escapedForDisplay == name else {
+                throw ValidationError("--name: too long for a name, or not printable")
+            }
+        }
+
+        var change: AccountChange {
+            var change = AccountChange()
+            change.name = name
+            change.addedAliases = addedAliases
+            return change
+        }
+
+        func print(_ account: Account, _ word: String) throws {
+            let shown = AccountReport(account, at: .now)
+            try report.print(shown) { "\(word) \(shown.title)".escapedForDisplay + "\n" }
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "add",
+            abstract: "Make an account; its identities come with `smime import --account`.",
+            discussion: "  smime account add office@example.org --add-alias @example.org"
+        )
+
+        @OptionGroup var naming: Naming
+
+        func run() async throws {
+            let store = try await naming.global.store(.readWrite)
+            let account = try await store.accounts.add(naming.address, naming.change, at: .now)
+            try store.close()
+            try naming.print(account, "added")
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Change an account.",
+            discussion: """
+                A pinned identity goes before newer ones as long as it is valid.
+
+                  smime account set alice@example.org --add-alias al@example.org --name Alice
+                """
+        )
+
+        @OptionGroup var naming: Naming
+        @Option(
+            name: .customLong("remove-alias"),
+            help: ArgumentHelp("An alias to take away; may be repeated.", valueName: "addr|@domain")
+        )
+        var removedAliases: [AccountAlias] = []
+        @Option(
+            help: ArgumentHelp("The identity to use; none goes back to the newest.", valueName: "fpr|none"),
+            transform: Self.parsePin
+        )
+        var pin: AccountChange.Pin?
+
+        private static func parsePin(_ text: String) throws -> AccountChange.Pin {
+            if text == "none" { return .none }
+            guard let fingerprint = Fingerprint(text) else { throw ValidationError("'\(text)' is no fingerprint") }
+            return .identity(fingerprint)
+        }
+
+        func validate() throws {
+            guard naming.name != nil || !naming.addedAliases.isEmpty || !removedAliases.isEmpty || pin != nil else {
+                throw ValidationError("nothing to change: --name, --add-alias, --remove-alias or --pin")
+            }
+        }
+
+        func run() async throws {
+            var change = naming.change
+            change.removedAliases = removedAliases
+            change.pin = pin
+            let address = naming.address
+            _ = try await naming.global.store(.readOnly).accounts.account(for: address)
+            let store = try await naming.global.store(.readWrite)
+            let account = try await store.accounts.set(address, change)
+            try store.close()
+            try naming.print(account, "changed")
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Remove an account with its private keys: mail encrypted to them cannot be read any more.",
+            discussion: """
+                Keep a copy of them first:
+
+                  smime export alice@example.org -o alice.p12
+                  smime account remove alice@example.org
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
+        var address: EmailAddress
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            _ = try await global.store(.readOnly).accounts.account(for: address)
+            let store = try await global.store(.readWrite)
+            let (account, keys) = try await store.accounts.remove(address)
+            try store.close()
+            let removed = RemovalReport(address: account.address.text, fingerprints: keys.map(\.fingerprint))
+            try report.print(removed) {
+                let lines = ["removed \(account.address)"] + keys.map { "removed the key of \($0.fingerprint)" }
+                return lines.map { $0.escapedForDisplay + "\n" }.joined()
+            }
+        }
+    }
+
+    private struct RemovalReport: Encodable {
+        let address: String
+        /// Of the certificates whose keys are gone.
+        let fingerprints: [Fingerprint]
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import Keystore
+import SMIME
+
+extension SMIMECommand {
+    struct HarvestCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "harvest",
+            abstract: "Learn people's certificates from signed mail.",
+            discussion: """
+                Every mail is verified first, and only the signer's certificate is learned, for the sender's address. \
+                Ctrl-C keeps what is done.
+
+                  smime harvest ~/Maildir archive.mbox
+                  smime harvest --json < inbox.mbox
+                """
+        )
+
+        @Argument(
+            help: ArgumentHelp("Mail files, mboxes, Maildirs, directories; - is standard input.", valueName: "path"),
+            completion: .file()
+        )
+        var paths: [String] = []
+        @Option(help: ArgumentHelp("Verify this many mails at once. (default: one for each core)", valueName: "n"))
+        var jobs: Int?
+        @OptionGroup var learning: LearningOptions
+        @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if paths.count(where: { $0 == "-" }) > 1 {
+                throw ValidationError("standard input can be read once only")
+            }
+            if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 256") }
+        }
+
+        func run() async throws {
+            let sources = try MailSources(paths.isEmpty ? ["-"] : paths)
+            let interruption = Interruption()
+            let store = try await global.store(.readWrite)
+            let provider = StoreKeyProvider(store: store, systemAnchors: anchors.systemAnchors)
+            let harvest = Harvest(
+                store: store,
+                opener: MessageOpener(provider, at: .now),
+                policy: learning.onChange,
+                jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount
+            )
+            let progress = ProgressBar(total: sources.count())
+            let result = try await harvest.run(sources, advance: progress.advance) { interruption.isPending }
+            progress.clear()
+            try store.close()
+            try report.print(result) { result.text }
+            guard !result.isInterrupted else { throw Failure(.tryAgain, "interrupted; what was done is kept") }
+            try [result.worst].throwWorst()
+        }
+    }
+}

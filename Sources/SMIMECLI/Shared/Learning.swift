@@ -1,0 +1,104 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+import SMIME
+
+/// For verbs that learn from mail they have verified.
+struct LearningOptions: ParsableArguments {
+    @Option(
+        name: .customLong("on-change"),
+        help: ArgumentHelp(
+            "A certificate by another issuer or for another key than those known: use, or hold back until `recipient trust`.",
+            valueName: "use|hold"
+        )
+    )
+    var onChange = ChangePolicy.use
+}
+
+/// Learns the authors' certificates from verified messages.
+struct Learning {
+    let store: Store
+    let policy: ChangePolicy
+
+    /// What there is to learn from `messages`; looked up before the verdict is told, for the report.
+    ///
+    /// A store that was not made yet is not made for this.
+    func preview(_ messages: [VerifiedMessage]) async -> LearningReport {
+        guard store.exists, !messages.isEmpty else { return LearningReport() }
+        do throws(KeystoreError) {
+            return try await store.recipients.preview(messages.map(SignerSighting.init), at: .now, onChange: policy)
+        } catch {
+            Console.warning("not learned: \(Failure(error).message)")
+            return LearningReport()
+        }
+    }
+
+    /// Learns from `messages` and says what was learned. A store that cannot be written is left as it is; any other
+    /// failure is a warning.
+    func learn(_ messages: [VerifiedMessage]) async {
+        do throws(KeystoreError) {
+            let writable = try await Store.open(store.location, mode: .readWrite)
+            let report = try await writable.recipients.learn(
+                messages.map(SignerSighting.init),
+                at: .now,
+                onChange: policy
+            )
+            try writable.close()
+            report.entries.forEach { $0.announce() }
+        } catch .notWritable {
+            return
+        } catch {
+            Console.warning("not learned: \(Failure(error).message)")
+        }
+    }
+}
+
+extension SignerSighting {
+    init(_ message: VerifiedMessage) {
+        self.init(
+            address: message.author,
+            certificate: message.signerCertificate,
+            encryptionCertificate: message.encryptionCertificate,
+            authorities: message.authorities,
+            isAnchored: message.isAnchored,
+            capabilities: message.capabilities,
+            signingTime: message.signingTime,
+            messageID: message.messageID
+        )
+    }
+}
+
+extension LearningReport.Entry {
+    /// Says what was learned, on standard error; a change as a warning, with what to do about it.
+    func announce() {
+        guard kind == .changed else { return Console.note("\(kind.rawValue) \(address) \(certificate.fingerprint)") }
+        let before = previous.map { ", until now \($0.fingerprint) by \($0.issuer)" } ?? ""
+        Console.warning("\(address): changed certificate \(certificate.fingerprint) by \(certificate.issuer)\(before)")
+        let verb = isHeld ? "trust" : "distrust"
+        let when = isHeld ? "to use it once its fingerprint was compared" : "if its owner does not know of it"
+        Console.hint("\(when): smime recipient \(verb) \(address) --fingerprint \(certificate.fingerprint)")
+    }
+}
+
+/// A certificate that was learned, as reports show it.
+struct LearnedReport: Encodable {
+    let address: String
+    let fingerprint: Fingerprint
+    let notAfter: Date
+    let change: String
+    let held: Bool
+    let previous: Fingerprint?
+    let messageId: String?
+
+    init(_ entry: LearningReport.Entry) {
+        address = entry.address.text
+        fingerprint = entry.certificate.fingerprint
+        notAfter = entry.certificate.notAfter
+        change = entry.kind.rawValue
+        held = entry.isHeld
+        previous = entry.previous?.fingerprint
+        messageId = entry.messageID
+    }
+}

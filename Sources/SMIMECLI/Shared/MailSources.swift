@@ -1,0 +1,158 @@
+import Foundation
+import MIME
+import Streams
+
+/// The messages below the paths of a command, one after the other: mail files, mailboxes, Maildirs and other
+/// directories, standard input.
+///
+/// Only what is being read is held; a directory or mailbox of any size costs no more memory than a small one.
+final class MailSources {
+    /// One message.
+    struct Item: Sendable {
+        let file: String
+        /// Its number in a mailbox, from 1 on; nil for a file of its own.
+        let number: Int?
+        let source: any ByteSource
+
+        var name: String { number.map { "\(file), message \($0)" } ?? file }
+    }
+
+    /// Messages up to this size are read at once.
+    private static let memoryLimit = 1 << 20
+    /// One of these makes a file in a directory a mail.
+    private static let usualFields = ["Date", "From", "Message-ID", "MIME-Version", "Received", "Return-Path"]
+
+    private var paths: ArraySlice<String>
+    private var opened: ArraySlice<(file: String, source: any ByteSource)> = []
+    private var folder: (path: String, entries: FileManager.DirectoryEnumerator)?
+    private var mailbox: (file: String, source: any ByteSource, reader: MboxReader, count: Int)?
+    private let standardInput: (any ByteSource)?
+
+    /// - Throws: what reading standard input throws, if it is one of `paths`; it is read to its end here.
+    init(_ paths: [String]) throws {
+        self.paths = paths[...]
+        standardInput = paths.contains("-") ? try InputFile.open("-") : nil
+    }
+
+    /// The messages in files that are open already.
+    init(opened: [(file: String, source: any ByteSource)]) {
+        paths = []
+        self.opened = opened[...]
+        standardInput = nil
+    }
+
+    /// Whether `source` begins as a mail with a sender does, or as a mailbox.
+    static func isMailFromSomebody(_ source: any ByteSource) throws -> Bool {
+        try MboxReader.isMbox(source) || header(of: source)?.first("From") != nil
+    }
+
+    /// The next message; nil at the end.
+    ///
+    /// - Throws: `Failure` for a path that cannot be read. The next call goes on behind it.
+    func next() throws -> Item? {
+        while true {
+            if let item = try nextInMailbox() { return item }
+            if let name = folder?.entries.nextObject() as? String {
+                if let item = try open(entry: name) { return item }
+            } else if let (file, source) = opened.popFirst() {
+                if let item = try open(file, source) { return item }
+            } else if let path = paths.popFirst() {
+                folder = nil
+                if let item = try open(path) { return item }
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// How many bytes lie below the paths.
+    func count() -> Int {
+        paths.reduce(standardInput?.count ?? 0) { total, path in
+            guard let status = Self.status(path) else { return total }
+            guard status.st_mode & S_IFMT == S_IFDIR else { return total + Int(status.st_size) }
+            let entries = FileManager.default.enumerator(atPath: path)
+            var total = total
+            while let name = entries?.nextObject() as? String {
+                total += Self.status("\(path)/\(name)").map { Self.isFile($0) ? Int($0.st_size) : 0 } ?? 0
+            }
+            return total
+        }
+    }
+
+    private func nextInMailbox() throws -> Item? {
+        guard var mailbox else { return nil }
+        do {
+            guard let range = try mailbox.reader.next() else {
+                self.mailbox = nil
+                return nil
+            }
+            mailbox.count += 1
+            self.mailbox = mailbox
+            return Item(file: mailbox.file, number: mailbox.count, source: try Self.message(mailbox.source, range))
+        } catch {
+            self.mailbox = nil
+            throw Failure(error, in: mailbox.file)
+        }
+    }
+
+    private func open(_ path: String) throws -> Item? {
+        if path != "-", let status = Self.status(path), status.st_mode & S_IFMT == S_IFDIR {
+            guard let entries = FileManager.default.enumerator(atPath: path) else {
+                throw Failure(.noInput, "\(path): cannot read the directory")
+            }
+            folder = (path, entries)
+            return nil
+        }
+        let name = InputFile.name(path)
+        do {
+            return try open(name, path == "-" ? standardInput ?? InputFile.open(path) : InputFile.open(path))
+        } catch { throw Failure(error, in: name) }
+    }
+
+    /// The message that a file in a directory is; what is no mail is passed over.
+    private func open(entry name: String) throws -> Item? {
+        guard let folder, let status = Self.status("\(folder.path)/\(name)") else { return nil }
+        let path = "\(folder.path)/\(name)"
+        if status.st_mode & S_IFMT == S_IFDIR {
+            // What lies in a Maildir's tmp is not there yet.
+            let isUnfinished = name == "tmp" || name.hasSuffix("/tmp")
+            if isUnfinished, Self.status("\(path)/../cur") != nil { folder.entries.skipDescendants() }
+            return nil
+        }
+        guard Self.isFile(status) else { return nil }
+        do {
+            let source = try FileSource(path: path)
+            guard try MboxReader.isMbox(source) || Self.isMail(source) else { return nil }
+            return try open(path, source)
+        } catch { throw Failure(error, in: path) }
+    }
+
+    private func open(_ file: String, _ source: any ByteSource) throws -> Item? {
+        if try MboxReader.isMbox(source) {
+            mailbox = (file, source, MboxReader(source), 0)
+            return nil
+        }
+        return Item(file: file, number: nil, source: try Self.message(source, 0..<source.count))
+    }
+
+    private static func message(_ source: any ByteSource, _ range: Range<Int>) throws -> any ByteSource {
+        guard range.count > memoryLimit else { return MemorySource(try source.bytes(in: range)) }
+        return SourceSlice(source, range)
+    }
+
+    private static func isMail(_ source: any ByteSource) throws -> Bool {
+        guard let header = try header(of: source) else { return false }
+        return usualFields.contains { header.first($0) != nil }
+    }
+
+    private static func header(of source: any ByteSource) throws -> HeaderBlock? {
+        try? HeaderBlock(parsing: try source.bytes(in: 0..<min(source.count, 16 << 10)))
+    }
+
+    private static func isFile(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+}

@@ -1,0 +1,24 @@
+/// A part of another source, as a source of its own.
+public struct SourceSlice: ByteSource {
+    private let base: any ByteSource
+    private let range: Range<Int>
+
+    /// The bytes of `base` in `range`, as far as they exist.
+    public init(_ base: any ByteSource, _ range: Range<Int>) {
+        self.base = base
+        self.range = range.clamped(to: 0..<base.count)
+    }
+
+    public var count: Int { range.count }
+
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+        let length = min(buffer.count, range.count - offset)
+        guard length > 0 else { return 0 }
+        return try base.read(
+            into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<length]),
+            at: range.lowerBound + offset
+        )
+    }
+
+    public func checkUnchanged() throws(StreamError) { try base.checkUnchanged() }
+}

@@ -1,0 +1,205 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import TestSupport
+import Testing
+
+@Suite struct LearningTests {
+    private let alice = "alice@example.com"
+    private let day: TimeInterval = 24 * 60 * 60
+    private let strong: [UInt8] = [0x30, 0x0D, 0x30, 0x0B, 0x06, 0x09, 0x60, 0x86, 0x48, 1, 101, 3, 4, 1, 46]
+    private let weak: [UInt8] = [0x30, 0x0D, 0x30, 0x0B, 0x06, 0x09, 0x60, 0x86, 0x48, 1, 101, 3, 4, 1, 2]
+
+    @Test func `the first certificate of an address is learned with its message and its authorities`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let intermediate = try Certs.certificate("ca", file: "intermediate.pem")
+        let sighting = try sighting("alice", authorities: [intermediate], messageID: "<1@example.com>")
+        let report = try await store.recipients.learn([sighting], at: Certs.time)
+        #expect(report.entries.map(\.kind) == [.learned])
+        let known = try #require(try await known(in: store).first)
+        #expect(known.certificate == (try Certs.certificate("alice")))
+        #expect(known.source == .harvest)
+        #expect(known.sourceDetail == "<1@example.com>")
+        #expect(known.trust == .chain)
+        #expect(try await store.anchors.chain(above: known.certificate) == [intermediate])
+        #expect(try await store.anchors.all().isEmpty)
+    }
+
+    @Test func `only certificates that name the author, and no authorities, are learned`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let foreign = SignerSighting(
+            address: try EmailAddress(alice),
+            certificate: try Certs.certificate("bob"),
+            encryptionCertificate: try Certs.certificate("ca-as-leaf")
+        )
+        let report = try await store.recipients.learn([foreign], at: Certs.time)
+        #expect(report.entries.isEmpty)
+        #expect(!report.changesStore)
+        #expect(try await store.recipients.all().isEmpty)
+    }
+
+    @Test func `a pin without a chain binds no certificate to another address`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let sighting = try sighting("mallory", isAnchored: false)
+        #expect(try await store.recipients.learn([sighting], at: Certs.time).entries.isEmpty)
+        #expect(try await known(in: store).isEmpty)
+    }
+
+    @Test func `the same mail a thousand times grows nothing and writes once a day at most`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let sighting = try sighting("alice")
+        let many = [SignerSighting](repeating: sighting, count: 1000)
+        #expect(try await store.recipients.learn(many, at: Certs.time).entries.count == 1)
+        #expect(try await known(in: store).count == 1)
+        let sameDay = Certs.time.addingTimeInterval(day - 1)
+        #expect(try await !store.recipients.preview([sighting], at: sameDay).changesStore)
+        let nextDay = Certs.time.addingTimeInterval(day)
+        #expect(try await store.recipients.preview([sighting], at: nextDay).changesStore)
+        let again = try await store.recipients.learn([sighting], at: nextDay)
+        #expect(again.entries.isEmpty)
+        #expect(try await known(in: store).map(\.lastSeen) == [nextDay])
+        #expect(try await known(in: store).map(\.firstSeen) == [Certs.time])
+    }
+
+    @Test(arguments: [("alice-reissued", LearningReport.Kind.renewed), ("alice-renewed", .changed)])
+    func `one key by one issuer is a renewal, all else a change, and the old one is kept`(
+        _ name: String,
+        _ kind: LearningReport.Kind
+    ) async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time)
+        let report = try await store.recipients.learn([try sighting(name)], at: Certs.time)
+        let entry = try #require(report.entries.first)
+        #expect(entry.kind == kind)
+        #expect(!entry.isHeld)
+        #expect(entry.previous == (try Certs.certificate("alice")))
+        #expect(try await selected(in: store) == Certs.certificate(name))
+        #expect(try await known(in: store).count == 2)
+    }
+
+    @Test func `older mail never takes the place of newer`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let newer = try sighting("alice-renewed", capabilities: strong, signingTime: Certs.time)
+        let older = try sighting("alice", signingTime: Certs.time.addingTimeInterval(-30 * day))
+        _ = try await store.recipients.learn([newer, older], at: Certs.time)
+        #expect(try await selected(in: store) == Certs.certificate("alice-renewed"))
+        let past = Certs.time.addingTimeInterval(-2 * day)
+        _ = try await store.recipients.learn(
+            [try sighting("alice-renewed", capabilities: weak, signingTime: past)],
+            at: Certs.time
+        )
+        let known = try #require(try await known(in: store).first)
+        #expect(known.capabilities == strong)
+        #expect(known.capabilitiesTime == Certs.time)
+        #expect(known.firstSeen == past)
+        #expect(known.lastSeen == Certs.time)
+    }
+
+    @Test func `a time far ahead pins nothing`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let ahead = Certs.time.addingTimeInterval(3650 * day)
+        _ = try await store.recipients.learn(
+            [try sighting("alice", capabilities: weak, signingTime: ahead)],
+            at: Certs.time
+        )
+        #expect(try await known(in: store).map(\.capabilities) == [nil])
+        #expect(try await known(in: store).map(\.lastSeen) == [Certs.time])
+        let next = Certs.time.addingTimeInterval(60)
+        _ = try await store.recipients.learn(
+            [try sighting("alice", capabilities: strong, signingTime: next)],
+            at: next
+        )
+        #expect(try await known(in: store).map(\.capabilities) == [strong])
+        #expect(try await known(in: store).map(\.capabilitiesTime) == [next])
+    }
+
+    @Test func `a change is held back until someone trusts it, and the old one is used`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time, onChange: .hold)
+        let renewed = try sighting("alice-renewed")
+        let report = try await store.recipients.learn([renewed], at: Certs.time, onChange: .hold)
+        #expect(report.entries.map(\.isHeld) == [true])
+        #expect(try await selected(in: store) == Certs.certificate("alice"))
+        _ = try await store.recipients.learn([renewed], at: Certs.time.addingTimeInterval(day), onChange: .use)
+        #expect(try await selected(in: store) == Certs.certificate("alice"))
+        _ = try await store.recipients.setTrust(
+            .pinned,
+            of: try EmailAddress(alice),
+            fingerprint: renewed.certificate.fingerprint
+        )
+        #expect(try await selected(in: store) == Certs.certificate("alice-renewed"))
+    }
+
+    @Test func `signing and encryption certificates of one mail are no change of each other`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let sighting = SignerSighting(
+            address: try EmailAddress("split@example.com"),
+            certificate: try Certs.certificate("split"),
+            encryptionCertificate: try Certs.certificate("split", file: "encrypt-cert.pem")
+        )
+        let report = try await store.recipients.learn([sighting], at: Certs.time, onChange: .hold)
+        #expect(report.entries.map(\.kind) == [.learned, .learned])
+        let choice = try await choice(for: "split@example.com", in: store)
+        #expect(choice.selected?.certificate == sighting.encryptionCertificate)
+        #expect(choice.candidates.contains { $0.reason == .notForEncryption })
+    }
+
+    @Test func `what is distrusted by hand stays so when its owner writes again`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time)
+        _ = try await store.recipients.setTrust(.distrusted, of: try EmailAddress(alice))
+        _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time.addingTimeInterval(2 * day))
+        #expect(try await known(in: store).map(\.trust) == [.distrusted])
+    }
+
+    private func sighting(
+        _ name: String,
+        authorities: [Certificate] = [],
+        isAnchored: Bool = true,
+        capabilities: [UInt8]? = nil,
+        signingTime: Date? = nil,
+        messageID: String? = nil
+    ) throws -> SignerSighting {
+        SignerSighting(
+            address: try EmailAddress(alice),
+            certificate: try Certs.certificate(name),
+            authorities: authorities,
+            isAnchored: isAnchored,
+            capabilities: capabilities,
+            signingTime: signingTime,
+            messageID: messageID
+        )
+    }
+
+    private func known(in store: Store) async throws -> [KnownRecipient] {
+        try await store.recipients.certificates(for: EmailAddress(alice))
+    }
+
+    private func selected(in store: Store) async throws -> Certificate? {
+        try await choice(for: alice, in: store).selected?.certificate
+    }
+
+    private func choice(for address: String, in store: Store) async throws -> RecipientChoice {
+        var batch = ImportBatch()
+        batch.anchors = [try Certs.certificate("ca", file: "root.pem")]
+        batch.intermediates = [try Certs.certificate("ca", file: "intermediate.pem")]
+        _ = try await store.add(batch, at: Certs.time)
+        let choices = try await store.recipients.choices(
+            for: [EmailAddress(address)],
+            at: Certs.time,
+            systemAnchors: false
+        )
+        return try #require(choices.first)
+    }
+}
