@@ -16,14 +16,6 @@ extension Fingerprint: ExpressibleByArgument {
 
 extension PKCS12.Compatibility: ExpressibleByArgument {}
 
-extension Policy.Level: ExpressibleByArgument {}
-extension Policy.Missing: ExpressibleByArgument {}
-extension Policy.Override: ExpressibleByArgument {}
-
-extension Policy.Pattern: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
-
 extension ChangePolicy: ExpressibleByArgument {}
 
 extension AccountAlias: ExpressibleByArgument {
@@ -31,4 +23,12 @@ extension AccountAlias: ExpressibleByArgument {
         guard let alias = try? AccountAlias(argument) else { return nil }
         self = alias
     }
+}
+
+extension Policy.Level: ExpressibleByArgument {}
+extension Policy.Missing: ExpressibleByArgument {}
+extension Policy.Override: ExpressibleByArgument {}
+
+extension Policy.Pattern: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
 }
