@@ -1,4 +1,5 @@
 public import MIME
+import SMIME
 public import Streams
 
 /// What a message says to us rather than to its readers, and the message without it.
@@ -14,8 +15,8 @@ public struct MessageControls: Sendable {
 
     /// Reads the header of the message in `source`.
     ///
-    /// - Throws: `MIMEError`
-    public init(of source: any ByteSource, tags: SubjectTags) throws(MIMEError) {
+    /// - Throws: `MIMEError`; `SMIMEError.malformed` for a subject that is too long to be searched for tags.
+    public init(of source: any ByteSource, tags: SubjectTags) throws {
         let original = try MIMEReader.message(in: source)
         let header = original.header
         var wish = MessageWish()
@@ -27,7 +28,7 @@ public struct MessageControls: Sendable {
                 isEdited = true
             } else if field.isNamed("Bcc") || field.isNamed("Resent-Bcc") {
                 isEdited = true
-            } else if field.isNamed("Subject"), let (tagged, rest) = tags.read(field, lineEnd: header.lineEnd) {
+            } else if field.isNamed("Subject"), let (tagged, rest) = try tags.read(field, lineEnd: header.lineEnd) {
                 wish = wish.merging(tagged)
                 edited += rest
                 isEdited = true

@@ -1,6 +1,7 @@
 import Foundation
 import Keystore
 import MIME
+import SMIME
 
 /// Words in brackets that people write into the subject to say how their mail is to be protected.
 ///
@@ -33,7 +34,10 @@ public struct SubjectTags: Hashable, Sendable {
     }
 
     /// What the tags in the Subject `field` ask for, and the field without them; nil if there are none.
-    func read(_ field: HeaderField, lineEnd: LineEnd) -> (wish: MessageWish, field: [UInt8])? {
+    ///
+    /// - Throws: `SMIMEError.malformed` for a subject beyond all measure, which could hold anything.
+    func read(_ field: HeaderField, lineEnd: LineEnd) throws(SMIMEError) -> (wish: MessageWish, field: [UInt8])? {
+        guard field.rawBytes.count <= Self.maximumSubject else { throw SMIMEError.malformed("the subject is too long") }
         var wish = MessageWish()
         // Those that stand there plainly are taken out of the text as it is; those in encoded words out of what is said.
         var text = remove(from: field.value, isEncoded: true, &wish)
@@ -44,11 +48,19 @@ public struct SubjectTags: Hashable, Sendable {
         return (wish, NewField(field.name, text).bytes(lineEnd: lineEnd))
     }
 
+    /// How long a subject may be, in bytes.
+    private static let maximumSubject = 64 * 1024
     /// How long a tag may be, in characters.
     private static let maximumCount = 64
 
     private static func name(_ text: String) -> String {
         String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()).lowercased()
+    }
+
+    /// Whether the last word of `text` begins like an encoded one.
+    private static func endsInWord(_ text: String) -> Bool {
+        // No encoded word that is decoded is longer; a long text full of tags must not be searched again for each.
+        text.suffix(512).split(separator: " ", omittingEmptySubsequences: false).last?.hasPrefix("=?") == true
     }
 
     /// `text` without its tags, each with the blanks behind it; without those in encoded words, if there may be some.
@@ -60,10 +72,9 @@ public struct SubjectTags: Hashable, Sendable {
             rest = rest[open...]
             let inner = rest.dropFirst().prefix(Self.maximumCount + 16).prefix { $0 != "]" && $0 != "[" }
             let end = inner.endIndex
-            let isInWord =
-                isEncoded
-                && output.split(separator: " ", omittingEmptySubsequences: false).last?.hasPrefix("=?") == true
-            if !isInWord, end < rest.endIndex, rest[end] == "]", let meaning = meanings[Self.name(String(inner))] {
+            if end < rest.endIndex, rest[end] == "]", let meaning = meanings[Self.name(String(inner))],
+                !isEncoded || !Self.endsInWord(output)
+            {
                 wish = wish.merging(meaning)
                 rest = rest[rest.index(after: end)...].drop { $0 == " " || $0 == "\t" }
             } else {

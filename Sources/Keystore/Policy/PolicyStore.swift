@@ -30,6 +30,12 @@ public actor PolicyStore {
         }
     }
 
+    /// The rule for mail of `sender`, by its very address.
+    public func rule(forSender sender: EmailAddress) async throws(KeystoreError) -> Policy.Rule? {
+        guard let pattern = Policy.Pattern(sender.text) else { return nil }
+        return try await database.read { try Self.rule(.sender(pattern), in: $0) }
+    }
+
     /// Puts what `rule` says into the rule of the same scope, made if there is none.
     ///
     /// - Returns: the rule as it is now.

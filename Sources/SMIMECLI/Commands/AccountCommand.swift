@@ -56,8 +56,10 @@ extension SMIMECommand.AccountCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let account = try await global.store(.readOnly).accounts.account(for: address)
-            let shown = AccountReport(account, at: time.date)
+            let store = try await global.store(.readOnly)
+            let account = try await store.accounts.account(for: address)
+            var shown = AccountReport(account, at: time.date)
+            shown.policy = .init(try await store.policy.rule(forSender: account.address))
             try report.print(shown) {
                 var table = TextTable()
                 for identity in shown.identities {
@@ -91,14 +93,26 @@ struct AccountReport: Encodable {
         let notAfter: Date
     }
 
-    /// The rules for what the account sends. There are none yet.
-    struct Policy: Encodable {}
+    /// The policy rule for what the account sends; empty where there is none.
+    struct PolicyLine: Encodable {
+        let sign: String?
+        let encrypt: String?
+        let override: String?
+        let missing: String?
+
+        init(_ rule: Policy.Rule? = nil) {
+            sign = rule?.sign?.rawValue
+            encrypt = rule?.encrypt?.rawValue
+            override = rule?.override?.rawValue
+            missing = rule?.missing?.rawValue
+        }
+    }
 
     let address: String
     let aliases: [String]
     let name: String?
     let identities: [IdentityLine]
-    let policy = Policy()
+    fileprivate(set) var policy = PolicyLine()
 
     init(_ account: Account, at time: Date) {
         address = account.address.text
