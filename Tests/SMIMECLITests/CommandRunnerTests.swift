@@ -25,13 +25,9 @@ import Testing
         #expect(result.text.isEmpty)
     }
 
-    @Test func `A child left behind does not hold us up`() throws {
-        let clock = ContinuousClock()
-        let took = try clock.measure {
-            let result = try CommandRunner("sh").run(["-c", "sleep 20 & echo done"])
-            #expect(result.text == "done\n")
-        }
-        #expect(took < .seconds(10))
+    @Test(.timeLimit(.minutes(1))) func `A child left behind does not hold us up`() throws {
+        let result = try CommandRunner("sh").run(["-c", "sleep 120 & echo done"])
+        #expect(result.text == "done\n")
     }
 
     @Test func `A program has no terminal, and a signal is reported as one`() throws {
