@@ -24,11 +24,13 @@ struct ContentForm {
 
 /// Passes canonical lines on with the line ends of the output.
 ///
-/// What we write holds no binary part, and so no CR that is not one of a line end.
+/// What we write ends with a line end, so no carriage return is left over.
 final class LineEndSink: ByteSink {
     private let downstream: any ByteSink
     private let lineEnd: LineEnd
     private let window = Window()
+    /// Whether a carriage return was met that may belong to a line end; any other stays what it is.
+    private var owesReturn = false
 
     init(_ downstream: any ByteSink, lineEnd: LineEnd) {
         self.downstream = downstream
@@ -37,15 +39,22 @@ final class LineEndSink: ByteSink {
 
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard lineEnd == .lf else { return try downstream.write(bytes) }
+        // One byte more than comes in may go out: the carriage return that was owed.
+        let room = window.bytes.count - 1
         var rest = bytes[...]
         while !rest.isEmpty {
             var count = 0
-            for byte in UnsafeRawBufferPointer(rebasing: rest.prefix(window.bytes.count)) where byte != 13 {
+            func put(_ byte: UInt8) {
                 window.bytes[count] = byte
                 count += 1
             }
+            for byte in UnsafeRawBufferPointer(rebasing: rest.prefix(room)) {
+                if owesReturn, byte != 10 { put(13) }
+                owesReturn = byte == 13
+                if !owesReturn { put(byte) }
+            }
             try downstream.write(window.prefix(count))
-            rest = rest.dropFirst(window.bytes.count)
+            rest = rest.dropFirst(room)
         }
     }
 }

@@ -34,7 +34,10 @@ struct FormOptions: ParsableArguments {
 
 /// For verbs that write CMS objects.
 struct ObjectOptions: ParsableArguments {
-    @Option(help: "The output's form: mime (a mail), der or pem (the bare CMS object).")
+    @Option(
+        help:
+            "The output's form: mime (a mail), der or pem (a bare CMS object over the input itself, CRLF its line ends)."
+    )
     var outform = FormOptions.OutputForm.mime
 
     /// Refuses to fill a terminal with DER.

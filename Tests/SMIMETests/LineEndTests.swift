@@ -1,0 +1,40 @@
+import CMS
+import Foundation
+import MIME
+import SMIME
+import Streams
+import TestSupport
+import Testing
+
+@Suite struct LineEndTests {
+    @Test(arguments: [SignedForm.detached, .opaque], [LineEnd.lf, .crlf])
+    func `a carriage return that ends no line survives signing`(form: SignedForm, lineEnd: LineEnd) async throws {
+        let text = """
+            From: alice@example.com
+            Content-Type: multipart/mixed; boundary=b
+
+            --b
+            X-Odd: one\r two
+
+            text
+            --b--
+
+            """
+        let sink = MemorySink()
+        try MessageProtector(MemorySource(Array(text.utf8))).sign(
+            by: Keyring.signer("alice"),
+            as: form == .opaque ? .opaque : .detached,
+            at: Date(timeIntervalSince1970: 1_790_000_000),
+            to: sink,
+            lineEnd: lineEnd
+        )
+        let opener = MessageOpener(try Keyring("alice"), at: Date(timeIntervalSince1970: 1_790_000_000))
+        let result = try await opener.verify(MemorySource(sink.bytes))
+        #expect(result.report.signers.first?.integrity.ok == true)
+        let content = MemorySink()
+        #expect(try result.writeContent(to: content))
+        #expect(String(decoding: content.bytes, as: UTF8.self).contains("one\r two"))
+    }
+
+    enum SignedForm { case detached, opaque }
+}
