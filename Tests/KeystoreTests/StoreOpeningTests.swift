@@ -7,7 +7,7 @@ import Testing
         let home = TemporaryHome()
         let opening = StoreOpening(home.location, mode: .readWrite)
         let stores = try await withThrowingTaskGroup { group in
-            for _ in 0..<20 { group.addTask { try await opening.store() } }
+            for _ in 0..<20 { group.addTask { try await opening.store(within: .seconds(120)) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(Set(stores.map { ObjectIdentifier($0) }).count == 1)
@@ -19,7 +19,7 @@ import Testing
         let opening = StoreOpening(home.location, mode: .readWrite)
         for _ in 0..<3 {
             await #expect(throws: KeystoreError.permissions(path: home.path, why: "is a symbolic link")) {
-                try await opening.store()
+                try await opening.store(within: .seconds(120))
             }
         }
     }
@@ -39,6 +39,6 @@ import Testing
         await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) {
             try await opening.store(within: .milliseconds(50))
         }
-        #expect(try await opening.store().exists)
+        #expect(try await opening.store(within: .seconds(120)).exists)
     }
 }

@@ -50,7 +50,7 @@ import Testing
             let sink = MemorySink()
             try found.write(message, to: sink)
             let text = String(decoding: sink.bytes, as: UTF8.self)
-            #expect(!text.contains("Bcc") && !text.contains("Meet me"))
+            #expect(!text.contains("Bcc:") && !text.contains("Meet me"))
         }
     }
 
