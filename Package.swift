@@ -9,6 +9,8 @@ let package = Package(
         .library(name: "CMS", targets: ["CMS"]),
         .library(name: "MIME", targets: ["MIME"]),
         .library(name: "Keystore", targets: ["Keystore"]),
+        .library(name: "MailFilter", targets: ["MailFilter"]),
+        .library(name: "Revocation", targets: ["Revocation"]),
         .library(name: "Streams", targets: ["Streams"]),
         .executable(name: "smime", targets: ["SMIMECLI"]),
     ],
@@ -23,11 +25,12 @@ let package = Package(
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"]), .brew(["libidn2"])]),
         .target(name: "Streams"),
         .target(
             name: "CMS",
-            dependencies: ["COpenSSL", "Streams", .product(name: "SwiftASN1", package: "swift-asn1")]
+            dependencies: ["COpenSSL", "CZlib", "Streams", .product(name: "SwiftASN1", package: "swift-asn1")]
         ),
         .target(name: "MIME", dependencies: ["CIDN2", "Streams"]),
         .target(name: "SMIME", dependencies: ["CMS", "MIME", "Streams"]),
@@ -35,15 +38,17 @@ let package = Package(
             name: "Keystore",
             dependencies: ["CMS", "MIME", .product(name: "GRDB", package: "GRDB.swift")]
         ),
+        .target(name: "Revocation", dependencies: ["CMS", "Streams"]),
         .target(name: "MailFilter", dependencies: ["CMS", "Keystore", "MIME", "SMIME", "Streams"]),
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
-                "CMS", "Keystore", "MIME", "MailFilter", "SMIME", "Streams",
+                "CMS", "Keystore", "MIME", "MailFilter", "Revocation", "SMIME", "Streams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .executableTarget(name: "RegistryBench", dependencies: ["Keystore", "MIME"], path: "Tests/RegistryBench"),
         .testTarget(name: "StreamsTests", dependencies: ["Streams", "TestSupport"]),
         .testTarget(name: "CMSTests", dependencies: ["CMS", "Streams", "TestSupport"]),
         .testTarget(name: "MIMETests", dependencies: ["MIME", "Streams", "TestSupport"]),
@@ -56,9 +61,15 @@ let package = Package(
             name: "MailFilterTests",
             dependencies: ["MailFilter", "Keystore", "CMS", "MIME", "SMIME", "Streams", "TestSupport"]
         ),
+        .testTarget(name: "RevocationTests", dependencies: ["Revocation", "CMS", "TestSupport"]),
+        // Forges with libcrypto itself what our own code refuses to write.
+        .testTarget(
+            name: "HostileTests",
+            dependencies: ["COpenSSL", "CMS", "Keystore", "MIME", "SMIME", "SMIMECLI", "Streams", "TestSupport"]
+        ),
         .testTarget(
             name: "SMIMECLITests",
-            dependencies: ["SMIMECLI", "TestSupport"],
+            dependencies: ["SMIMECLI", "SMIME", "CMS", "MIME", "Streams", "TestSupport"],
             exclude: ["Transcripts"]
         ),
     ],

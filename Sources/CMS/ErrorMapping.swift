@@ -25,6 +25,8 @@ func concealing<Result>(_ body: () throws -> Result) throws -> Result {
         throw CMSError.decryptionFailed
     } catch let error as StreamError {
         throw error
+    } catch let error as CMSError where error == WholeDecryption.tooLong {
+        throw error
     } catch {
         throw CMSError.decryptionFailed
     }

@@ -22,6 +22,11 @@ public struct Passphrase: ~Copyable, Sendable {
         characters.deallocate()
     }
 
+    /// A second one that opens the same, wiped by itself.
+    public borrowing func copy() -> Passphrase {
+        Passphrase(UnsafeBufferPointer(rebasing: UnsafeBufferPointer(characters).dropLast()))
+    }
+
     /// Lends the UTF-8 bytes, without a terminator.
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result

@@ -15,8 +15,15 @@ public final class Base64Decoder: ByteReader {
     private var pending: [UInt8] = []
     private var isAtEnd = false
 
+    private let noteMissingPadding: (() -> Void)?
+
     /// A reader of the bytes that the text of `upstream` stands for.
-    public init(_ upstream: any ByteReader) { self.upstream = upstream }
+    ///
+    /// - Parameter noteMissingPadding: called at the end of a text that lacks its padding.
+    public init(_ upstream: any ByteReader, noteMissingPadding: (() -> Void)? = nil) {
+        self.upstream = upstream
+        self.noteMissingPadding = noteMissingPadding
+    }
 
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var written = 0
@@ -87,6 +94,7 @@ public final class Base64Decoder: ByteReader {
 
     private func finish() throws {
         lacksPadding = characters > 0 && characters + paddings != 4
+        if lacksPadding { noteMissingPadding?() }
         switch characters {
         case 0: break
         case 2: pending = [UInt8(truncatingIfNeeded: quantum >> 4)]

@@ -18,19 +18,14 @@ public final class OutputFile: ByteSink {
     /// - Parameter isPrivate: mode 0600 for plaintext and keys; else 0666 less the umask.
     /// - Throws: `StreamError.cannotCreate`
     public init(path: String, isPrivate: Bool) throws(StreamError) {
-        target =
-            realpath(path, nil).map { resolved in
-                defer { free(resolved) }
-                return String(cString: resolved)
-            } ?? path
+        target = try Self.resolved(path)
         var status = stat()
         if stat(target, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             descriptor = open(target, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw StreamError.cannotCreate(path: path, code: errno) }
             folder = nil
         } else {
-            let parent = (target as NSString).deletingLastPathComponent
-            let folder = parent.isEmpty ? "." : parent
+            let folder = FilePath.folder(of: target)
             self.folder = folder
             let mode: mode_t = isPrivate ? 0o600 : 0o666
             do throws(StreamError) {
@@ -46,6 +41,23 @@ public final class OutputFile: ByteSink {
         }
         sink = DescriptorSink(descriptor)
     }
+
+    /// Where `path` leads, be it to a file that does not exist yet: a symlink is followed, never replaced.
+    private static func resolved(_ named: String) throws(StreamError) -> String {
+        var path = named
+        for _ in 0..<maximumLinks {
+            if let resolved = realpath(path, nil) {
+                defer { free(resolved) }
+                return String(cString: resolved)
+            }
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
+            path = target.hasPrefix("/") ? target : "\(FilePath.folder(of: path))/\(target)"
+        }
+        throw .cannotCreate(path: named, code: ELOOP)
+    }
+
+    /// As many symlinks as Linux follows.
+    private static let maximumLinks = 40
 
     deinit {
         close(descriptor)

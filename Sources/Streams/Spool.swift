@@ -37,7 +37,7 @@ public final class Spool: ByteSink {
         return source
     }
 
-    private static var folder: String {
+    static var folder: String {
         guard let folder = getenv("TMPDIR").map({ String(cString: $0) }), !folder.isEmpty else { return "/var/tmp" }
         return folder
     }

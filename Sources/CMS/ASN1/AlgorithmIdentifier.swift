@@ -18,6 +18,11 @@ package struct AlgorithmIdentifier: Hashable, Sendable {
     }
 }
 
+extension AlgorithmIdentifier {
+    /// The DER of the identifier.
+    package func encoded() throws -> [UInt8] { try CMS.der { try $0.serialize(self) } }
+}
+
 extension AlgorithmIdentifier: BERImplicitlyTaggable, DERImplicitlyTaggable {
     package static var defaultIdentifier: ASN1Identifier { .sequence }
 

@@ -25,7 +25,12 @@ enum OAEPParameters {
     }
 
     /// The AlgorithmIdentifier of OAEP with one digest for hashing and mask generation.
+    ///
+    /// SHA-1 is the default, which DER does not write.
     static func identifier(_ digest: DigestAlgorithm) throws -> AlgorithmIdentifier {
+        guard digest != .sha1 else {
+            return AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsaOAEP, parameters: [0x30, 0x00])
+        }
         let parameters = try der { coder in
             try coder.appendConstructedNode(identifier: .sequence) { coder in
                 try coder.serialize(

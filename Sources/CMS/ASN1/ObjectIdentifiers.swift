@@ -34,6 +34,8 @@ extension ASN1ObjectIdentifier {
         package static let pSpecified: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 9]
         package static let rsaPSS: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 10]
         package static let ellipticCurve: ASN1ObjectIdentifier = [1, 2, 840, 10045, 2, 1]
+        package static let x25519: ASN1ObjectIdentifier = [1, 3, 101, 110]
+        package static let ed25519: ASN1ObjectIdentifier = [1, 3, 101, 112]
         package static let dsa: ASN1ObjectIdentifier = [1, 2, 840, 10040, 4, 1]
     }
 }

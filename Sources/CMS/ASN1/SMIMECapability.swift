@@ -11,10 +11,42 @@ public struct SMIMECapability: Hashable, Sendable {
     /// The algorithm's name as `aes-256-gcm`, or its dotted OID.
     public var name: String { algorithm.displayName }
 
-    /// What we announce, best first: what we read and want to be sent.
-    static let ours: [SMIMECapability] = [ContentCipher.aes256GCM, .aes128GCM, .aes256CBC, .aes128CBC].map {
-        SMIMECapability(AlgorithmIdentifier($0.oid))
+    /// The content cipher that is announced; nil if it is something else, or a cipher that we do not write.
+    public var cipher: ContentCipher? { ContentCipher(oid: algorithm.algorithm).flatMap { $0.isWritable ? $0 : nil } }
+
+    /// Whether a content cipher is announced, be it one that nobody should use any more.
+    public var isCipher: Bool { ContentCipher(oid: algorithm.algorithm) != nil || Self.obsolete.contains(name) }
+
+    private static let obsolete: Set = ["des-cbc", "rc4", "cast5-cbc"]
+
+    /// The way to wrap a key for RSA that is announced; nil if it is something else, or one that we do not write.
+    public var rsaWrapping: Recipient.RSAWrapping? {
+        guard algorithm.algorithm == ASN1ObjectIdentifier.Key.rsaOAEP,
+            case .oaep(let digest, let mgf, let label)? = try? OAEPParameters.read(algorithm.parameters),
+            digest == mgf, label.isEmpty
+        else { return nil }
+        return Recipient.RSAWrapping.allCases.first { $0.digest == digest }
     }
+
+    /// What we announce: everything that we read and want to be sent, best first.
+    ///
+    /// Ciphers, then ways to wrap the key (RFC 5753 §8, RFC 8418 §5), then compression (RFC 3274 §2).
+    public static let ours: [SMIMECapability] = {
+        let ciphers: [ContentCipher] = [
+            .aes256GCM, .aes128GCM, .chaCha20Poly1305, .aes192GCM, .aes256CBC, .aes192CBC, .aes128CBC,
+        ]
+        let oaep = [DigestAlgorithm.sha256, .sha1].compactMap { try? OAEPParameters.identifier($0) }
+        let agreements = KeyAgreementScheme.announced.flatMap { scheme in
+            [32, 16].compactMap { count in
+                (try? KeyWrap(keyCount: count).identifier.encoded()).map {
+                    AlgorithmIdentifier(scheme.oid, parameters: $0)
+                }
+            }
+        }
+        let all =
+            ciphers.map { AlgorithmIdentifier($0.oid) } + oaep + agreements + [AlgorithmIdentifier(CompressedData.zlib)]
+        return all.map(SMIMECapability.init)
+    }()
 
     /// The capabilities of an attribute value or certificate extension.
     package static func list(_ encoded: [UInt8]) throws -> [SMIMECapability] {

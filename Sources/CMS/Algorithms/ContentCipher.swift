@@ -7,6 +7,10 @@ public struct ContentCipher: Hashable, Sendable {
     enum Mode: Sendable {
         /// Cipher block chaining with PKCS#7 padding: EnvelopedData, unauthenticated.
         case cbc
+        /// Counter with CBC-MAC: AuthEnvelopedData. libcrypto takes the content in one piece.
+        case ccm
+        /// ChaCha20-Poly1305: AuthEnvelopedData (RFC 8103).
+        case chacha
         /// Galois/counter mode: AuthEnvelopedData.
         case gcm
     }
@@ -16,7 +20,7 @@ public struct ContentCipher: Hashable, Sendable {
     /// The algorithm's identifier.
     package let oid: ASN1ObjectIdentifier
     /// The length of its key in bytes; for RC2 the parameters may say otherwise.
-    let keyCount: Int
+    package let keyCount: Int
     let mode: Mode
     /// The name by which libcrypto fetches it.
     let libcryptoName: String
@@ -24,27 +28,39 @@ public struct ContentCipher: Hashable, Sendable {
     public let isHistoric: Bool
 
     /// Whether the cipher detects changed ciphertext.
-    public var isAuthenticated: Bool { mode == .gcm }
+    public var isAuthenticated: Bool { mode != .cbc }
+
+    /// Whether we write it, too.
+    public var isWritable: Bool { !isHistoric && mode != .ccm }
 
     /// The length of its initialisation vector or nonce, in bytes, when we choose it.
     var ivCount: Int {
         switch mode {
-        case .gcm: 12
+        case .ccm, .chacha, .gcm: 12
         case .cbc: isHistoric ? 8 : 16
         }
     }
 
     static let rc2OID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 3, 2]
 
-    /// Every row. RFC 3565 §4, RFC 5084 §1.3, RFC 3370 §5.
+    /// Every row, best first. RFC 3565 §4, RFC 5084 §1.3, RFC 8103 §2, RFC 3370 §5.
     public static let all: [ContentCipher] = [
-        .aes256GCM, .aes192GCM, .aes128GCM, .aes256CBC, .aes192CBC, .aes128CBC, .tripleDES, .rc2,
+        .aes256GCM, .chaCha20Poly1305, .aes192GCM, .aes128GCM, .aes256CCM, .aes192CCM, .aes128CCM, .aes256CBC,
+        .aes192CBC, .aes128CBC, .tripleDES, .rc2,
     ]
+
+    /// The ciphers that can be chosen for writing, best first.
+    public static let writable = all.filter(\.isWritable)
 
     public static let aes256GCM = ContentCipher("aes-256-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 46], 32, .gcm)
     public static let aes128GCM = ContentCipher("aes-128-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 6], 16, .gcm)
     public static let aes256CBC = ContentCipher("aes-256-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 42], 32, .cbc)
     public static let aes128CBC = ContentCipher("aes-128-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 2], 16, .cbc)
+    public static let chaCha20Poly1305 =
+        ContentCipher("chacha20-poly1305", [1, 2, 840, 113549, 1, 9, 16, 3, 18], 32, .chacha)
+    static let aes256CCM = ContentCipher("aes-256-ccm", [2, 16, 840, 1, 101, 3, 4, 1, 47], 32, .ccm)
+    static let aes192CCM = ContentCipher("aes-192-ccm", [2, 16, 840, 1, 101, 3, 4, 1, 27], 24, .ccm)
+    static let aes128CCM = ContentCipher("aes-128-ccm", [2, 16, 840, 1, 101, 3, 4, 1, 7], 16, .ccm)
     static let aes192GCM = ContentCipher("aes-192-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 26], 24, .gcm)
     static let aes192CBC = ContentCipher("aes-192-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 22], 24, .cbc)
     static let tripleDES = ContentCipher("des-ede3-cbc", [1, 2, 840, 113549, 3, 7], 24, .cbc, isHistoric: true)
@@ -73,7 +89,7 @@ public struct ContentCipher: Hashable, Sendable {
 
     /// The cipher called `name` if it may be used for writing.
     public init?(writable name: some StringProtocol) {
-        guard let row = Self.all.first(where: { $0.name == name.lowercased() && !$0.isHistoric }) else { return nil }
+        guard let row = Self.writable.first(where: { $0.name == name.lowercased() }) else { return nil }
         self = row
     }
 }

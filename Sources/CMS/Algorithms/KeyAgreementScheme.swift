@@ -1,24 +1,48 @@
-import COpenSSL
 import SwiftASN1
 
-/// A way to agree on a key-encryption key with an elliptic-curve recipient: one row each.
+/// A way to agree on a key-encryption key with a recipient: one row each.
 ///
-/// RFC 5753 §7.1: ephemeral-static ECDH with the X9.63 key derivation function.
+/// Ephemeral-static ECDH on curves (RFC 5753 §7.1) and with X25519 (RFC 8418 §2).
 struct KeyAgreementScheme: Sendable {
+    /// How the agreed secret becomes a key.
+    enum Derivation: Sendable {
+        /// The key derivation function of X9.63 (RFC 5753 §7.1.4).
+        case x963
+        /// HKDF (RFC 5869), salted with the user keying material where there is some (RFC 8418 §2.2).
+        case hkdf
+    }
+
     let oid: ASN1ObjectIdentifier
+    let derivation: Derivation
     let kdfDigest: DigestAlgorithm
 
-    /// Every row; the SHA-1 one for reading only.
+    /// Every row; the SHA-1 ones for reading only. The curves that we know have the cofactor 1, so that with and
+    /// without it is the same.
     private static let rows: [KeyAgreementScheme] = [
-        KeyAgreementScheme(oid: [1, 3, 133, 16, 840, 63, 0, 2], kdfDigest: .sha1),
-        KeyAgreementScheme(oid: [1, 3, 132, 1, 11, 0], kdfDigest: .sha224),
-        KeyAgreementScheme(oid: [1, 3, 132, 1, 11, 1], kdfDigest: .sha256),
-        KeyAgreementScheme(oid: [1, 3, 132, 1, 11, 2], kdfDigest: .sha384),
-        KeyAgreementScheme(oid: [1, 3, 132, 1, 11, 3], kdfDigest: .sha512),
+        KeyAgreementScheme([1, 3, 133, 16, 840, 63, 0, 2], .x963, .sha1),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 0], .x963, .sha224),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 1], .x963, .sha256),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 2], .x963, .sha384),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 3], .x963, .sha512),
+        KeyAgreementScheme([1, 3, 133, 16, 840, 63, 0, 3], .x963, .sha1),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 0], .x963, .sha224),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 1], .x963, .sha256),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 2], .x963, .sha384),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 3], .x963, .sha512),
+        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 19], .hkdf, .sha256),
+        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 20], .hkdf, .sha384),
+        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 21], .hkdf, .sha512),
     ]
 
-    private init(oid: ASN1ObjectIdentifier, kdfDigest: DigestAlgorithm) {
+    /// Those that we announce to read.
+    static let announced = rows.filter { row in
+        row.oid == [1, 3, 132, 1, 11, 1] || row.oid == [1, 3, 132, 1, 11, 2]
+            || row.derivation == .hkdf && row.kdfDigest == .sha256
+    }
+
+    private init(_ oid: ASN1ObjectIdentifier, _ derivation: Derivation, _ kdfDigest: DigestAlgorithm) {
         self.oid = oid
+        self.derivation = derivation
         self.kdfDigest = kdfDigest
     }
 
@@ -28,22 +52,34 @@ struct KeyAgreementScheme: Sendable {
         self = row
     }
 
-    /// The scheme to write for a key on the curve that libcrypto calls `curve`.
-    init?(curve: String) {
+    /// The scheme to write for a key; nil if there is none.
+    init?(writingFor key: PublicKeyAlgorithm) {
+        let derivation: Derivation
         let digest: DigestAlgorithm
-        switch curve {
-        case "P-256", "prime256v1": digest = .sha256
-        case "P-384", "secp384r1": digest = .sha384
-        case "P-521", "secp521r1": digest = .sha512
+        switch key {
+        case .x25519: (derivation, digest) = (.hkdf, .sha256)
+        case .ellipticCurve:
+            guard let bits = key.curveBits else { return nil }
+            (derivation, digest) = (.x963, bits <= 256 ? .sha256 : bits <= 384 ? .sha384 : .sha512)
         default: return nil
         }
-        guard let row = Self.rows.first(where: { $0.kdfDigest == digest }) else { return nil }
+        guard let row = Self.rows.first(where: { $0.derivation == derivation && $0.kdfDigest == digest }) else {
+            return nil
+        }
         self = row
+    }
+
+    /// The derivation for people, as `sha256 kdf` or `hkdf with sha256`.
+    var derivationName: String {
+        switch derivation {
+        case .x963: "\(kdfDigest.rawValue) kdf"
+        case .hkdf: "hkdf with \(kdfDigest.rawValue)"
+        }
     }
 
     /// The key-encryption key for `wrap` that follows from an agreed secret.
     ///
-    /// RFC 5753 §7.2 (ECC-CMS-SharedInfo); libcrypto: `EVP_KDF` "X963KDF"
+    /// RFC 5753 §7.2 (ECC-CMS-SharedInfo), RFC 8418 §2.2; libcrypto: `EVP_KDF` "X963KDF" and "HKDF"
     func keyEncryptionKey(
         from secret: SecretBytes,
         wrap: KeyWrap,
@@ -65,37 +101,11 @@ struct KeyAgreementScheme: Sendable {
                 )
             }
         }
-        return try x963(secret, sharedInfo: sharedInfo, count: wrap.keyCount)
-    }
-
-    private func x963(_ secret: SecretBytes, sharedInfo: [UInt8], count: Int) throws(OpenSSLError) -> SecretBytes {
-        let kdf = try Owned<EVP_KDF>(EVP_KDF_fetch(nil, "X963KDF", nil), "EVP_KDF_fetch")
-        let context = try kdf.withPointer { kdf throws(OpenSSLError) in
-            try Owned<EVP_KDF_CTX>(EVP_KDF_CTX_new(kdf), "EVP_KDF_CTX_new")
-        }
-        // libcrypto only reads what the parameters point to, for as long as the call lasts.
-        return try secret.withBytes { secret throws(OpenSSLError) in
-            try SecretBytes(count: count) { output throws(OpenSSLError) in
-                var (info, digest) = (sharedInfo, Array(kdfDigest.libcryptoName.utf8CString))
-                let result = info.withUnsafeMutableBytes { info in
-                    digest.withUnsafeMutableBufferPointer { digest in
-                        let secretStart = UnsafeMutableRawPointer(mutating: secret.baseAddress)
-                        var parameters = [
-                            OSSL_PARAM_construct_utf8_string(smime_OSSL_KDF_PARAM_DIGEST(), digest.baseAddress, 0),
-                            OSSL_PARAM_construct_octet_string(smime_OSSL_KDF_PARAM_SECRET(), secretStart, secret.count),
-                            OSSL_PARAM_construct_octet_string(
-                                smime_OSSL_KDF_PARAM_INFO(),
-                                info.baseAddress,
-                                info.count
-                            ),
-                            OSSL_PARAM_construct_end(),
-                        ]
-                        let target = output.bindMemory(to: UInt8.self).baseAddress
-                        return context.withPointer { EVP_KDF_derive($0, target, count, &parameters) }
-                    }
-                }
-                try check(result, "EVP_KDF_derive")
+        let function =
+            switch derivation {
+            case .x963: KeyDerivationFunction.x963(info: sharedInfo)
+            case .hkdf: KeyDerivationFunction.hkdf(salt: userKeyingMaterial ?? [], info: sharedInfo)
             }
-        }
+        return try function.derive(secret, digest: kdfDigest, count: wrap.keyCount)
     }
 }

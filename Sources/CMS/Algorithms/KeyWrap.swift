@@ -39,7 +39,7 @@ struct KeyWrap: Sendable {
     /// - Throws: `CMSError.unsupported`; `CMSError.malformed` for parameters, which must be absent or NULL.
     init(_ identifier: AlgorithmIdentifier) throws {
         guard let row = Self.rows.first(where: { $0.oid == identifier.algorithm }) else {
-            throw CMSError.unsupported("key wrap \(identifier.algorithm)")
+            throw CMSError.unsupported("key wrap \(identifier.displayName)")
         }
         guard identifier.parameters == nil || identifier.parameters == AlgorithmIdentifier.null else {
             throw CMSError.malformed(.cms, "key wrap parameters")

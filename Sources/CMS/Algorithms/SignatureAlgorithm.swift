@@ -3,33 +3,40 @@ import SwiftASN1
 
 /// A signature algorithm as a SignerInfo names it: the scheme, and the digest where the algorithm fixes one.
 ///
-/// RFC 3370 §3, RFC 4056, RFC 5754 §3
+/// RFC 3370 §3, RFC 4056, RFC 5754 §3, RFC 8419
 package struct SignatureAlgorithm: Sendable {
     /// How the signature value is made of a digest.
     enum Scheme: Sendable, Equatable {
         case dsa
         case ecdsa
+        case ed25519
         case rsaPKCS1
         case rsaPSS(saltLength: Int, mgf: DigestAlgorithm)
 
         /// Whether a key of this kind makes such signatures; libcrypto would do with it whatever the key can.
         func fits(_ key: PublicKeyAlgorithm) -> Bool {
             switch (self, key) {
-            case (.dsa, .dsa), (.ecdsa, .ellipticCurve), (.rsaPKCS1, .rsa), (.rsaPSS, .rsa), (.rsaPSS, .rsaPSS): true
+            case (.dsa, .dsa), (.ecdsa, .ellipticCurve), (.ed25519, .ed25519), (.rsaPKCS1, .rsa), (.rsaPSS, .rsa),
+                (.rsaPSS, .rsaPSS):
+                true
             default: false
             }
         }
+
+        /// Whether the scheme hashes the message itself, and so must have all of it in one piece.
+        var takesMessage: Bool { self == .ed25519 }
     }
 
     let scheme: Scheme
     /// The digest that the algorithm fixes; nil where digestAlgorithm alone says it.
     let digest: DigestAlgorithm?
 
-    /// The name in reports: `rsa-pkcs1`, `rsa-pss`, `ecdsa`, `dsa`.
+    /// The name in reports: `rsa-pkcs1`, `rsa-pss`, `ecdsa`, `ed25519`, `dsa`.
     package var name: String {
         switch scheme {
         case .dsa: "dsa"
         case .ecdsa: "ecdsa"
+        case .ed25519: "ed25519"
         case .rsaPKCS1: "rsa-pkcs1"
         case .rsaPSS: "rsa-pss"
         }
@@ -50,6 +57,8 @@ package struct SignatureAlgorithm: Sendable {
         ([1, 2, 840, 10045, 4, 3, 2], .ecdsa, .sha256),
         ([1, 2, 840, 10045, 4, 3, 3], .ecdsa, .sha384),
         ([1, 2, 840, 10045, 4, 3, 4], .ecdsa, .sha512),
+        // RFC 8419 §2.3 and §3.1: SHA-512, with signed attributes and without.
+        (ASN1ObjectIdentifier.Key.ed25519, .ed25519, .sha512),
         (ASN1ObjectIdentifier.Key.dsa, .dsa, nil),
         ([1, 2, 840, 10040, 4, 3], .dsa, .sha1),
         ([2, 16, 840, 1, 101, 3, 4, 3, 1], .dsa, .sha224),
@@ -68,76 +77,57 @@ package struct SignatureAlgorithm: Sendable {
             scheme = row.scheme
             digest = row.digest
         } else {
-            throw CMSError.unsupported("signature algorithm \(identifier.algorithm)")
+            throw CMSError.unsupported("signature algorithm \(identifier.displayName)")
         }
     }
 
-    /// The algorithm that `key` signs with, and how a SignerInfo names it.
+    /// The algorithm that the key of `certificate` signs with, and how a SignerInfo names it.
     ///
-    /// - Throws: `CMSError.unsupported` for a key that cannot sign.
-    static func signing(with key: PrivateKey, digest: DigestAlgorithm) throws -> (Self, AlgorithmIdentifier) {
-        switch key.algorithm {
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign, or not with this digest.
+    static func signing(for certificate: Certificate, digest: DigestAlgorithm) throws -> (Self, AlgorithmIdentifier) {
+        guard certificate.signatureDigests.contains(digest) else {
+            throw CMSError.unsupported("signing with \(certificate.publicKeyAlgorithm) and \(digest.rawValue)")
+        }
+        switch certificate.publicKeyAlgorithm {
         case .rsa:
-            return try (
+            return (
                 Self(rsa: digest),
                 AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsa, parameters: AlgorithmIdentifier.null)
             )
         case .rsaPSS:
-            let parameters = PSSParameters(digest: digest, mgf: digest, saltLength: digest.byteCount)
+            let parameters = try PSSParameters(signing: digest, publicKeyInfo: certificate.publicKeyInfo)
             let identifier = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsaPSS, parameters: try parameters.encoded())
             return (try Self(identifier), identifier)
         case .ellipticCurve:
             guard let row = rows.first(where: { $0.scheme == .ecdsa && $0.digest == digest }) else { break }
             let identifier = AlgorithmIdentifier(row.oid)
             return (try Self(identifier), identifier)
+        case .ed25519:
+            let identifier = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.ed25519)
+            return (try Self(identifier), identifier)
         default: break
         }
-        throw CMSError.unsupported("signing with \(key.algorithm) and \(digest.rawValue)")
+        throw CMSError.unsupported("signing with \(certificate.publicKeyAlgorithm) and \(digest.rawValue)")
     }
 
-    private init(rsa digest: DigestAlgorithm) throws {
+    private init(rsa digest: DigestAlgorithm) {
         scheme = .rsaPKCS1
         self.digest = digest
     }
 }
 
-/// `RSASSA-PSS-params` (RFC 4055 §3.1).
-struct PSSParameters {
-    var digest = DigestAlgorithm.sha1
-    var mgf = DigestAlgorithm.sha1
-    var saltLength = 20
-
-    init(digest: DigestAlgorithm, mgf: DigestAlgorithm, saltLength: Int) {
-        self.digest = digest
-        self.mgf = mgf
-        self.saltLength = saltLength
-    }
-
-    /// Reads the parameters; absent ones, and every absent field, have the defaults of the RFC.
-    init(_ encoded: [UInt8]?) throws {
-        guard let encoded else { return }
-        for field in try BER.parse(encoded).children(.sequence) {
-            guard let value = try field.children(field.identifier).first else { continue }
-            switch field.identifier {
-            case .context(0): digest = try DigestAlgorithm(named: AlgorithmIdentifier(berEncoded: value))
-            case .context(1): mgf = try DigestAlgorithm(mgf1: AlgorithmIdentifier(berEncoded: value))
-            case .context(2): saltLength = try Int(berEncoded: value)
-            default: break
+extension Certificate {
+    /// The digests that its key can sign with here, the one to prefer first; none if it cannot sign.
+    public var signatureDigests: [DigestAlgorithm] {
+        switch publicKeyAlgorithm {
+        case .ed25519: [.sha512]
+        case .rsa, .ellipticCurve: [.sha256, .sha384, .sha512]
+        case .rsaPSS:
+            (try? PSSParameters.restriction(publicKeyInfo)).map {
+                $0.map { [$0.digest] } ?? [.sha256, .sha384, .sha512]
             }
-        }
-        guard (0...1024).contains(saltLength) else { throw CMSError.malformed(.cms, "PSS salt length") }
-    }
-
-    func encoded() throws -> [UInt8] {
-        try der { coder in
-            try coder.appendConstructedNode(identifier: .sequence) { coder in
-                try coder.serialize(
-                    AlgorithmIdentifier(digest.oid, parameters: AlgorithmIdentifier.null),
-                    explicitlyTaggedWithIdentifier: .context(0)
-                )
-                try coder.serialize(mgf.mgf1, explicitlyTaggedWithIdentifier: .context(1))
-                try coder.serialize(saltLength, explicitlyTaggedWithIdentifier: .context(2))
-            }
+                ?? []
+        case .dsa, .other, .x25519: []
         }
     }
 }
@@ -148,7 +138,7 @@ extension DigestAlgorithm {
     /// - Throws: `CMSError.unsupported`
     init(named identifier: AlgorithmIdentifier) throws {
         guard let digest = DigestAlgorithm(oid: identifier.algorithm) else {
-            throw CMSError.unsupported("digest \(identifier.algorithm)")
+            throw CMSError.unsupported("digest \(identifier.displayName)")
         }
         self = digest
     }
@@ -156,7 +146,7 @@ extension DigestAlgorithm {
     /// The digest inside the identifier of MGF1, the only mask generation function there is.
     init(mgf1 identifier: AlgorithmIdentifier) throws {
         guard identifier.algorithm == ASN1ObjectIdentifier.Key.mgf1, let parameters = identifier.parameters else {
-            throw CMSError.unsupported("mask generation function \(identifier.algorithm)")
+            throw CMSError.unsupported("mask generation function \(identifier.displayName)")
         }
         try self.init(named: AlgorithmIdentifier(berEncoded: parameters))
     }

@@ -23,6 +23,8 @@ public struct Certificate: Sendable {
     /// Whether an address was left out of `addresses` because it holds control or non-ASCII characters where there
     /// must not be any, or is empty.
     public let hasMalformedAddress: Bool
+    /// The addresses that stand there as SmtpUTF8Mailbox (RFC 9598).
+    let internationalAddresses: [String]
     /// Nil if the extension is absent.
     public let keyUsage: KeyUsage?
     /// Dotted object identifiers; nil if the extension is absent.
@@ -31,6 +33,8 @@ public struct Certificate: Sendable {
     public let isCertificateAuthority: Bool
     public let subjectKeyIdentifier: [UInt8]?
     public let authorityKeyIdentifier: [UInt8]?
+    /// The DER of the SMIMECapabilities that its issuer put into it (RFC 4262); nil if there are none.
+    public let capabilitiesEncoding: [UInt8]?
     /// The DER of the SubjectPublicKeyInfo.
     public let publicKeyInfo: [UInt8]
     public let publicKeyAlgorithm: PublicKeyAlgorithm
@@ -55,10 +59,12 @@ public struct Certificate: Sendable {
         publicKeyInfo = fields.publicKeyInfo
         publicKeyAlgorithm = try parsing(.certificate) { try PublicKeyAlgorithm(publicKeyInfo: fields.publicKeyInfo) }
         signatureAlgorithm = CertificateSignature.name(fields.signatureAlgorithm)
+        internationalAddresses = extensions.internationalAddresses
         (keyUsage, extendedKeyUsages) = (extensions.keyUsage, extensions.extendedKeyUsages)
         isCertificateAuthority = extensions.isCertificateAuthority
         subjectKeyIdentifier = extensions.subjectKeyIdentifier
         authorityKeyIdentifier = extensions.authorityKeyIdentifier
+        capabilitiesEncoding = extensions.capabilities
         let named = extensions.hasAddress ? extensions.addresses : subject.emailAddresses
         addresses = named.filter(CertificateExtensions.isFit)
         hasMalformedAddress = extensions.hasMalformedAddress || addresses.count < named.count
@@ -87,7 +93,11 @@ extension Certificate {
     }
 
     /// Whether the certificate lets mail be encrypted to its key.
-    public var canEncrypt: Bool { !isCertificateAuthority && isForMail && keyUsageAllowsEncryption }
+    public var canEncrypt: Bool { !isCertificateAuthority && keyAllowsEncryption }
+
+    /// Whether purpose, key usage and kind of key let mail be encrypted to it, be it an authority's: basicConstraints
+    /// only add to what a key may do (RFC 5280 §4.2.1.9), and self-signed certificates often say so without need.
+    public var keyAllowsEncryption: Bool { isForMail && keyUsageAllowsEncryption }
 
     /// Whether the extended key usage admits S/MIME: emailProtection or anyExtendedKeyUsage, or no such extension.
     ///

@@ -11,9 +11,13 @@ struct CertificateExtensions {
     private(set) var authorityKeyIdentifier: [UInt8]?
     /// The mail addresses of the subject alternative name that can be read as text.
     private(set) var addresses: [String] = []
+    /// Those of them that are SmtpUTF8Mailbox.
+    private(set) var internationalAddresses: [String] = []
     /// Whether the subject alternative name has a mail address, readable or not.
     private(set) var hasAddress = false
     private(set) var hasMalformedAddress = false
+    /// The DER of the SMIMECapabilities (RFC 4262); nil also if they cannot be read.
+    private(set) var capabilities: [UInt8]?
 
     init(_ nodes: [ASN1Node]) throws {
         var seen: Set<ASN1ObjectIdentifier> = []
@@ -42,6 +46,8 @@ struct CertificateExtensions {
             authorityKeyIdentifier = try fields.optional(.context(0))?.octets()
         case [2, 5, 29, 37]:
             extendedKeyUsages = try ElementReader(ASN1Node.read(value)).remaining.map { "\(try $0.objectIdentifier())" }
+        case ASN1ObjectIdentifier.CMSAttribute.smimeCapabilities:
+            if value.count <= 4096, (try? SMIMECapability.list(value)) != nil { capabilities = value }
         default: break
         }
     }
@@ -64,7 +70,9 @@ struct CertificateExtensions {
             } else if name.identifier == .context(0) {
                 var fields = try ElementReader(name, .context(0))
                 guard try fields.next(.objectIdentifier).objectIdentifier() == Self.smtpUTF8Mailbox else { continue }
-                add(try fields.next(.context(0)).onlyChild().directoryString)
+                let address = try fields.next(.context(0)).onlyChild().directoryString
+                if let address { internationalAddresses.append(address) }
+                add(address)
             }
         }
     }

@@ -36,6 +36,13 @@ public struct DistinguishedName: Hashable, Sendable {
     /// The values of emailAddress, as they were written.
     public var emailAddresses: [String] { texts(.NameAttributes.emailAddress) }
 
+    /// Whether line breaks, NUL or the like stand in it, which no honest name has.
+    public var holdsControlCharacters: Bool {
+        relativeNames.joined().contains { attribute in
+            attribute.text?.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } ?? false
+        }
+    }
+
     /// Whether both name the same entity: case and blanks do not count, the string type neither.
     ///
     /// RFC 5280 §7.1, as far as libcrypto goes (`X509_NAME_cmp`): ASCII letters only are folded.

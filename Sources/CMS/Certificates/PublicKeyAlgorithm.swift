@@ -25,8 +25,8 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         case ASN1ObjectIdentifier.Key.rsaPSS: self = .rsaPSS(try Self.modulusBits(key.bits()))
         case ASN1ObjectIdentifier.Key.ellipticCurve: self = .ellipticCurve(try Self.curve(identifier.parameters))
         case ASN1ObjectIdentifier.Key.dsa: self = .dsa
-        case [1, 3, 101, 110]: self = .x25519
-        case [1, 3, 101, 112]: self = .ed25519
+        case ASN1ObjectIdentifier.Key.x25519: self = .x25519
+        case ASN1ObjectIdentifier.Key.ed25519: self = .ed25519
         default: self = .other("\(identifier.algorithm)")
         }
     }
@@ -62,11 +62,25 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         return curves.first { $0.oid == oid }?.name ?? "\(oid)"
     }
 
-    private static let curves: [(oid: ASN1ObjectIdentifier, name: String)] = [
-        (.NamedCurves.secp256r1, "P-256"), (.NamedCurves.secp384r1, "P-384"), (.NamedCurves.secp521r1, "P-521"),
-        ([1, 3, 132, 0, 10], "secp256k1"),
-        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 7], "brainpoolP256r1"), ([1, 3, 36, 3, 3, 2, 8, 1, 1, 11], "brainpoolP384r1"),
-        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 13], "brainpoolP512r1"),
+    /// The size of the curve's field; nil for a key on none of the curves below.
+    var curveBits: Int? {
+        guard case .ellipticCurve(let name) = self else { return nil }
+        return Self.curves.first { $0.name == name }?.bits
+    }
+
+    /// The curves of RFC 5480 §2.1.1.1 and RFC 5639 §4, and secp256k1.
+    private static let curves: [(oid: ASN1ObjectIdentifier, name: String, bits: Int)] = [
+        (.NamedCurves.secp256r1, "P-256", 256), (.NamedCurves.secp384r1, "P-384", 384),
+        (.NamedCurves.secp521r1, "P-521", 521), ([1, 3, 132, 0, 33], "P-224", 224),
+        ([1, 3, 132, 0, 10], "secp256k1", 256),
+        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 5], "brainpoolP224r1", 224),
+        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 7], "brainpoolP256r1", 256),
+        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 8], "brainpoolP256t1", 256),
+        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 9], "brainpoolP320r1", 320),
+        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 11], "brainpoolP384r1", 384),
+        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 12], "brainpoolP384t1", 384),
+        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 13], "brainpoolP512r1", 512),
+        ([1, 3, 36, 3, 3, 2, 8, 1, 1, 14], "brainpoolP512t1", 512),
     ]
 }
 

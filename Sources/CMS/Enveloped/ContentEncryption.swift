@@ -2,37 +2,41 @@ import COpenSSL
 import SwiftASN1
 
 /// A content-encryption algorithm with the parameters of one message.
-struct ContentEncryption: Sendable {
+package struct ContentEncryption: Sendable {
     let cipher: ContentCipher
     let iv: [UInt8]
     /// The length of the key in bytes.
     let keyCount: Int
-    /// The length of the authentication tag in bytes; 0 for CBC.
+    /// The length of the authentication tag in bytes, as the parameters say; 0 for CBC.
     let tagCount: Int
 
     /// Reads what `EncryptedContentInfo` says.
     ///
     /// - Throws: `CMSError.unsupported` with the number of an algorithm that has no row; `CMSError.malformed` for
     ///   parameters that no sender may write.
-    init(_ identifier: AlgorithmIdentifier) throws {
+    package init(_ identifier: AlgorithmIdentifier) throws {
         guard let cipher = ContentCipher(oid: identifier.algorithm) else {
-            throw CMSError.unsupported("content encryption \(identifier.algorithm)")
+            throw CMSError.unsupported("content encryption \(identifier.displayName)")
         }
         guard let parameters = identifier.parameters else { throw CMSError.malformed(.cms, "cipher parameters") }
         self.cipher = cipher
-        if cipher.mode == .gcm {
-            (iv, tagCount) = try Self.gcmParameters(parameters)
+        switch cipher.mode {
+        case .gcm, .ccm:
+            (iv, tagCount) = try Self.nonceAndTagCount(parameters)
             keyCount = cipher.keyCount
-        } else if cipher.oid == ContentCipher.rc2OID {
+            try checkNonceAndTag()
+            return
+        case .chacha:
+            iv = Array(try ASN1OctetString(berEncoded: parameters).bytes)
+            (keyCount, tagCount) = (cipher.keyCount, Self.longestTag)
+        case .cbc where cipher.oid == ContentCipher.rc2OID:
             (iv, keyCount) = try Self.rc2Parameters(parameters)
             tagCount = 0
-        } else {
+        case .cbc:
             iv = Array(try ASN1OctetString(berEncoded: parameters).bytes)
             (keyCount, tagCount) = (cipher.keyCount, 0)
         }
-        guard cipher.mode == .gcm || iv.count == cipher.ivCount else {
-            throw CMSError.malformed(.cms, "cipher parameters")
-        }
+        guard iv.count == cipher.ivCount else { throw CMSError.malformed(.cms, "cipher parameters") }
     }
 
     /// A fresh encryption with a random vector.
@@ -40,8 +44,10 @@ struct ContentEncryption: Sendable {
         self.cipher = cipher
         iv = try randomBytes(count: cipher.ivCount)
         keyCount = cipher.keyCount
-        tagCount = cipher.mode == .gcm ? 16 : 0
+        tagCount = cipher.isAuthenticated ? Self.longestTag : 0
     }
+
+    private static let longestTag = 16
 
     /// The AlgorithmIdentifier to write.
     var identifier: AlgorithmIdentifier {
@@ -59,8 +65,10 @@ struct ContentEncryption: Sendable {
     }
 
     /// The cipher at work with `key`.
-    func makeContext(_ key: SecretBytes, isEncrypting: Bool) throws -> CipherContext {
-        let (isGCM, isRC2) = (cipher.mode == .gcm, cipher.oid == ContentCipher.rc2OID)
+    ///
+    /// - Parameter tag: what must be found, for the mode that has to know it beforehand: CCM.
+    package func makeContext(_ key: SecretBytes, isEncrypting: Bool, tag: [UInt8] = []) throws -> CipherContext {
+        let (isRC2, hasNonce) = (cipher.oid == ContentCipher.rc2OID, cipher.isAuthenticated)
         let library = isRC2 ? try Libcrypto.legacy() : nil
         return try key.withBytes { bytes throws(OpenSSLError) in
             try CipherContext(
@@ -70,8 +78,17 @@ struct ContentEncryption: Sendable {
                 isEncrypting: isEncrypting,
                 library: library
             ) { context throws(OpenSSLError) in
-                if isGCM {
+                if hasNonce {
                     let result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, CInt(iv.count), nil)
+                    try check(result, "EVP_CIPHER_CTX_ctrl")
+                }
+                if isEncrypting, cipher.mode == .ccm {
+                    let result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(tagCount), nil)
+                    try check(result, "EVP_CIPHER_CTX_ctrl")
+                }
+                if !tag.isEmpty {
+                    var tag = tag
+                    let result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(tag.count), &tag)
                     try check(result, "EVP_CIPHER_CTX_ctrl")
                 }
                 if isRC2 {
@@ -83,16 +100,21 @@ struct ContentEncryption: Sendable {
         }
     }
 
-    /// `GCMParameters` (RFC 5084 §3.2): the tag length defaults to 12 octets, and no tag is shorter.
-    private static func gcmParameters(_ encoded: [UInt8]) throws -> (nonce: [UInt8], tagCount: Int) {
+    /// `GCMParameters` and `CCMParameters` (RFC 5084 §3): the tag length defaults to 12 octets.
+    private static func nonceAndTagCount(_ encoded: [UInt8]) throws -> (nonce: [UInt8], tagCount: Int) {
         try BER.sequence(BER.parse(encoded), identifier: .sequence) { nodes in
             let nonce = Array(try ASN1OctetString(berEncoded: &nodes).bytes)
-            let tagCount = try nodes.next().map { try Int(berEncoded: $0) } ?? 12
-            guard (12...16).contains(tagCount), (1...64).contains(nonce.count) else {
-                throw CMSError.malformed(.cms, "GCM parameters")
-            }
-            return (nonce, tagCount)
+            return (nonce, try nodes.next().map { try Int(berEncoded: $0) } ?? 12)
         }
+    }
+
+    /// Refuses what the mode does not allow, and every tag under 12 octets.
+    private func checkNonceAndTag() throws {
+        let isCCM = cipher.mode == .ccm
+        // libcrypto's GCM takes nonces of up to 128 octets.
+        guard (12...Self.longestTag).contains(tagCount), !isCCM || tagCount.isMultiple(of: 2),
+            (isCCM ? 7...13 : 1...128).contains(iv.count)
+        else { throw CMSError.malformed(.cms, "\(cipher.name) parameters") }
     }
 
     /// `RC2-CBCParameter` (RFC 3370 §5.2): the version stands for the effective key bits.

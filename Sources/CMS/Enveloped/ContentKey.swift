@@ -17,12 +17,34 @@ extension RecipientInfo {
         switch wrapping {
         case .unsupported(let what):
             throw CMSError.unsupported(what)
+        case .password, .secretKey: throw CMSError.unsupported("\(kind.rawValue) recipients with a private key")
         case .transport(let padding):
             return ContentKey(bytes: transported(key, padding, substitute))
         case .agreement(let scheme, let wrap, let point, let material):
             let unwrapped = try? agreed(key, scheme, wrap, point, material)
             return ContentKey(bytes: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
         }
+    }
+
+    /// Unwraps the content-encryption key of `count` bytes with a secret that both sides have.
+    ///
+    /// - Throws: `CMSError.unsupported` for a kind or algorithm we cannot open, `CMSError.limitExceeded` for a
+    ///   derivation that takes too long. A secret that does not fit is no error but a random key.
+    func unwrap(with secret: SharedSecret, keyCount count: Int) throws -> ContentKey {
+        let substitute = try SecretBytes.random(count: count)
+        let unwrapped: SecretBytes?
+        switch (wrapping, secret.kind) {
+        case (.unsupported(let what), _): throw CMSError.unsupported(what)
+        case (.secretKey(let wrap, _), .key(let key, _)):
+            unwrapped = try? wrap.unwrap(encryptedKey, under: key)
+        case (.password(let derivation, let wrap), .password(let password)):
+            var budget = DerivationBudget()
+            try derivation.spend(from: &budget)
+            let key = try derivation.derive(password, count: wrap.cipher.keyCount)
+            unwrapped = try wrap.unwrap(encryptedKey, under: key)
+        default: throw CMSError.unsupported("\(kind.rawValue) recipients with another kind of secret")
+        }
+        return ContentKey(bytes: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
     }
 
     /// Chooses between the decrypted and the substitute key without a branch on which it is.

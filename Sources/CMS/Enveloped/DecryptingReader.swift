@@ -11,12 +11,17 @@ final class DecryptingReader: ByteReader {
     private let reader: BERReader
     private let layout: EnvelopedLayout
     private let ciphertext: OctetStringReader
-    private let context: CipherContext
+    private let work: Work
     private let tagCount: Int
     private let attributes: [UInt8]?
     private let input = Window()
-    private var pending: [UInt8] = []
+    private var pending: ArraySlice<UInt8> = []
     private var isAtEnd = false
+
+    private enum Work {
+        case streaming(CipherContext)
+        case whole(WholeDecryption)
+    }
 
     /// Room that the cipher may need beyond its input.
     private static let slack = 64
@@ -25,10 +30,15 @@ final class DecryptingReader: ByteReader {
         reader = BERReader(try stream.makeReader())
         layout = try EnvelopedLayout(reader, skipsRecipients: true)
         ciphertext = try OctetStringReader(reader, identifier: .context(0))
-        context = try encryption.makeContext(key.bytes, isEncrypting: false)
         tagCount = encryption.tagCount
         self.attributes = attributes
-        if let attributes { try context.authenticate(attributes) }
+        if encryption.cipher.mode == .ccm {
+            work = .whole(WholeDecryption(encryption, key.bytes))
+        } else {
+            let context = try encryption.makeContext(key.bytes, isEncrypting: false)
+            if let attributes { try context.authenticate(attributes) }
+            work = .streaming(context)
+        }
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
@@ -37,7 +47,7 @@ final class DecryptingReader: ByteReader {
         while !isAtEnd {
             let room = min(buffer.count - Self.slack, input.bytes.count)
             let count = try ciphertext.read(into: UnsafeMutableRawBufferPointer(rebasing: input.bytes[..<room]))
-            let written = count > 0 ? try context.update(input.prefix(count), into: buffer) : try finish(into: buffer)
+            let written = count > 0 ? try update(input.prefix(count), into: buffer) : try finish(into: buffer)
             if written > 0 { return written }
         }
         return 0
@@ -47,12 +57,21 @@ final class DecryptingReader: ByteReader {
     private func readPending(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         if pending.isEmpty {
             let window = Window(size: 4096)
-            pending = Array(window.prefix(try read(into: window.bytes)))
+            pending = Array(window.prefix(try read(into: window.bytes)))[...]
         }
         let count = min(buffer.count, pending.count)
         buffer.copyBytes(from: pending.prefix(count))
         pending.removeFirst(count)
         return count
+    }
+
+    private func update(_ input: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        switch work {
+        case .streaming(let context): return try context.update(input, into: buffer)
+        case .whole(let decryption):
+            try decryption.append(input)
+            return 0
+        }
     }
 
     private func finish(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
@@ -64,8 +83,14 @@ final class DecryptingReader: ByteReader {
             guard trailer.tag.count == tagCount, trailer.authenticatedAttributes == attributes else {
                 throw CMSError.decryptionFailed
             }
-            try context.expectTag(trailer.tag)
         }
-        return try context.finish(into: buffer)
+        switch work {
+        case .streaming(let context):
+            if layout.isAuthenticated { try context.expectTag(trailer.tag) }
+            return try context.finish(into: buffer)
+        case .whole(let decryption):
+            pending = try decryption.finish(tag: trailer.tag, attributes: attributes)[...]
+            return pending.isEmpty ? 0 : try readPending(into: buffer)
+        }
     }
 }

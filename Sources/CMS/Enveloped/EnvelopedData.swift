@@ -7,6 +7,9 @@ import SwiftASN1
 /// runs over the whole message once; only what that returns can be read.
 /// RFC 5652 §6, RFC 5083
 public struct EnvelopedData: Sendable {
+    /// How many recipients there may be.
+    public static let maximumRecipients = EnvelopedLayout.maximumRecipients
+
     /// Every way in, in the order of the message.
     public let recipients: [RecipientInfo]
     /// Whether the structure is AuthEnvelopedData.
@@ -38,6 +41,14 @@ public struct EnvelopedData: Sendable {
     public func key(for recipient: RecipientInfo, with key: PrivateKey) throws -> ContentKey {
         let encryption = try contentEncryption()
         return try reporting(.cms) { try recipient.unwrap(with: key, keyCount: encryption.keyCount) }
+    }
+
+    /// The content-encryption key for `recipient`, unwrapped with a secret that both sides have.
+    ///
+    /// - Throws: as `key(for:with:)`, and `CMSError.limitExceeded` for a derivation that takes too long.
+    public func key(for recipient: RecipientInfo, with secret: SharedSecret) throws -> ContentKey {
+        let encryption = try contentEncryption()
+        return try reporting(.cms) { try recipient.unwrap(with: secret, keyCount: encryption.keyCount) }
     }
 
     /// Decrypts everything once, keeps nothing, and says whether it was sound.

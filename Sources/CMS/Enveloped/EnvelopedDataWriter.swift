@@ -1,7 +1,7 @@
 public import Streams
 import SwiftASN1
 
-/// Writes EnvelopedData (CBC) or AuthEnvelopedData (GCM) in DER around content of a known length.
+/// Writes EnvelopedData (CBC) or AuthEnvelopedData (the other modes) in DER around content of a known length.
 ///
 /// RFC 5652 §6.1, RFC 5083 §2.1
 public struct EnvelopedDataWriter {
@@ -14,18 +14,26 @@ public struct EnvelopedDataWriter {
 
     /// Makes a content-encryption key, wraps it for every recipient, and lays the structure out.
     ///
-    /// - Parameter contentCount: how many bytes of plaintext will be written, exactly.
+    /// - Parameters:
+    ///   - secrets: what opens it beside the recipients' keys.
+    ///   - contentCount: how many bytes of plaintext will be written, exactly.
     /// - Throws: `CMSError.unsupported` for a certificate that cannot be encrypted to, `CMSError.openSSL`.
-    public init(to recipients: [Recipient], cipher: ContentCipher, contentCount: Int) throws {
-        guard !cipher.isHistoric else { throw CMSError.unsupported("writing \(cipher.name)") }
+    public init(
+        to recipients: [Recipient],
+        secrets: [SharedSecret] = [],
+        cipher: ContentCipher,
+        contentCount: Int
+    ) throws {
+        guard cipher.isWritable else { throw CMSError.unsupported("writing \(cipher.name)") }
         encryption = try ContentEncryption(writing: cipher)
         key = try SecretBytes.random(count: encryption.keyCount)
         let (key, encryption) = (key, encryption)
         frame = try reporting(.cms) {
-            let infos = try recipients.map { try $0.recipientInfo(for: key) }.sorted {
-                $0.lexicographicallyPrecedes($1)
-            }
-            return try Self.layOut(infos, recipients, encryption, contentCount)
+            let infos =
+                try recipients.map { try $0.recipientInfo(for: key) } + secrets.map { try $0.recipientInfo(for: key) }
+            let version = encryption.cipher.isAuthenticated ? 0 : Self.version(recipients, secrets)
+            let sorted = infos.sorted { $0.lexicographicallyPrecedes($1) }
+            return try Self.layOut(sorted, version: version, encryption, contentCount)
         }
     }
 
@@ -46,9 +54,20 @@ public struct EnvelopedDataWriter {
         try sink.write(frame.suffix.dropLast(tag.count) + tag)
     }
 
+    /// The version of EnvelopedData (RFC 5652 §6.1): 3 with a password, 2 once another RecipientInfo is not version 0.
+    private static func version(_ recipients: [Recipient], _ secrets: [SharedSecret]) -> Int {
+        let hasPassword = secrets.contains { if case .password = $0.kind { true } else { false } }
+        guard !hasPassword else { return 3 }
+        let isPlain = recipients.allSatisfy { recipient in
+            if case .rsa = recipient.certificate.publicKeyAlgorithm { return !recipient.isNamedByKeyIdentifier }
+            return false
+        }
+        return isPlain && secrets.isEmpty ? 0 : 2
+    }
+
     private static func layOut(
         _ infos: [[UInt8]],
-        _ recipients: [Recipient],
+        version: Int,
         _ encryption: ContentEncryption,
         _ contentCount: Int
     ) throws -> DERFrame {
@@ -62,13 +81,8 @@ public struct EnvelopedDataWriter {
         var frame = DERFrame(.context(0), contentCount: ciphertextCount)
         frame.wrap(.sequence, before: contentInfo)
 
-        // RFC 5652 §6.1: version 2 once a RecipientInfo is not version 0; AuthEnvelopedData is always 0.
-        let isPlain = recipients.allSatisfy { recipient in
-            if case .rsa = recipient.certificate.publicKeyAlgorithm { return !recipient.usesKeyIdentifier }
-            return false
-        }
         let infoCount = infos.reduce(0) { $0 + $1.count }
-        let version = try der { try $0.serialize(isAuthenticated || isPlain ? 0 : 2) }
+        let version = try der { try $0.serialize(version) }
         let set = DERFrame.header(.set, isConstructed: true, length: infoCount) + infos.flatMap { $0 }
         let mac = DERFrame.header(.octetString, isConstructed: false, length: encryption.tagCount)
         let trailer = isAuthenticated ? mac + [UInt8](repeating: 0, count: encryption.tagCount) : []

@@ -6,12 +6,28 @@ public struct Recipient: Sendable {
     public enum RSAWrapping: String, CaseIterable, Sendable {
         /// RSAES-OAEP with SHA-256 (RFC 8551 §2.3).
         case oaep
+        /// RSAES-OAEP with its default, SHA-1, whose collisions do no harm here (RFC 3560 §2.3).
+        case oaepSHA1 = "oaep-sha1"
+        case oaepSHA384 = "oaep-sha384"
+        case oaepSHA512 = "oaep-sha512"
         /// RSAES-PKCS1-v1_5, for readers that know no other.
         case pkcs1
+
+        /// The digest for hashing and mask generation; nil for PKCS1-v1_5.
+        var digest: DigestAlgorithm? {
+            switch self {
+            case .oaep: .sha256
+            case .oaepSHA1: .sha1
+            case .oaepSHA384: .sha384
+            case .oaepSHA512: .sha512
+            case .pkcs1: nil
+            }
+        }
     }
 
     public let certificate: Certificate
-    /// Whether the RecipientInfo names the certificate by its key identifier instead of issuer and serial number.
+    /// Whether the RecipientInfo names the certificate by its key identifier, if it has one, instead of issuer and
+    /// serial number.
     public var usesKeyIdentifier: Bool
     public var rsaWrapping: RSAWrapping
 
@@ -20,6 +36,9 @@ public struct Recipient: Sendable {
         self.rsaWrapping = rsaWrapping
         self.usesKeyIdentifier = usesKeyIdentifier
     }
+
+    /// Whether the RecipientInfo truly names the certificate so.
+    var isNamedByKeyIdentifier: Bool { usesKeyIdentifier && certificate.subjectKeyIdentifier != nil }
 
     private var identifier: EntityIdentifier {
         if usesKeyIdentifier, let identifier = certificate.subjectKeyIdentifier {
@@ -31,11 +50,11 @@ public struct Recipient: Sendable {
     /// The DER of the RecipientInfo that lets this recipient unwrap `key`.
     ///
     /// - Throws: `CMSError.unsupported` for a certificate whose key cannot be encrypted to.
-    func recipientInfo(for key: SecretBytes) throws -> [UInt8] {
+    package func recipientInfo(for key: SecretBytes) throws -> [UInt8] {
         switch certificate.publicKeyAlgorithm {
         case .rsa: return try keyTransport(key)
-        case .ellipticCurve(let curve):
-            guard let scheme = KeyAgreementScheme(curve: curve) else { break }
+        case .ellipticCurve, .x25519:
+            guard let scheme = KeyAgreementScheme(writingFor: certificate.publicKeyAlgorithm) else { break }
             return try keyAgreement(key, scheme)
         default: break
         }
@@ -45,11 +64,16 @@ public struct Recipient: Sendable {
     private func keyTransport(_ key: SecretBytes) throws -> [UInt8] {
         let padding: RSAPadding
         let algorithm: AlgorithmIdentifier
-        switch rsaWrapping {
-        case .oaep:
-            padding = .oaep(digest: .sha256, mgf: .sha256, label: [])
-            algorithm = try OAEPParameters.identifier(.sha256)
-        case .pkcs1:
+        if let digest = rsaWrapping.digest {
+            // RFC 8017 §7.1.1: the modulus must have room for two digests and two octets beside the key.
+            guard case .rsa(let bits) = certificate.publicKeyAlgorithm,
+                (bits + 7) / 8 >= 2 * digest.byteCount + 2 + key.count
+            else {
+                throw CMSError.unsupported("OAEP with \(digest.rawValue) and \(certificate.publicKeyAlgorithm)")
+            }
+            padding = .oaep(digest: digest, mgf: digest, label: [])
+            algorithm = try OAEPParameters.identifier(digest)
+        } else {
             padding = .pkcs1
             algorithm = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsa, parameters: AlgorithmIdentifier.null)
         }
@@ -58,7 +82,7 @@ public struct Recipient: Sendable {
         }
         return try der { coder in
             try coder.appendConstructedNode(identifier: .sequence) { coder in
-                try coder.serialize(usesKeyIdentifier ? 2 : 0)
+                try coder.serialize(isNamedByKeyIdentifier ? 2 : 0)
                 identifier.serialize(into: &coder)
                 try coder.serialize(algorithm)
                 try coder.serialize(ASN1OctetString(contentBytes: encrypted[...]))
@@ -74,13 +98,15 @@ public struct Recipient: Sendable {
         let wrappingKey = try scheme.keyEncryptionKey(from: secret, wrap: wrap, userKeyingMaterial: nil)
         let encrypted = try wrap.wrap(key, under: wrappingKey)
         let point = try ephemeral.encodedPublicKey()
-        let wrapIdentifier = try der { try $0.serialize(wrap.identifier) }
+        let wrapIdentifier = try wrap.identifier.encoded()
+        typealias Key = ASN1ObjectIdentifier.Key
+        let kind = certificate.publicKeyAlgorithm == .x25519 ? Key.x25519 : Key.ellipticCurve
         return try der { coder in
             try coder.appendConstructedNode(identifier: .context(1)) { coder in
                 try coder.serialize(3)
                 try coder.appendConstructedNode(identifier: .context(0)) { coder in
                     try coder.appendConstructedNode(identifier: .context(1)) { coder in
-                        try coder.serialize(AlgorithmIdentifier(ASN1ObjectIdentifier.Key.ellipticCurve))
+                        try coder.serialize(AlgorithmIdentifier(kind))
                         try coder.serialize(ASN1BitString(bytes: point[...]))
                     }
                 }

@@ -17,6 +17,10 @@ public struct RecipientInfo: Sendable {
     /// How the content-encryption key is wrapped.
     enum Wrapping: Sendable {
         case transport(RSAPadding)
+        /// Under a key derived from a password (RFC 5652 §6.2.4).
+        case password(KeyDerivation, PasswordKeyWrap)
+        /// Under a key that both sides have, and its name (RFC 5652 §6.2.3).
+        case secretKey(KeyWrap, identifier: [UInt8])
         case agreement(KeyAgreementScheme, KeyWrap, point: [UInt8], userKeyingMaterial: [UInt8]?)
         /// A kind or algorithm that we cannot open; the payload names it.
         case unsupported(String)
@@ -35,7 +39,9 @@ public struct RecipientInfo: Sendable {
         switch wrapping {
         case .transport(.oaep(let digest, let mgf, _)): "\(digest.rawValue), mgf1 with \(mgf.rawValue)"
         case .agreement(let scheme, let wrap, _, _):
-            "\(scheme.kdfDigest.rawValue) kdf, \(wrap.identifier.algorithm.displayName)"
+            "\(scheme.derivationName), \(wrap.identifier.algorithm.displayName)"
+        case .password(let derivation, let wrap): "\(derivation.name), \(wrap.cipher.name)"
+        case .secretKey(_, let identifier): "key \(identifier.hexadecimal)"
         case .transport, .unsupported: nil
         }
     }
@@ -45,14 +51,14 @@ public struct RecipientInfo: Sendable {
         switch node.identifier {
         case .sequence: try [keyTransport(node)]
         case .context(1): try keyAgreement(node)
-        case .context(2): [named(.keyEncryptionKey, algorithm(of: node))]
-        case .context(3): [named(.password, algorithm(of: node))]
+        case .context(2): [secretKey(node)]
+        case .context(3): [password(node)]
         default: [other(node)]
         }
     }
 
     /// The key-encryption algorithm of KEKRecipientInfo and PasswordRecipientInfo: what stands before the key.
-    private static func algorithm(of node: ASN1Node) -> String? {
+    static func algorithm(of node: ASN1Node) -> String? {
         guard let fields = try? node.children().suffix(2), fields.count == 2, let field = fields.first else {
             return nil
         }
@@ -70,7 +76,7 @@ public struct RecipientInfo: Sendable {
         return named(.other, mechanism.displayName, try? EntityIdentifier(berEncoded: kem[1]))
     }
 
-    private static func named(_ kind: Kind, _ algorithm: String?, _ identifier: EntityIdentifier? = nil) -> Self {
+    static func named(_ kind: Kind, _ algorithm: String?, _ identifier: EntityIdentifier? = nil) -> Self {
         RecipientInfo(
             kind: kind,
             identifier: identifier,
@@ -107,7 +113,7 @@ public struct RecipientInfo: Sendable {
                 guard case .unsupported(let what) = error else { throw error }
                 return ("rsa-oaep", .unsupported(what))
             }
-        default: return (algorithm.displayName, .unsupported("key transport \(algorithm.algorithm)"))
+        default: return (algorithm.displayName, .unsupported("key transport \(algorithm.displayName)"))
         }
     }
 
@@ -142,12 +148,12 @@ public struct RecipientInfo: Sendable {
         userKeyingMaterial: [UInt8]?
     ) -> Wrapping {
         guard let scheme = KeyAgreementScheme(oid: algorithm.algorithm) else {
-            return .unsupported("key agreement \(algorithm.algorithm)")
+            return .unsupported("key agreement \(algorithm.displayName)")
         }
         guard let point else { return .unsupported("key agreement with a static originator key") }
         guard let inner = algorithm.parameters, let identifier = try? AlgorithmIdentifier(berEncoded: inner),
             let wrap = try? KeyWrap(identifier)
-        else { return .unsupported("key wrap of \(algorithm.algorithm)") }
+        else { return .unsupported("key wrap of \(algorithm.displayName)") }
         return .agreement(scheme, wrap, point: point, userKeyingMaterial: userKeyingMaterial)
     }
 

@@ -11,12 +11,12 @@ enum PEM {
         let headers: [String]
         /// The decoded body.
         let der: [UInt8]
-        /// The lines as they were, for libcrypto where the header fields matter.
+        /// The lines as they were, for libcrypto where header fields matter; empty if there are none.
         let text: [UInt8]
     }
 
     /// The most blocks that are read from one file.
-    static let maximumBlocks = 4000
+    static let maximumBlocks = 100_000
 
     /// Whether `bytes` have the mark of a PEM block anywhere.
     static func isPEM(_ bytes: [UInt8]) -> Bool {
@@ -49,16 +49,24 @@ enum PEM {
     private static func block(_ label: String, _ lines: [ArraySlice<UInt8>]) throws(CMSError) -> Block {
         let headers = lines.prefix { $0.contains(UInt8(ascii: ":")) }
         let body = lines.dropFirst(headers.count)
-        let text = ["-----BEGIN \(label)-----"] + headers.map { String(decoding: $0, as: UTF8.self) } + [""]
         do {
             return Block(
                 label: label,
                 headers: headers.map { String(decoding: $0, as: UTF8.self) },
                 der: try [UInt8](base64: body.reduce(into: [UInt8]()) { $0 += $1 }),
-                text: Array(text.filter { !headers.isEmpty || !$0.isEmpty }.joined(separator: "\n").utf8) + [0x0a]
-                    + body.reduce(into: [UInt8]()) { $0 += $1 + [0x0a] } + Array("-----END \(label)-----\n".utf8)
+                text: headers.isEmpty ? [] : text(label, headers, body)
             )
         } catch { throw .malformed(.pem, "\(label) is not base64") }
+    }
+
+    private static func text(
+        _ label: String,
+        _ headers: ArraySlice<ArraySlice<UInt8>>,
+        _ body: ArraySlice<ArraySlice<UInt8>>
+    ) -> [UInt8] {
+        let blank: [ArraySlice<UInt8>] = [[]]
+        let lines = (headers + blank + body).flatMap { $0 + [0x0a] }
+        return Array("-----BEGIN \(label)-----\n".utf8) + lines + Array("-----END \(label)-----\n".utf8)
     }
 
     private static func trim(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

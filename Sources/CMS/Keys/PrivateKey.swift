@@ -29,7 +29,9 @@ public struct PrivateKey: Sendable {
     /// libcrypto: `d2i_PKCS8_PRIV_KEY_INFO`, `EVP_PKCS82PKEY_ex`
     public init(pkcs8: [UInt8]) throws(CMSError) {
         Libcrypto.start()
-        let pointer = pkcs8.withUnsafeBufferPointer { bytes in
+        var first = Self.firstVersion(pkcs8)
+        defer { first?.wipe() }
+        let pointer = (first ?? pkcs8).withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
             return d2i_PKCS8_PRIV_KEY_INFO(nil, &start, bytes.count)
         }
@@ -39,6 +41,17 @@ public struct PrivateKey: Sendable {
         let key = info.withPointer { Owned<EVP_PKEY>(adopting: EVP_PKCS82PKEY_ex($0, nil, nil)) }
         guard let key else { throw .unsupported("private key: \(OpenSSLError("EVP_PKCS82PKEY_ex"))") }
         try self.init(Handle(key))
+    }
+
+    /// OneAsymmetricKey (RFC 5958 §2), the second version, as the first, which has no public key and is all that
+    /// libcrypto reads; nil if it is no second version. The bytes are the caller's to wipe.
+    private static func firstVersion(_ pkcs8: [UInt8]) -> [UInt8]? {
+        guard let fields = try? ElementExtent.elements(of: pkcs8, limit: 3), fields.count == 3,
+            pkcs8[fields[0].range] == [0x02, 0x01, 0x01]
+        else { return nil }
+        let inner = fields[1].range.lowerBound..<fields[2].range.upperBound
+        let header = DERFrame.header(.sequence, isConstructed: true, length: inner.count + 3)
+        return header + [0x02, 0x01, 0x00] + pkcs8[inner]
     }
 
     /// Whether `certificate` is about this key.

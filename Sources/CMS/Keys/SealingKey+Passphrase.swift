@@ -3,6 +3,8 @@ extension SealingKey {
     private static let scrypt = (logCost: UInt8(15), blockSize: UInt8(8), parallelization: UInt8(1))
     private static let saltCount = 16
     private static let headerCount = 4 + saltCount
+    /// The length of what `wrapped(by:)` makes.
+    public static let wrappedCount = headerCount + count + overhead
 
     /// The key sealed under a passphrase.
     ///
@@ -20,7 +22,7 @@ extension SealingKey {
     /// - Throws: `CMSError.wrongPassphrase`, also if the bytes were changed; `.malformed` if they are something else;
     ///   `.limitExceeded` if they ask for more than 32 MiB.
     public init(wrapped: [UInt8], passphrase: borrowing Passphrase) throws(CMSError) {
-        guard wrapped.count == Self.headerCount + Self.count + Self.overhead, wrapped[0] == 1 else {
+        guard wrapped.count == Self.wrappedCount, wrapped[0] == 1 else {
             throw .malformed(.privateKey, "not a key sealed under a passphrase")
         }
         let header = Array(wrapped.prefix(Self.headerCount))

@@ -15,7 +15,8 @@ extension Handle<EVP_PKEY> {
     func sign(_ value: [UInt8], digest: DigestAlgorithm, scheme: SignatureAlgorithm.Scheme) throws(OpenSSLError)
         -> [UInt8]
     {
-        try context().withPointer { context throws(OpenSSLError) in
+        defer { smime_wipe_stack() }
+        return try context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_sign_init(context), "EVP_PKEY_sign_init")
             try configure(context, digest: digest, scheme: scheme)
             var count = 0
@@ -23,6 +24,34 @@ extension Handle<EVP_PKEY> {
             var signature = [UInt8](repeating: 0, count: count)
             try check(EVP_PKEY_sign(context, &signature, &count, value, value.count), "EVP_PKEY_sign")
             return Array(signature.prefix(count))
+        }
+    }
+
+    /// The signature of a scheme that hashes the message itself.
+    ///
+    /// libcrypto: `EVP_DigestSign`
+    package func sign(message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
+        defer { smime_wipe_stack() }
+        let context = try Owned<EVP_MD_CTX>(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
+        return try withPointers(context, owned) { context, key throws(OpenSSLError) in
+            try check(EVP_DigestSignInit_ex(context, nil, nil, nil, nil, key, nil), "EVP_DigestSignInit_ex")
+            var count = 0
+            try check(EVP_DigestSign(context, nil, &count, message, message.count), "EVP_DigestSign")
+            var signature = [UInt8](repeating: 0, count: count)
+            try check(EVP_DigestSign(context, &signature, &count, message, message.count), "EVP_DigestSign")
+            return Array(signature.prefix(count))
+        }
+    }
+
+    /// Whether `signature`, of a scheme that hashes the message itself, is one over `message`.
+    ///
+    /// libcrypto: `EVP_DigestVerify`
+    func verify(_ signature: [UInt8], message: [UInt8]) -> Bool {
+        defer { ERR_clear_error() }
+        guard let context = Owned<EVP_MD_CTX>(adopting: EVP_MD_CTX_new()) else { return false }
+        return withPointers(context, owned) { context, key in
+            EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, key, nil) == 1
+                && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
         }
     }
 
@@ -53,7 +82,7 @@ extension Handle<EVP_PKEY> {
             try check(EVP_PKEY_CTX_set_signature_md(context, digest), "EVP_PKEY_CTX_set_signature_md")
         }
         switch scheme {
-        case .dsa, .ecdsa: break
+        case .dsa, .ecdsa, .ed25519: break
         case .rsaPKCS1:
             try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
         case .rsaPSS(let saltLength, let mgf):
@@ -87,7 +116,10 @@ extension Handle<EVP_PKEY> {
     /// No error is built and the queue is left empty: a caller must not learn why this failed (RFC 3218).
     /// libcrypto: `EVP_PKEY_decrypt`
     func decrypt(_ value: [UInt8], padding: RSAPadding, into output: inout [UInt8]) -> (result: CInt, count: Int) {
-        defer { ERR_clear_error() }
+        defer {
+            ERR_clear_error()
+            smime_wipe_stack()
+        }
         var count = output.count
         let result = try? context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_decrypt_init(context), "EVP_PKEY_decrypt_init")
@@ -97,10 +129,15 @@ extension Handle<EVP_PKEY> {
         return (result ?? 0, count)
     }
 
-    /// The secret that this private key and the public point `peer` on the same curve agree on.
+    /// The secret that this private key and the public point or octets `point` of the same kind agree on.
     ///
-    /// libcrypto: `EVP_PKEY_derive`, which refuses points off the curve.
-    func agree(withEncodedPoint point: [UInt8]) throws(OpenSSLError) -> SecretBytes {
+    /// libcrypto: `EVP_PKEY_derive`, which refuses points off the curve, and an X25519 secret that is all zeros.
+    package func agree(withEncodedPoint point: [UInt8]) throws(OpenSSLError) -> SecretBytes {
+        // RFC 7748 keys have neither parameters nor points.
+        if owned.withPointer({ EVP_PKEY_is_a($0, "X25519") == 1 }) {
+            let peer = EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, point, point.count)
+            return try agree(with: Owned<EVP_PKEY>(peer, "EVP_PKEY_new_raw_public_key_ex"))
+        }
         let peer = try Owned<EVP_PKEY>(EVP_PKEY_new(), "EVP_PKEY_new")
         try withPointers(peer, owned) { peer, key throws(OpenSSLError) in
             try check(EVP_PKEY_copy_parameters(peer, key), "EVP_PKEY_copy_parameters")
@@ -111,7 +148,8 @@ extension Handle<EVP_PKEY> {
 
     /// The secret that this private key and `peer` agree on.
     func agree(with peer: borrowing Owned<EVP_PKEY>) throws(OpenSSLError) -> SecretBytes {
-        try withPointers(context(), peer) { context, peer throws(OpenSSLError) in
+        defer { smime_wipe_stack() }
+        return try withPointers(context(), peer) { context, peer throws(OpenSSLError) in
             try check(EVP_PKEY_derive_init(context), "EVP_PKEY_derive_init")
             try check(EVP_PKEY_derive_set_peer(context, peer), "EVP_PKEY_derive_set_peer")
             var count = 0

@@ -18,6 +18,12 @@ public enum Libcrypto {
 
     private static let started: Bool = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG), nil) == 1
 
+    /// Has libcrypto overwrite all memory that it gives back, for the whole process: for a program to do first of all, before
+    /// anybody has called libcrypto. Later it does nothing.
+    ///
+    /// libcrypto: `CRYPTO_set_mem_functions`
+    public static func wipeFreedMemory() { WipingAllocator.install() }
+
     /// A library context of our own with the legacy provider beside the default one, for what old PKCS#12 files and old
     /// mail are encrypted with. Nothing else may use it. It lives as long as the process.
     package static func legacy() throws(OpenSSLError) -> OpaquePointer {

@@ -35,6 +35,18 @@ package enum EVP_PKEY: LibcryptoObject {
 package enum EVP_PKEY_CTX: LibcryptoObject {
     package static func free(_ pointer: OpaquePointer) { EVP_PKEY_CTX_free(pointer) }
 }
+package enum OCSP_BASICRESP: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { OCSP_BASICRESP_free(pointer) }
+}
+package enum OCSP_CERTID: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { OCSP_CERTID_free(pointer) }
+}
+package enum OCSP_REQUEST: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { OCSP_REQUEST_free(pointer) }
+}
+package enum OCSP_RESPONSE: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { OCSP_RESPONSE_free(pointer) }
+}
 package enum X509: LibcryptoObject {
     package static func free(_ pointer: OpaquePointer) { X509_free(pointer) }
 }

@@ -8,7 +8,7 @@ extension CMSOutline {
         case .data: try readContent(reader, .octetString, sink)
         case .other:
             let text = "nothing more is known of a CMS object of type \(typeName)"
-            problems.append(Problem("content-type-unknown", .warning, text))
+            problems.append(Problem(.contentTypeUnknown, text))
             return
         default:
             try reader.enter(.sequence)
@@ -18,7 +18,7 @@ extension CMSOutline {
         }
         for _ in 0..<2 { try reader.leave() }
         if try !reader.isExhausted() {
-            problems.append(Problem("trailing-bytes", .warning, "bytes follow the CMS object"))
+            problems.append(Problem(.trailingBytes, "bytes follow the CMS object"))
         }
     }
 
@@ -67,7 +67,7 @@ extension CMSOutline {
             } else {
                 // PKCS#7 1.5 allows any type here, in one element.
                 contentCount = try reader.readElement().count
-                problems.append(Problem("content-not-octets", .warning, "the content is no OCTET STRING"))
+                problems.append(Problem(.contentNotOctets, "the content is no OCTET STRING"))
             }
             try reader.leave()
         }
@@ -101,7 +101,7 @@ extension CMSOutline {
         }
         if unreadable > 0 {
             let text = "\(unreadable) included certificates cannot be read"
-            problems.append(Problem("certificate-unreadable", .warning, text))
+            problems.append(Problem(.certificateUnreadable, text))
         }
         unreadable = 0
         try forEach(in: reader, .context(1), limit: SignedData.maximumCertificates, "CRLs") { outline, der in
@@ -110,7 +110,7 @@ extension CMSOutline {
         }
         if unreadable > 0 {
             let text = "\(unreadable) included revocation lists cannot be read"
-            problems.append(Problem("crl-unreadable", .warning, text))
+            problems.append(Problem(.crlUnreadable, text))
         }
     }
 
@@ -130,7 +130,7 @@ extension CMSOutline {
                 guard outline.recipients.count <= limit else { throw CMSError.limitExceeded("\(limit) recipients") }
             }
         }
-        if recipients.isEmpty, problems.isEmpty { problems.append(Problem("no-recipients", "it has no recipients")) }
+        if recipients.isEmpty, problems.isEmpty { problems.append(Problem(.noRecipients, "it has no recipients")) }
     }
 
     /// Takes in one element of a set; a fault in it is noted, and spares the others.

@@ -92,10 +92,9 @@ public struct CMSOutline: Sendable {
     mutating func note(_ error: CMSError) {
         let problem =
             switch error {
-            case .limitExceeded(let what): Problem("cms-limit", "the CMS object exceeds a limit: \(what)")
-            case .malformed(_, let why): Problem("cms-malformed", "the CMS object is malformed: \(why)")
-            case .unsupported(let what): Problem("unsupported", .warning, "\(what) is not supported")
-            default: Problem("cms-malformed", "the CMS object is malformed: \(error)")
+            case .limitExceeded(let what): Problem(.cmsLimit, "the CMS object exceeds a limit: \(what)")
+            case .malformed(_, let why): Problem(.cmsMalformed, "the CMS object is malformed: \(why)")
+            default: Problem(.cmsMalformed, "the CMS object is malformed: \(error)")
             }
         // Twenty thousand broken recipients need not be told one by one.
         if problems.count < 20, !problems.contains(problem) { problems.append(problem) }

@@ -74,8 +74,7 @@ public struct PKCS12: Sendable {
         for item in keys where !paired.contains(item.key.publicKeyInfo) {
             problems.append(
                 Problem(
-                    "pkcs12-key-without-certificate",
-                    .warning,
+                    .pkcs12KeyWithoutCertificate,
                     "a private key (\(item.key.algorithm)) belongs to no certificate of the file and was left out"
                 )
             )

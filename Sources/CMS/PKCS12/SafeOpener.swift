@@ -24,9 +24,9 @@ struct SafeOpener {
             case .unsupported: break
             }
         }
-        if pfx.hasTrailingBytes { warn("pkcs12-trailing-bytes", "bytes follow the PKCS#12 structure") }
+        if pfx.hasTrailingBytes { warn(.pkcs12TrailingBytes, "bytes follow the PKCS#12 structure") }
         guard let mac = pfx.mac else {
-            warn("pkcs12-no-mac", "the file has no MAC: nothing shows whether it was changed")
+            warn(.pkcs12NoMAC, "the file has no MAC: nothing shows whether it was changed")
             return
         }
         for index in forms.indices where try mac.isValid(over: pfx.authenticated, with: forms[index]) {
@@ -58,7 +58,7 @@ struct SafeOpener {
                 if let list = try? CertificateList(der: der) {
                     certificateLists.append(list)
                 } else {
-                    warn("pkcs12-bad-crl", "a revocation list in the file cannot be read")
+                    warn(.pkcs12BadCRL, "a revocation list in the file cannot be read")
                 }
             case .encryptedKey(let scheme, let ciphertext):
                 var pkcs8 = try decrypt(ciphertext, scheme) { plain in
@@ -113,7 +113,7 @@ struct SafeOpener {
             certificates.append((try Certificate(der: der), friendlyName))
         } catch {
             if case .openSSL = error { throw error }
-            warn("pkcs12-bad-certificate", "a certificate in the file cannot be read")
+            warn(.pkcs12BadCertificate, "a certificate in the file cannot be read")
         }
     }
 
@@ -125,10 +125,10 @@ struct SafeOpener {
 
     private mutating func skip(_ name: String) {
         unsupported = unsupported ?? name
-        warn("pkcs12-unsupported", "a part of the file was passed over: \(name)")
+        warn(.pkcs12Unsupported, "a part of the file was passed over: \(name)")
     }
 
-    private mutating func warn(_ code: String, _ text: String) { problems.append(Problem(code, .warning, text)) }
+    private mutating func warn(_ code: ProblemCode, _ text: String) { problems.append(Problem(warning: code, text)) }
 }
 
 /// PrivateKeyInfo, as far as it is looked at here.

@@ -13,30 +13,27 @@ struct PassphraseForm: Sendable {
 
     /// The form that is right for writing.
     init(writing passphrase: borrowing Passphrase) {
-        self = passphrase.withBytes { PassphraseForm(utf8: Array($0), bmp: Self.bmp(Array($0))) }
+        self = passphrase.withBytes { PassphraseForm(utf8: Self.secret($0), bmp: Self.bmp($0)) }
     }
 
-    private init(utf8: [UInt8], bmp: [UInt8]) {
-        self.utf8 = SecretBytes(count: utf8.count) { $0.copyBytes(from: utf8) }
-        self.bmp = SecretBytes(count: bmp.count) { $0.copyBytes(from: bmp) }
+    private init(utf8: SecretBytes, bmp: SecretBytes) {
+        self.utf8 = utf8
+        self.bmp = bmp
     }
 
     /// The forms to try when reading, the likeliest first; six at most.
     static func all(for passphrase: borrowing Passphrase?) -> [PassphraseForm] {
-        let absent = PassphraseForm(utf8: [], bmp: [])
-        let empty = PassphraseForm(utf8: [], bmp: [0, 0])
+        let absent = PassphraseForm(utf8: secret([]), bmp: secret([]))
+        let empty = PassphraseForm(utf8: secret([]), bmp: secret([0, 0]))
         switch passphrase {
         case .none: return [absent, empty]
         case .some(let passphrase):
-            return passphrase.withBytes { bytes in
-                guard !bytes.isEmpty else { return [empty, absent] }
-                return forms(of: Array(bytes))
-            }
+            return passphrase.withBytes { $0.isEmpty ? [empty, absent] : forms(of: $0) }
         }
     }
 
-    private static func forms(of bytes: [UInt8]) -> [PassphraseForm] {
-        let given = PassphraseForm(utf8: bytes, bmp: bmp(bytes))
+    private static func forms(of bytes: UnsafeBufferPointer<UInt8>) -> [PassphraseForm] {
+        let given = PassphraseForm(utf8: secret(bytes), bmp: bmp(bytes))
         // Old NSS gave PBES2 the BMPString.
         let widened = PassphraseForm(utf8: bmp(bytes), bmp: widen(bytes))
         guard !bytes.allSatisfy({ $0 < 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {
@@ -45,17 +42,29 @@ struct PassphraseForm: Sendable {
         // A String cannot be wiped; only a passphrase beyond ASCII ever becomes one.
         let composed = Array(text.precomposedStringWithCanonicalMapping.utf8)
         let decomposed = Array(text.decomposedStringWithCanonicalMapping.utf8)
-        let others = [composed, decomposed].filter { $0 != bytes }.map { PassphraseForm(utf8: $0, bmp: bmp($0)) }
+        let others = [composed, decomposed].filter { !$0.elementsEqual(bytes) }
+            .map { PassphraseForm(utf8: secret($0), bmp: bmp($0)) }
         let latin1 =
             text.unicodeScalars.allSatisfy { $0.value < 0x100 } ? text.unicodeScalars.map { UInt8($0.value) } : nil
-        return [given] + others + [latin1.map { PassphraseForm(utf8: $0, bmp: widen(bytes)) } ?? widened]
+        return [given] + others + [latin1.map { PassphraseForm(utf8: secret($0), bmp: widen(bytes)) } ?? widened]
+    }
+
+    private static func secret(_ bytes: some Collection<UInt8>) -> SecretBytes {
+        SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
     }
 
     /// UTF-16 in network order with a terminator; each byte widened where the bytes are no UTF-8.
-    private static func bmp(_ bytes: [UInt8]) -> [UInt8] {
-        guard let text = String(validating: bytes, as: UTF8.self) else { return widen(bytes) }
-        return (Array(text.utf16) + [0]).flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+    private static func bmp(_ bytes: some Collection<UInt8>) -> SecretBytes {
+        guard !bytes.allSatisfy({ $0 < 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {
+            return widen(bytes)
+        }
+        return secret((Array(text.utf16) + [0]).flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] })
     }
 
-    private static func widen(_ bytes: [UInt8]) -> [UInt8] { (bytes + [0]).flatMap { [0, $0] } }
+    /// Each byte after a zero, and two zeros at the end; written in its place, so that no copy is left.
+    private static func widen(_ bytes: some Collection<UInt8>) -> SecretBytes {
+        SecretBytes(count: 2 * (bytes.count + 1)) { target in
+            for (index, byte) in bytes.enumerated() { target[2 * index + 1] = byte }
+        }
+    }
 }

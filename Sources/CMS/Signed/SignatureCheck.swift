@@ -21,7 +21,7 @@ extension SignedData {
         _ = matching.partition { candidate in !bindings.allSatisfy { $0.matches(candidate) } }
         guard let first = matching.first else {
             problems.append(
-                Problem("signer-certificate-missing", "the signer's certificate is not included and not known")
+                Problem(.signerCertificateMissing, "the signer's certificate is not included and not known")
             )
             return SignatureCheck(certificate: nil, problems: problems)
         }
@@ -36,16 +36,16 @@ extension SignedData {
                 problems += certificateProblems(signer, certificate)
             } else if allowance < 0 {
                 problems.append(
-                    Problem("signer-ambiguous", "too many certificates may be the signer's to try them all")
+                    Problem(.signerAmbiguous, "too many certificates may be the signer's to try them all")
                 )
             } else {
-                problems.append(Problem("signature-invalid", "the signature does not fit the signer's key"))
+                problems.append(Problem(.signatureInvalid, "the signature does not fit the signer's key"))
             }
             return SignatureCheck(certificate: certificate ?? first, problems: problems)
         } catch CMSError.unsupported(let what) {
-            problems.append(Problem("algorithm-unsupported", "\(what) is not supported"))
+            problems.append(Problem(.algorithmUnsupported, "\(what) is not supported"))
         } catch {
-            problems.append(Problem("signature-invalid", "the signature cannot be checked: \(error)"))
+            problems.append(Problem(.signatureInvalid, "the signature cannot be checked: \(error)"))
         }
         return SignatureCheck(certificate: first, problems: problems)
     }
@@ -53,34 +53,43 @@ extension SignedData {
     /// What trying certificates may cost for one signer, in the units of `Certificate.verificationCost`.
     private static let allowance = 5000
 
-    /// The digests that the signature may be over: of the content, or of the attributes as they were received with
-    /// only their outer tag made a SET, and, where those bytes are not DER, once more of their DER.
+    /// The digests that the signature may be over: of the content, or of the attributes.
     fileprivate func signedDigests(_ signer: SignerInfo, _ digest: DigestAlgorithm) throws -> [[UInt8]] {
-        guard var received = signer.signedAttributesEncoding else { return contentDigests[digest].map { [$0] } ?? [] }
-        received[0] = 0x31
-        let canonical = try signer.signedAttributes.derSet()
-        return try (received == canonical ? [received] : [received, canonical]).map { try digest.digest($0) }
+        try signer.signedMessages()?.map { try digest.digest($0) } ?? contentDigests[digest].map { [$0] } ?? []
+    }
+
+    /// The same for a scheme that hashes them itself.
+    fileprivate func signedMessages(_ signer: SignerInfo) throws -> [[UInt8]] {
+        if let messages = try signer.signedMessages() { return messages }
+        guard let wholeContent else {
+            let limit = ContentHasher.maximumKept >> 20
+            throw CMSError.unsupported("\(signer.signatureName) without signed attributes over more than \(limit) MiB")
+        }
+        return [wholeContent]
     }
 
     private func attributeProblems(_ signer: SignerInfo) -> [Problem] {
         var problems: [Problem] = []
         switch signer.digest {
-        case nil: problems.append(Problem("algorithm-unsupported", "the signer's digest is not supported"))
-        case .md5: problems.append(Problem("digest-md5", "MD5 is broken: anybody can have made this signature"))
-        case .sha1: problems.append(Problem("digest-sha1", .warning, "SHA-1 is no longer safe"))
+        case nil: problems.append(Problem(.algorithmUnsupported, "the signer's digest is not supported"))
+        case .md5: problems.append(Problem(.digestMD5, "MD5 is broken: anybody can have made this signature"))
+        case .sha1: problems.append(Problem(.digestSHA1, "SHA-1 is no longer safe"))
         default: break
         }
         if let digest = signer.digest, !digestAlgorithms.contains(digest) {
-            problems.append(Problem("digest-not-announced", .warning, "the signer's digest is not announced"))
+            problems.append(Problem(.digestNotAnnounced, "the signer's digest is not announced"))
         }
         if let fixed = (try? SignatureAlgorithm(signer.signatureAlgorithm))?.digest, fixed != signer.digest {
-            problems.append(Problem("digest-mismatch", "signature and digest name different algorithms"))
+            problems.append(Problem(.digestMismatch, "signature and digest name different algorithms"))
         }
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
-        let secure = [Known.smimeCapabilities, Known.encryptionKeyPreference, Known.signingTime, Known.messageDigest]
+        let secure = [
+            Known.smimeCapabilities, Known.encryptionKeyPreference, Known.signingTime, Known.messageDigest,
+            Known.contentType, Known.signingCertificate, Known.signingCertificateV2,
+        ]
         if signer.unsignedAttributes.contains(where: { secure.contains($0.type) }) {
             problems.append(
-                Problem("attribute-unsigned", .warning, "an attribute that must be signed is not, and is ignored")
+                Problem(.attributeUnsigned, "an attribute that must be signed is not, and is ignored")
             )
         }
         return problems + (signer.signedAttributesEncoding == nil ? bareProblems(signer) : signedProblems(signer))
@@ -89,11 +98,11 @@ extension SignedData {
     /// Without signed attributes the content must be plain data (RFC 5652 §5.3).
     private func bareProblems(_ signer: SignerInfo) -> [Problem] {
         guard isData else {
-            return [Problem("content-type-attribute", "content that is not plain data is signed without attributes")]
+            return [Problem(.contentTypeAttribute, "content that is not plain data is signed without attributes")]
         }
         guard resemblesAttributes else { return [] }
         // Whoever has a signature with attributes can pass those off as content that was signed without any.
-        return [Problem("content-is-attributes", "the content is the attributes of another signature")]
+        return [Problem(.contentIsAttributes, "the content is the attributes of another signature")]
     }
 
     private func signedProblems(_ signer: SignerInfo) -> [Problem] {
@@ -101,22 +110,22 @@ extension SignedData {
         var problems: [Problem] = []
         let type = signer.signedValue(Known.contentType).flatMap { try? ASN1ObjectIdentifier(berEncoded: $0) }
         if type != contentTypeOID {
-            problems.append(Problem("content-type-attribute", "the signed content type is missing, doubled or another"))
+            problems.append(Problem(.contentTypeAttribute, "the signed content type is missing, doubled or another"))
         }
         let value = signer.signedValue(Known.messageDigest).flatMap { try? ASN1OctetString(berEncoded: $0) }
         if let value {
             if let digest = signer.digest, contentDigests[digest] != Array(value.bytes) {
-                problems.append(Problem("content-changed", "the content is not what was signed"))
+                problems.append(Problem(.contentChanged, "the content is not what was signed"))
             }
         } else {
-            problems.append(Problem("message-digest-attribute", "the signed message digest is missing or doubled"))
+            problems.append(Problem(.messageDigestAttribute, "the signed message digest is missing or doubled"))
         }
         for once in [Known.signingTime, Known.smimeCapabilities, Known.encryptionKeyPreference]
         where !signer.signedAttributes.all(once).isEmpty && signer.signedValue(once) == nil {
-            problems.append(Problem("attribute-doubled", "a signed attribute stands there more than once: \(once)"))
+            problems.append(Problem(.attributeDoubled, "a signed attribute stands there more than once: \(once)"))
         }
         if !signer.signedAttributes.all(Known.signingTime).isEmpty, signer.signingTime == nil {
-            problems.append(Problem("signing-time-malformed", "the signing time cannot be read"))
+            problems.append(Problem(.signingTimeMalformed, "the signing time cannot be read"))
         }
         return problems
     }
@@ -124,11 +133,14 @@ extension SignedData {
     private func certificateProblems(_ signer: SignerInfo, _ certificate: Certificate) -> [Problem] {
         var problems: [Problem] = []
         if !signer.signingCertificates.allSatisfy({ $0.matches(certificate) }) {
-            problems.append(Problem("signer-certificate-mismatch", "the signature is bound to another certificate"))
+            problems.append(Problem(.signerCertificateMismatch, "the signature is bound to another certificate"))
         }
         if certificate.publicKeyAlgorithm.isWeak {
             let key = certificate.publicKeyAlgorithm
-            problems.append(Problem("weak-key", .warning, "the signer's key is weak: \(key)"))
+            problems.append(Problem(warning: .weakKey, "the signer's key is weak: \(key)"))
+        }
+        if certificate.publicKeyAlgorithm == .dsa {
+            problems.append(Problem(.signatureDSA, "DSA is no longer used for signing"))
         }
         return problems
     }
@@ -139,14 +151,18 @@ private struct SignatureAttempt {
     private let signature: [UInt8]
     private let algorithm: SignatureAlgorithm
     private let digest: DigestAlgorithm
-    private let digests: [[UInt8]]
+    /// The digests, or the messages themselves, that it may be over.
+    private let values: [[UInt8]]
 
     init(_ signer: SignerInfo, of data: SignedData) throws {
         guard let digest = signer.digest else { throw CMSError.unsupported("the signer's digest") }
         self.digest = digest
         signature = signer.signature
         algorithm = try reporting(.cms) { try SignatureAlgorithm(signer.signatureAlgorithm) }
-        digests = try reporting(.cms) { try data.signedDigests(signer, digest) }
+        let takesMessage = algorithm.scheme.takesMessage
+        values = try reporting(.cms) {
+            try takesMessage ? data.signedMessages(signer) : data.signedDigests(signer, digest)
+        }
     }
 
     /// Whether the signature value fits the key of `certificate`.
@@ -155,6 +171,18 @@ private struct SignatureAttempt {
             algorithm.scheme.fits(certificate.publicKeyAlgorithm)
         else { return false }
         let key = try reporting(.certificate) { try certificate.publicKey() }
-        return digests.contains { key.verify(signature, of: $0, digest: digest, scheme: algorithm.scheme) }
+        guard !algorithm.scheme.takesMessage else { return values.contains { key.verify(signature, message: $0) } }
+        return values.contains { key.verify(signature, of: $0, digest: digest, scheme: algorithm.scheme) }
+    }
+}
+
+extension SignerInfo {
+    /// The attributes that are signed, as they were received with only their outer tag made a SET, and, where those
+    /// bytes are not DER, once more in DER; nil if there are none.
+    fileprivate func signedMessages() throws -> [[UInt8]]? {
+        guard var received = signedAttributesEncoding else { return nil }
+        received[0] = 0x31
+        let canonical = try signedAttributes.derSet()
+        return received == canonical ? [received] : [received, canonical]
     }
 }

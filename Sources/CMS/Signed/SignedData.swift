@@ -30,6 +30,8 @@ public struct SignedData: Sendable {
     let contentTypeOID: ASN1ObjectIdentifier
     /// The digest of the content under every algorithm that was asked for.
     private(set) var contentDigests: [DigestAlgorithm: [UInt8]]
+    /// The content itself, kept where a signature is over all of it; nil if it is longer than what is kept.
+    private(set) var wholeContent: [UInt8]?
     /// Whether the content has the shape of signed attributes, so that a signature over those fits it, too.
     private(set) var resemblesAttributes = false
 
@@ -43,18 +45,23 @@ public struct SignedData: Sendable {
     public init(reading stream: ByteStream, content: any ByteSink = CountingSink()) throws {
         self = try reporting(.cms) { try Self(stream, content) }
         let missing = Set(signers.compactMap(\.digest)).subtracting(contentDigests.keys)
-        guard hasContent, !missing.isEmpty else { return }
-        // A signer used a digest that was not announced: only a second pass can tell it.
-        let hasher = try reporting(.cms) { try ContentHasher(missing) }
+        guard hasContent, !missing.isEmpty || keepsContent else { return }
+        // A signer used a digest that was not announced, or none: only a second pass can tell.
+        let hasher = try reporting(.cms) { try ContentHasher(missing, keepsContent: keepsContent) }
         _ = try reporting(.cms) { try Self.contentReader(stream)?.copy(to: hasher) }
         contentDigests.merge(try reporting(.cms) { try hasher.finish() }) { first, _ in first }
+        wholeContent = hasher.wholeContent
     }
+
+    /// Whether a signature is over the content itself and not over a digest of it.
+    private var keepsContent: Bool { signers.contains(where: \.signsWholeContent) }
 
     /// Hashes detached content with the digest of every signer.
     ///
     /// Content inside the structure must then be the same (RFC 8551 §3.5.3.1 wants none).
     public mutating func hashDetached(_ content: ByteStream) throws {
-        let hasher = try reporting(.cms) { try ContentHasher(Set(signers.compactMap(\.digest))) }
+        let digests = Set(signers.compactMap(\.digest))
+        let hasher = try reporting(.cms) { try ContentHasher(digests, keepsContent: keepsContent) }
         let detached = try reporting(.cms) {
             try content.makeReader().copy(to: hasher)
             return try hasher.finish()
@@ -63,11 +70,12 @@ public struct SignedData: Sendable {
             let isSame = detached.allSatisfy { contentDigests[$0.key] == $0.value } && !detached.isEmpty
             problems.append(
                 isSame
-                    ? Problem("content-embedded", .warning, "the detached signature holds the content once more")
-                    : Problem("content-mismatch", "the content inside the signature differs from the one beside it")
+                    ? Problem(.contentEmbedded, "the detached signature holds the content once more")
+                    : Problem(.contentMismatch, "the content inside the signature differs from the one beside it")
             )
         }
         contentDigests = detached
+        wholeContent = hasher.wholeContent
         resemblesAttributes = hasher.resemblesAttributes
     }
 
@@ -100,7 +108,10 @@ public struct SignedData: Sendable {
         }
         for _ in 0..<3 { try reader.leave() }
         if try !reader.isExhausted() {
-            problems.append(Problem("trailing-bytes", .warning, "bytes follow the signature"))
+            problems.append(Problem(.trailingBytes, "bytes follow the signature"))
+        }
+        if preamble.contentType != ASN1ObjectIdentifier.ContentType.data, !signers.isEmpty {
+            problems.append(Problem(.contentNotData, "the signed content is of type \(preamble.contentType), no data"))
         }
         digestAlgorithms = preamble.digestAlgorithms
         contentTypeOID = preamble.contentType
@@ -149,7 +160,7 @@ public struct SignedData: Sendable {
         }
         if unreadable > 0 {
             problems.append(
-                Problem("certificate-unreadable", .warning, "\(unreadable) included certificates cannot be read")
+                Problem(.certificateUnreadable, "\(unreadable) included certificates cannot be read")
             )
         }
         return certificates
@@ -181,10 +192,16 @@ public struct SignedData: Sendable {
 /// Hashes bytes with several digests at once.
 final class ContentHasher: ByteSink {
     private let digesters: [Digester]
+    private let keepsContent: Bool
+    private var kept: [UInt8] = []
     private var head: [UInt8] = []
     private var count = 0
 
-    init(_ algorithms: Set<DigestAlgorithm>) throws(OpenSSLError) {
+    /// How much content is kept, in bytes: libcrypto takes it in one piece.
+    static let maximumKept = 8 << 20
+
+    init(_ algorithms: Set<DigestAlgorithm>, keepsContent: Bool = false) throws(OpenSSLError) {
+        self.keepsContent = keepsContent
         var digesters: [Digester] = []
         for algorithm in algorithms { digesters.append(try Digester(algorithm)) }
         self.digesters = digesters
@@ -194,6 +211,7 @@ final class ContentHasher: ByteSink {
         for digester in digesters { try digester.update(bytes) }
         head += bytes.prefix(Self.headCount - head.count)
         count += bytes.count
+        if keepsContent { kept += bytes.prefix(Self.maximumKept - kept.count) }
     }
 
     func finish() throws(OpenSSLError) -> [DigestAlgorithm: [UInt8]] {
@@ -201,6 +219,9 @@ final class ContentHasher: ByteSink {
         for digester in digesters { values[digester.algorithm] = try digester.finish() }
         return values
     }
+
+    /// All that was hashed; nil if it was not to be kept, or is longer than what is kept.
+    var wholeContent: [UInt8]? { keepsContent && count == kept.count ? kept : nil }
 
     /// Whether all that was hashed is one SET whose first element is a SEQUENCE that begins with an OBJECT IDENTIFIER.
     var resemblesAttributes: Bool {

@@ -18,26 +18,36 @@ public struct SignedDataWriter {
         /// The certificates that travel along, the signer's own excepted.
         public var chain: [Certificate]
         public var digest: DigestAlgorithm
-        /// Whether the SignerInfo names the certificate by its key identifier.
+        /// Whether the SignerInfo names the certificate by its key identifier, if it has one.
         public var usesKeyIdentifier: Bool
         /// Whether the signer's own certificate travels along.
         public var includesCertificate: Bool
 
         /// A signer with its key pair.
+        ///
+        /// - Parameter digest: the digest; the one that the key prefers if nil.
         public init(
             key: PrivateKey,
             certificate: Certificate,
             chain: [Certificate] = [],
-            digest: DigestAlgorithm = .sha256,
+            digest: DigestAlgorithm? = nil,
             usesKeyIdentifier: Bool = false,
             includesCertificate: Bool = true
         ) {
             self.key = key
             self.certificate = certificate
             self.chain = chain
-            self.digest = digest
+            self.digest = digest ?? certificate.signatureDigests.first ?? .sha256
             self.usesKeyIdentifier = usesKeyIdentifier
             self.includesCertificate = includesCertificate
+        }
+
+        /// How the SignerInfo names the certificate; one that has no key identifier cannot be named by it.
+        fileprivate var identifier: EntityIdentifier {
+            guard usesKeyIdentifier, let identifier = certificate.subjectKeyIdentifier else {
+                return EntityIdentifier(certificate)
+            }
+            return .subjectKeyIdentifier(identifier)
         }
     }
 
@@ -93,19 +103,18 @@ public struct SignedDataWriter {
     }
 
     private static func signerInfo(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [UInt8] {
-        let (algorithm, identifier) = try SignatureAlgorithm.signing(with: signer.key, digest: signer.digest)
+        let (algorithm, identifier) = try SignatureAlgorithm.signing(for: signer.certificate, digest: signer.digest)
         let attributes = try signedAttributes(signer, contentDigest, time)
-        let signature = try signer.key.handle.sign(
-            signer.digest.digest(attributes.derSet()),
-            digest: signer.digest,
-            scheme: algorithm.scheme
-        )
-        let name: EntityIdentifier =
-            if signer.usesKeyIdentifier, let identifier = signer.certificate.subjectKeyIdentifier {
-                .subjectKeyIdentifier(identifier)
-            } else {
-                EntityIdentifier(signer.certificate)
-            }
+        let message = try attributes.derSet()
+        let signature =
+            algorithm.scheme.takesMessage
+            ? try signer.key.handle.sign(message: message)
+            : try signer.key.handle.sign(
+                signer.digest.digest(message),
+                digest: signer.digest,
+                scheme: algorithm.scheme
+            )
+        let name = signer.identifier
         return try der { coder in
             try coder.appendConstructedNode(identifier: .sequence) { coder in
                 try coder.serialize(name.version)
@@ -170,7 +179,7 @@ public struct SignedDataWriter {
             encoded.isEmpty ? [] : DERFrame.header(.context(0), isConstructed: true, length: encoded.count) + encoded
         let infos = DERFrame.header(.set, isConstructed: true, length: info.count) + info
         let preamble = try der { coder in
-            try coder.serialize(signer.usesKeyIdentifier ? 3 : 1)
+            try coder.serialize(signer.identifier.version)
             try coder.serializeSetOf([AlgorithmIdentifier(signer.digest.oid)])
         }
         frame.wrap(.sequence, before: preamble, after: set + infos)

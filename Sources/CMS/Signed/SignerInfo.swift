@@ -14,9 +14,9 @@ public struct SignerInfo: Sendable {
     /// The attributes under the signature, in the order of the message.
     let signedAttributes: [Attribute]
     /// The signed attributes as they were encoded, with their own tag; nil if there are none.
-    let signedAttributesEncoding: [UInt8]?
+    package let signedAttributesEncoding: [UInt8]?
     let signatureAlgorithm: AlgorithmIdentifier
-    let signature: [UInt8]
+    package let signature: [UInt8]
     let unsignedAttributes: [Attribute]
 
     /// Reads a SignerInfo.
@@ -59,6 +59,11 @@ public struct SignerInfo: Sendable {
     /// The signature algorithm's name for people, or its dotted OID.
     public var signatureName: String {
         (try? SignatureAlgorithm(signatureAlgorithm).name) ?? signatureAlgorithm.displayName
+    }
+
+    /// Whether the signature is over the content itself, and not over attributes or a digest of it.
+    var signsWholeContent: Bool {
+        signedAttributesEncoding == nil && (try? SignatureAlgorithm(signatureAlgorithm).scheme.takesMessage) == true
     }
 
     /// The names or numbers of the attributes under the signature, for reports.

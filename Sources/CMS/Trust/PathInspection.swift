@@ -4,18 +4,25 @@ import Foundation
 ///
 /// RFC 8550 §4, RFC 5280 §6
 struct PathInspection {
+    let store: TrustStore
     let purpose: TrustStore.Purpose
     let date: Date
+    /// The revocation lists of the store, and those that came with the message.
     let lists: [CertificateList]
+    /// What came with the message from responders.
+    let responses: [OCSPResponse]
+    /// The certificates that came with the message.
+    let extra: [Certificate]
 
     func judge(_ path: CertificatePath, isPinned: Bool) -> ChainVerdict {
-        let verification = PathVerification(path, at: date, lists: lists)
+        let verification = PathVerification(path, at: date, policies: store.terms.policies)
         let leaf = path.certificates[0]
         var problems = leafProblems(leaf, isPinned: isPinned)
         if !isPinned {
             problems += verification.problems + authorityProblems(path)
             if let problem = endProblem(path) { problems.append(problem) }
         }
+        problems += store.terms.profile?.problems(path.certificates, endsAtAnchor: path.end == .anchor) ?? []
         let trust: ChainVerdict.Trust? =
             if isPinned { .pinned } else if path.end == .anchor, let last = path.certificates.last {
                 .anchor(last.fingerprint)
@@ -26,7 +33,25 @@ struct PathInspection {
             trust: trust,
             problems: problems.firstOfEachCode,
             timeProblems: timed.enumerated().compactMap { timeProblem($0.element, isLeaf: $0.offset == 0) },
-            revocation: verification.revocation
+            revocation: revocation(of: path, isPinned: isPinned)
+        )
+    }
+
+    private func revocation(of path: CertificatePath, isPinned: Bool) -> ChainVerdict.Revocation? {
+        guard store.terms.revocation != .off else { return nil }
+        let check = RevocationCheck(path, isPinned: isPinned, at: date)
+        let isHard = store.terms.revocation == .hard
+        let verdict = check.verdict(
+            lists,
+            responses,
+            asked: store.terms.responses,
+            others: store.intermediates + extra,
+            isHard: isHard
+        )
+        return ChainVerdict.Revocation(
+            status: verdict.status,
+            problems: verdict.problems.firstOfEachCode,
+            unknownPlaces: verdict.unknownPlaces
         )
     }
 
@@ -34,19 +59,18 @@ struct PathInspection {
         var problems: [Problem] = []
         if leaf.isCertificateAuthority {
             let text = "the certificate is an authority's, not a person's"
-            problems.append(Problem("end-entity-is-ca", isPinned ? .warning : .error, text))
+            problems.append(isPinned ? Problem(warning: .endEntityIsCA, text) : Problem(.endEntityIsCA, text))
         }
         if !leaf.isForMail {
             problems.append(
-                Problem("chain-purpose", .error, "the certificate is not meant for mail (extended key usage)")
+                Problem(.chainPurpose, "the certificate is not meant for mail (extended key usage)")
             )
         }
         if let usage = leaf.keyUsage, !isFit(usage, leaf.publicKeyAlgorithm) {
             let verb = purpose == .signing ? "sign" : "have mail encrypted to it"
             problems.append(
                 Problem(
-                    "key-usage",
-                    .error,
+                    .keyUsage,
                     "the key may not \(verb) (key usage: \(usage.isEmpty ? "none" : "\(usage)"))"
                 )
             )
@@ -65,11 +89,8 @@ struct PathInspection {
 
     private func weakKey(_ certificate: Certificate) -> Problem? {
         guard case .rsa(let bits) = certificate.publicKeyAlgorithm, bits < 2048 else { return nil }
-        return Problem(
-            "weak-key",
-            bits < 1024 ? .error : .warning,
-            "the RSA key of \(certificate.subject) has only \(bits) bits"
-        )
+        let text = "the RSA key of \(certificate.subject) has only \(bits) bits"
+        return bits < 1024 ? Problem(.weakKey, text) : Problem(warning: .weakKey, text)
     }
 
     /// What is wrong with the authorities, the anchor's own constraints left to whoever made it one.
@@ -83,11 +104,11 @@ struct PathInspection {
             let name = certificate.subject
             let maySign = certificate.keyUsage?.contains(.keyCertSign) ?? true
             if !maySign || (!isAnchor && !certificate.isCertificateAuthority) {
-                problems.append(Problem("chain-not-ca", .error, "\(name) issued a certificate but is no authority"))
+                problems.append(Problem(.chainNotCA, "\(name) issued a certificate but is no authority"))
             }
             if !isAnchor, !certificate.isForMail {
                 problems.append(
-                    Problem("chain-purpose", .error, "the authority \(name) may not issue certificates for mail")
+                    Problem(.chainPurpose, "the authority \(name) may not issue certificates for mail")
                 )
             }
         }
@@ -97,10 +118,10 @@ struct PathInspection {
     private func weakSignature(_ certificate: Certificate) -> Problem? {
         let name = certificate.signatureAlgorithm
         if name.hasSuffix("-md5") || name.hasSuffix("-md2") {
-            return Problem("chain-weak-signature", .error, "\(certificate.subject) was issued with \(name)")
+            return Problem(.chainWeakSignature, "\(certificate.subject) was issued with \(name)")
         }
         guard name.hasSuffix("-sha1") else { return nil }
-        return Problem("chain-sha1", .warning, "\(certificate.subject) was issued with \(name)")
+        return Problem(.chainSHA1, "\(certificate.subject) was issued with \(name)")
     }
 
     private func endProblem(_ path: CertificatePath) -> Problem? {
@@ -108,11 +129,11 @@ struct PathInspection {
         switch path.end {
         case .anchor: return nil
         case .forged:
-            return Problem("chain-signature", .error, "\(last.issuer) did not sign the certificate of \(last.subject)")
+            return Problem(.chainSignature, "\(last.issuer) did not sign the certificate of \(last.subject)")
         case .missing where last.isSelfIssued:
-            return Problem("chain-no-anchor", .error, "the chain ends at \(last.subject), which is not trusted")
+            return Problem(.chainNoAnchor, "the chain ends at \(last.subject), which is not trusted")
         case .missing:
-            return Problem("chain-no-anchor", .error, "the issuer \(last.issuer) is not known or not trusted")
+            return Problem(.chainNoAnchor, "the issuer \(last.issuer) is not known or not trusted")
         }
     }
 
@@ -121,10 +142,10 @@ struct PathInspection {
         let name = certificate.subject
         if certificate.notBefore > date {
             let text = "\(name) is valid only from \(certificate.notBefore.formatted(.iso8601))"
-            return Problem(isLeaf ? "certificate-not-yet-valid" : "chain-not-yet-valid", .error, text)
+            return Problem(isLeaf ? .certificateNotYetValid : .chainNotYetValid, text)
         }
         let text = "\(name) expired on \(certificate.notAfter.formatted(.iso8601))"
-        return Problem(isLeaf ? "certificate-expired" : "chain-expired", .error, text)
+        return Problem(isLeaf ? .certificateExpired : .chainExpired, text)
     }
 }
 

@@ -11,10 +11,12 @@ public struct TrustStore: Sendable {
     public var pinned: Set<Fingerprint>
     /// Certificates of authorities that may help to reach an anchor; not trusted.
     public var intermediates: [Certificate]
-    /// Revocation lists; without any, revocation is not looked at.
+    /// Revocation lists at hand.
     public var certificateLists: [CertificateList]
     /// Where the system keeps its anchors; nil leaves them out.
     public var systemAnchors: SystemAnchors?
+    /// How strictly certificates are judged.
+    public var terms = TrustTerms()
 
     public init(
         anchors: [Certificate] = [],
@@ -41,18 +43,27 @@ public struct TrustStore: Sendable {
     /// - Parameters:
     ///   - extra: certificates that came with the message, in any order; never trusted.
     ///   - extraLists: revocation lists that came with the message.
+    ///   - responses: what responders said, as it came with the message.
     ///   - date: the time at which everything must be valid.
     public func judge(
         _ certificate: Certificate,
         extra: [Certificate] = [],
         extraLists: [CertificateList] = [],
+        responses: [OCSPResponse] = [],
         purpose: Purpose,
         at date: Date
     ) -> ChainVerdict {
         var finder = PathFinder(self, extra: extra, at: date)
         let paths = finder.paths(from: certificate)
         let isPinned = pinned.contains(certificate.fingerprint)
-        let inspection = PathInspection(purpose: purpose, date: date, lists: certificateLists + extraLists)
+        let inspection = PathInspection(
+            store: self,
+            purpose: purpose,
+            date: date,
+            lists: certificateLists + terms.certificateLists + extraLists,
+            responses: responses,
+            extra: extra
+        )
         let verdicts = paths.lazy.map { inspection.judge($0, isPinned: isPinned) }
         // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.
         var best: ChainVerdict?
@@ -74,16 +85,18 @@ public struct ChainVerdict: Sendable {
         case pinned
     }
 
-    /// What revocation lists say.
+    /// What is known about revocation.
     public struct Revocation: Hashable, Sendable {
         public enum Status: String, Hashable, Sendable {
             case good
             case revoked
-            /// No usable list speaks for every certificate of the chain.
+            /// For some certificate of the chain nothing usable is at hand.
             case unknown
         }
         public let status: Status
         public let problems: [Problem]
+        /// The places in the chain of the certificates that nothing is known of.
+        public let unknownPlaces: [Int]
     }
 
     /// The chain as far as it goes, the judged certificate first.
@@ -94,7 +107,7 @@ public struct ChainVerdict: Sendable {
     public let problems: [Problem]
     /// Which of its certificates were not valid at the time.
     public let timeProblems: [Problem]
-    /// Nil if there were no lists to look at.
+    /// Nil if nobody looked.
     public let revocation: Revocation?
 
     /// Whether the chain leads to something trusted and nothing is wrong with it, time and revocation apart.

@@ -10,21 +10,28 @@ public struct Problem: Hashable, Sendable {
         case warning
     }
 
-    /// The problem's name, in kebab-case, as in `chain-no-anchor`.
-    public let code: String
+    /// What is the case; each kind has its row in the table of codes.
+    public let kind: ProblemCode
     public let level: Level
     /// One sentence without a full stop, safe to print.
     public let text: String
 
-    /// A problem of a given level.
-    public init(_ code: String, _ level: Level, _ text: String) {
-        self.code = code
-        self.level = level
+    /// A problem at the level of its code.
+    public init(_ kind: ProblemCode, _ text: String) {
+        self.kind = kind
+        level = kind.level
         self.text = text
     }
 
-    /// A problem at the level of an error.
-    public init(_ code: String, _ text: String) { self.init(code, .error, text) }
+    /// A problem that spoils nothing where it was met, whatever the level of its code.
+    public init(warning kind: ProblemCode, _ text: String) {
+        self.kind = kind
+        level = .warning
+        self.text = text
+    }
+
+    /// The problem's name, in kebab-case, as in `chain-no-anchor`.
+    public var code: String { kind.rawValue }
 }
 
 extension Problem: CustomStringConvertible {

@@ -1,0 +1,66 @@
+import SwiftASN1
+
+/// `RSASSA-PSS-params` (RFC 4055 §3.1).
+struct PSSParameters {
+    var digest = DigestAlgorithm.sha1
+    var mgf = DigestAlgorithm.sha1
+    var saltLength = 20
+
+    init(digest: DigestAlgorithm, mgf: DigestAlgorithm, saltLength: Int) {
+        self.digest = digest
+        self.mgf = mgf
+        self.saltLength = saltLength
+    }
+
+    /// Reads the parameters; absent ones, and every absent field, have the defaults of the RFC.
+    init(_ encoded: [UInt8]?) throws {
+        guard let encoded else { return }
+        for field in try BER.parse(encoded).children(.sequence) {
+            guard let value = try field.children(field.identifier).first else { continue }
+            switch field.identifier {
+            case .context(0): digest = try DigestAlgorithm(named: AlgorithmIdentifier(berEncoded: value))
+            case .context(1): mgf = try DigestAlgorithm(mgf1: AlgorithmIdentifier(berEncoded: value))
+            case .context(2): saltLength = try Int(berEncoded: value)
+            case .context(3):
+                guard try Int(berEncoded: value) == 1 else { throw CMSError.unsupported("PSS trailer field") }
+            default: break
+            }
+        }
+        guard (0...1024).contains(saltLength) else { throw CMSError.malformed(.cms, "PSS salt length") }
+    }
+
+    /// What a key may be used with: the parameters in its SubjectPublicKeyInfo; nil if they leave it open.
+    ///
+    /// RFC 4055 §1.2: digest and mask must be these, the salt no shorter.
+    static func restriction(_ publicKeyInfo: [UInt8]) throws -> PSSParameters? {
+        var fields = try ElementReader(ASN1Node.read(publicKeyInfo))
+        let identifier = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
+        guard identifier.algorithm == ASN1ObjectIdentifier.Key.rsaPSS, let parameters = identifier.parameters else {
+            return nil
+        }
+        return try PSSParameters(parameters)
+    }
+
+    /// What to sign with: the digest for everything and a salt of its length, as far as the key allows.
+    init(signing digest: DigestAlgorithm, publicKeyInfo: [UInt8]) throws {
+        let restriction = try Self.restriction(publicKeyInfo)
+        self.init(
+            digest: digest,
+            mgf: restriction?.mgf ?? digest,
+            saltLength: max(restriction?.saltLength ?? 0, digest.byteCount)
+        )
+    }
+
+    func encoded() throws -> [UInt8] {
+        try der { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(
+                    AlgorithmIdentifier(digest.oid, parameters: AlgorithmIdentifier.null),
+                    explicitlyTaggedWithIdentifier: .context(0)
+                )
+                try coder.serialize(mgf.mgf1, explicitlyTaggedWithIdentifier: .context(1))
+                try coder.serialize(saltLength, explicitlyTaggedWithIdentifier: .context(2))
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import COpenSSL
+
+/// One request over a connection that somebody else has opened, and its answer, which must be one DER element.
+///
+/// libcrypto: `OSSL_HTTP_transfer`, which neither connects nor follows redirections here.
+public struct HTTPExchange: Sendable {
+    /// The host as it stands in the URL, with its port if that is not the usual one.
+    public let host: String
+    /// What is asked for, with its query; printable ASCII without spaces.
+    public let path: String
+    /// What is posted, with its type; nil gets.
+    public let content: (type: String, bytes: [UInt8])?
+    /// The type that the answer must have; nil takes any.
+    public let expectedType: String?
+    /// The greatest answer that is taken, in bytes.
+    public let maximumCount: Int
+
+    public init(
+        host: String,
+        path: String,
+        content: (type: String, bytes: [UInt8])? = nil,
+        expectedType: String? = nil,
+        maximumCount: Int
+    ) {
+        self.host = host
+        self.path = path
+        self.content = content
+        self.expectedType = expectedType
+        self.maximumCount = maximumCount
+    }
+
+    /// Asks over the connected socket `descriptor`, which stays open, and gives the answer's body.
+    ///
+    /// Blocks until the answer is there, the peer ends, or `seconds` are over; whoever wants it to end sooner shuts the
+    /// socket down.
+    public func perform(over descriptor: CInt, seconds: Int) throws(OpenSSLError) -> [UInt8] {
+        Libcrypto.start()
+        ERR_clear_error()
+        let question = try content.map { content throws(OpenSSLError) in try Self.memory(content.bytes) }
+        defer { question.map { _ = BIO_free($0) } }
+        // Two, as libcrypto would want to connect one alone.
+        let writer = try Owned<BIO>(BIO_new_socket(descriptor, BIO_NOCLOSE), "BIO_new_socket")
+        let reader = try Owned<BIO>(BIO_new_socket(descriptor, BIO_NOCLOSE), "BIO_new_socket")
+        let answer = try withPointers(writer, reader) { writer, reader throws(OpenSSLError) in
+            try Owned<BIO>(
+                OSSL_HTTP_transfer(
+                    nil,
+                    host,
+                    nil,
+                    path,
+                    0,
+                    nil,
+                    nil,
+                    writer,
+                    reader,
+                    nil,
+                    nil,
+                    0,
+                    nil,
+                    content?.type,
+                    question,
+                    expectedType,
+                    1,
+                    maximumCount,
+                    CInt(clamping: seconds),
+                    0
+                ),
+                "OSSL_HTTP_transfer"
+            )
+        }
+        return answer.withPointer { answer in
+            var data: UnsafePointer<CChar>?
+            let count = smime_BIO_get_mem_data(answer, &data)
+            return Array(UnsafeRawBufferPointer(start: data, count: max(0, count)))
+        }
+    }
+
+    private static func memory(_ bytes: [UInt8]) throws(OpenSSLError) -> OpaquePointer {
+        guard let bio = BIO_new(BIO_s_mem()) else { throw OpenSSLError("BIO_new") }
+        guard BIO_write(bio, bytes, CInt(clamping: bytes.count)) == CInt(clamping: bytes.count) else {
+            BIO_free(bio)
+            throw OpenSSLError("BIO_write")
+        }
+        return bio
+    }
+}

@@ -1,0 +1,81 @@
+import COpenSSL
+
+/// A fault of old libcrypto versions that touches what we ask of libcrypto.
+///
+/// Distributions mend faults without changing the version, so an old number is a reason to look, and no proof.
+public struct LibcryptoFault: Sendable, Equatable {
+    /// A release of OpenSSL.
+    public struct Version: Sendable, Comparable, CustomStringConvertible {
+        public let major, minor, patch: Int
+
+        public init(_ major: Int, _ minor: Int, _ patch: Int) {
+            (self.major, self.minor, self.patch) = (major, minor, patch)
+        }
+
+        public var description: String { "\(major).\(minor).\(patch)" }
+
+        public static func < (a: Self, b: Self) -> Bool {
+            (a.major, a.minor, a.patch) < (b.major, b.minor, b.patch)
+        }
+    }
+
+    /// The fault's names, as in `CVE-2022-3602`.
+    public let identifier: String
+    /// What can come of it.
+    public let text: String
+    /// The first release without it, in each series that was mended.
+    let mended: [Version]
+
+    /// All that are known, the oldest first.
+    static let all = [
+        Self(
+            identifier: "CVE-2022-3602",
+            text: "an address in a certificate can overwrite memory",
+            mended: [Version(3, 0, 7)]
+        ),
+        Self(
+            identifier: "CVE-2023-0286",
+            text: "a name in a revocation list can read or overwrite memory",
+            mended: [Version(3, 0, 8)]
+        ),
+        Self(
+            identifier: "CVE-2022-4304",
+            text: "the time of RSA decryption tells of the padding",
+            mended: [Version(3, 0, 8)]
+        ),
+        Self(
+            identifier: "CVE-2024-0727",
+            text: "a PKCS#12 file can end the process",
+            mended: [Version(3, 0, 13), Version(3, 1, 5), Version(3, 2, 1)]
+        ),
+        Self(
+            identifier: "CVE-2024-6119",
+            text: "comparing names in a certificate can end the process",
+            mended: [Version(3, 0, 15), Version(3, 1, 7), Version(3, 2, 3), Version(3, 3, 2)]
+        ),
+        Self(
+            identifier: "CVE-2026-63072",
+            text: "unwrapping a key can overwrite memory",
+            mended: [Version(3, 0, 22)]
+        ),
+    ]
+
+    /// Those that `version` has as OpenSSL published it.
+    ///
+    /// A series of which no mended release is known here counts as mended: newer ones are not looked at.
+    public static func known(in version: Version) -> [LibcryptoFault] {
+        all.filter { fault in
+            fault.mended.contains { ($0.major, $0.minor) == (version.major, version.minor) && version < $0 }
+        }
+    }
+}
+
+extension Libcrypto {
+    /// The number of the version that this process runs on.
+    ///
+    /// libcrypto: `OpenSSL_version_num`
+    public static var versionNumber: LibcryptoFault.Version {
+        let number = Int(OpenSSL_version_num())
+        return LibcryptoFault.Version(number >> 28 & 0xF, number >> 20 & 0xFF, number >> 4 & 0xFF)
+    }
+}

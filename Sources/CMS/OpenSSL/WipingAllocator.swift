@@ -1,0 +1,40 @@
+import COpenSSL
+import Foundation
+
+/// The memory that libcrypto works in, overwritten whenever it is given back.
+///
+/// libcrypto wipes what it knows to be secret, but not every copy: the PKCS#8 encodings that its encoders pass on, for
+/// one, are merely freed.
+enum WipingAllocator {
+    /// Puts it in the place of malloc; only possible before libcrypto has allocated anything.
+    ///
+    /// libcrypto: `CRYPTO_set_mem_functions`
+    static func install() {
+        #if os(Linux)
+        _ = CRYPTO_set_mem_functions(
+            { count, _, _ in malloc(count) },
+            { old, count, _, _ in WipingAllocator.reallocate(old, count) },
+            { block, _, _ in WipingAllocator.release(block) }
+        )
+        #endif
+    }
+
+    #if os(Linux)
+    private static func release(_ block: UnsafeMutableRawPointer?) {
+        guard let block else { return }
+        OPENSSL_cleanse(block, malloc_usable_size(block))
+        free(block)
+    }
+
+    /// As realloc(3) does, but nothing stays in the old place.
+    private static func reallocate(_ old: UnsafeMutableRawPointer?, _ count: Int) -> UnsafeMutableRawPointer? {
+        guard let old else { return malloc(count) }
+        let held = malloc_usable_size(old)
+        if count <= held, count > held / 2 { return old }
+        guard let new = malloc(count) else { return nil }
+        memcpy(new, old, min(held, count))
+        release(old)
+        return new
+    }
+    #endif
+}

@@ -1,0 +1,63 @@
+extension ProblemCode {
+    /// What whoever meets the problem can do about it, in one sentence without a full stop.
+    public var advice: String {
+        switch self {
+        case .accountUnused: "import the private key with its certificate, in one file or in one command"
+        case .addressMismatch:
+            "signatures by it will not be taken for that address; ask for a certificate that names it"
+        case .algorithmUnsupported, .digestMD5, .digestSHA1, .signatureDSA:
+            "ask the sender to sign with SHA-256 or better"
+        case .attributeDoubled, .cmsLimit, .cmsMalformed, .contentTypeAttribute, .contradictoryBoundary,
+            .digestMismatch, .duplicateContentType, .duplicateTransferEncoding, .encodedMultipart, .fromDoubled,
+            .fromMalformed, .fromMissing, .innerSignature, .malformed, .messageDigestAttribute, .missingBoundary,
+            .noRecipients, .signerAmbiguous, .signingTimeMalformed, .tooManyLayers:
+            "ask the sender to send it again"
+        case .attributeUnsigned, .certificateUnreadable, .contentEmbedded, .contentNotData, .contentNotOctets,
+            .contentTypeUnknown, .crlSignature, .crlUnreadable, .ocspUnusable, .digestNotAnnounced, .fromGroup,
+            .fromRoute, .mboxLine, .pkcs12BadCRL,
+            .pkcs12TrailingBytes, .tooDeep, .trailingBytes:
+            "nothing has to be done"
+        case .bareCR, .bareLF, .base64Padding, .blankBeforeColon, .byteOrderMark, .malformedContentType,
+            .missingHeaderEnd, .nulByte,
+            .unterminatedMultipart:
+            "nothing, unless it happens with all mail: then a mail system on the way is at fault"
+        case .certificateAddressMalformed, .certificateNoAddress, .chainInvalid, .chainNameConstraints, .chainNotCA,
+            .chainNotChecked, .chainPolicy, .chainPurpose, .chainSHA1, .chainTooLong, .chainUnknownCriticalExtension,
+            .chainWeakSignature, .endEntityIsCA, .keyUsage, .weakKey:
+            "ask the owner of the certificate for a better one"
+        case .certificateExpired: "ask its owner for the new one; what was signed before can be judged with --time"
+        case .certificateNotYetValid, .chainNotYetValid: "wait, or see whether the clock is right"
+        case .certificateRevoked: "do not rely on it: ask its owner, by another way, for the new one"
+        case .chainExpired: "ask the sender for a certificate by a current authority"
+        case .chainNoAnchor:
+            "if you know the authority: smime trust add FILE; if you compared fingerprints: smime recipient trust ADDR"
+        case .chainRevoked: "do not rely on it: ask its owner, by another way, for a certificate by another authority"
+        case .chainSignature: "do not rely on it: somebody may have made it up"
+        case .contentChanged:
+            "it was changed on the way, on purpose or by a mail system; ask the sender to send it again"
+        case .contentIsAttributes: "do not rely on it: the signer never signed this as a message"
+        case .contentMismatch: "do not rely on it: it shows different readers different things"
+        case .crlExpired: "get the new list and import it: smime import FILE"
+        case .encrypted: "smime decrypt tells"
+        case .fromDisplayName: "look at the address itself, not at the name"
+        case .fromSeveral: "see under signers who it was"
+        case .headerDiffers, .headerUnprotected: "read the fields in the report, which are those of the author"
+        case .notLearned: "smime verify FILE tells what is wrong with it"
+        case .pkcs12BadCertificate, .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12Unsupported:
+            "export it anew from the program that it came from"
+        case .profileAlgorithm, .profileKeySize, .profilePurpose, .profileValidity:
+            "nothing, unless it is your own: then ask its authority why"
+        case .protectedFromMismatch: "do not take it for a mail by the one in From: somebody passes it on as his own"
+        case .revocationUnknown: "import its authority's list: smime import FILE"
+        case .signatureInvalid: "do not rely on it: something was changed, or somebody else signed"
+        case .signerCertificateMismatch: "do not rely on it: the certificate was put in the place of another"
+        case .signerCertificateMissing: "import it: smime import FILE"
+        case .signerIsSender: "see whether the Sender may speak for the one in From"
+        case .signerNotFrom: "do not take it for a mail by the one in From"
+        case .signingTimeFar: "see whether the message is an old one that somebody sent again"
+        case .signingTimeFuture: "see whether the clock is right; the signer's may be wrong"
+        case .tooManySignatures: "take the message apart and verify the parts"
+        case .unauthenticated: "ask the sender to encrypt with AES-GCM (AuthEnvelopedData)"
+        }
+    }
+}

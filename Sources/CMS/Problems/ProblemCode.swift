@@ -1,0 +1,135 @@
+/// Every problem that a report can tell of, by its code.
+///
+/// A code is stable: it keeps its name and its meaning, and programs may test it. There is no problem without one, and
+/// each says what it means and what to do about it: `smime explain`, docs/problems.md.
+@nonexhaustive
+public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
+    case accountUnused = "account-unused"
+    case addressMismatch = "address-mismatch"
+    case algorithmUnsupported = "algorithm-unsupported"
+    case attributeDoubled = "attribute-doubled"
+    case attributeUnsigned = "attribute-unsigned"
+    case bareCR = "bare-cr"
+    case bareLF = "bare-lf"
+    case base64Padding = "base64-padding"
+    case blankBeforeColon = "blank-before-colon"
+    case byteOrderMark = "byte-order-mark"
+    case certificateAddressMalformed = "certificate-address-malformed"
+    case certificateExpired = "certificate-expired"
+    case certificateNoAddress = "certificate-no-address"
+    case certificateNotYetValid = "certificate-not-yet-valid"
+    case certificateRevoked = "certificate-revoked"
+    case certificateUnreadable = "certificate-unreadable"
+    case chainExpired = "chain-expired"
+    case chainInvalid = "chain-invalid"
+    case chainNameConstraints = "chain-name-constraints"
+    case chainNoAnchor = "chain-no-anchor"
+    case chainNotCA = "chain-not-ca"
+    case chainNotChecked = "chain-not-checked"
+    case chainNotYetValid = "chain-not-yet-valid"
+    case chainPolicy = "chain-policy"
+    case chainPurpose = "chain-purpose"
+    case chainRevoked = "chain-revoked"
+    case chainSHA1 = "chain-sha1"
+    case chainSignature = "chain-signature"
+    case chainTooLong = "chain-too-long"
+    case chainUnknownCriticalExtension = "chain-unknown-critical-extension"
+    case chainWeakSignature = "chain-weak-signature"
+    case cmsLimit = "cms-limit"
+    case cmsMalformed = "cms-malformed"
+    case contentChanged = "content-changed"
+    case contentEmbedded = "content-embedded"
+    case contentIsAttributes = "content-is-attributes"
+    case contentMismatch = "content-mismatch"
+    case contentNotData = "content-not-data"
+    case contentNotOctets = "content-not-octets"
+    case contentTypeAttribute = "content-type-attribute"
+    case contentTypeUnknown = "content-type-unknown"
+    case contradictoryBoundary = "contradictory-boundary"
+    case crlExpired = "crl-expired"
+    case crlSignature = "crl-signature"
+    case crlUnreadable = "crl-unreadable"
+    case digestMD5 = "digest-md5"
+    case digestMismatch = "digest-mismatch"
+    case digestNotAnnounced = "digest-not-announced"
+    case digestSHA1 = "digest-sha1"
+    case duplicateContentType = "duplicate-content-type"
+    case duplicateTransferEncoding = "duplicate-transfer-encoding"
+    case encodedMultipart = "encoded-multipart"
+    case encrypted
+    case endEntityIsCA = "end-entity-is-ca"
+    case fromDisplayName = "from-display-name"
+    case fromDoubled = "from-doubled"
+    case fromGroup = "from-group"
+    case fromMalformed = "from-malformed"
+    case fromMissing = "from-missing"
+    case fromRoute = "from-route"
+    case fromSeveral = "from-several"
+    case headerDiffers = "header-differs"
+    case headerUnprotected = "header-unprotected"
+    case innerSignature = "inner-signature"
+    case keyUsage = "key-usage"
+    case malformed
+    case malformedContentType = "malformed-content-type"
+    case mboxLine = "mbox-line"
+    case messageDigestAttribute = "message-digest-attribute"
+    case missingBoundary = "missing-boundary"
+    case missingHeaderEnd = "missing-header-end"
+    case noRecipients = "no-recipients"
+    case notLearned = "not-learned"
+    case nulByte = "nul-byte"
+    case ocspUnusable = "ocsp-unusable"
+    case pkcs12BadCertificate = "pkcs12-bad-certificate"
+    case pkcs12BadCRL = "pkcs12-bad-crl"
+    case pkcs12KeyWithoutCertificate = "pkcs12-key-without-certificate"
+    case pkcs12NoMAC = "pkcs12-no-mac"
+    case pkcs12TrailingBytes = "pkcs12-trailing-bytes"
+    case pkcs12Unsupported = "pkcs12-unsupported"
+    case profileAlgorithm = "profile-algorithm"
+    case profileKeySize = "profile-key-size"
+    case profilePurpose = "profile-purpose"
+    case profileValidity = "profile-validity"
+    case protectedFromMismatch = "protected-from-mismatch"
+    case revocationUnknown = "revocation-unknown"
+    case signatureDSA = "signature-dsa"
+    case signatureInvalid = "signature-invalid"
+    case signerAmbiguous = "signer-ambiguous"
+    case signerCertificateMismatch = "signer-certificate-mismatch"
+    case signerCertificateMissing = "signer-certificate-missing"
+    case signerIsSender = "signer-is-sender"
+    case signerNotFrom = "signer-not-from"
+    case signingTimeFar = "signing-time-far"
+    case signingTimeFuture = "signing-time-future"
+    case signingTimeMalformed = "signing-time-malformed"
+    case tooDeep = "too-deep"
+    case tooManyLayers = "too-many-layers"
+    case tooManySignatures = "too-many-signatures"
+    case trailingBytes = "trailing-bytes"
+    case unauthenticated
+    case unterminatedMultipart = "unterminated-multipart"
+    case weakKey = "weak-key"
+
+    /// What the problem does to the verdict. An error may stand as a warning where it spoils nothing, as an expired
+    /// certificate that is imported for the mail of its time.
+    public var level: Problem.Level {
+        switch self {
+        case .accountUnused, .addressMismatch, .attributeUnsigned, .bareCR, .bareLF, .base64Padding,
+            .blankBeforeColon,
+            .byteOrderMark, .certificateUnreadable, .chainSHA1, .contentEmbedded, .contentNotData, .contentNotOctets,
+            .contentTypeUnknown, .crlExpired, .crlSignature, .crlUnreadable, .digestNotAnnounced, .digestSHA1,
+            .encrypted, .fromDisplayName, .fromGroup, .fromRoute, .fromSeveral, .headerDiffers, .headerUnprotected,
+            .malformedContentType, .mboxLine,
+            .missingHeaderEnd, .notLearned, .ocspUnusable, .nulByte, .pkcs12BadCertificate, .pkcs12BadCRL,
+            .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12TrailingBytes, .pkcs12Unsupported, .profileAlgorithm,
+            .profileKeySize, .profilePurpose, .profileValidity, .signatureDSA, .signerIsSender,
+            .signingTimeFar, .signingTimeFuture, .tooDeep, .tooManySignatures, .trailingBytes, .unauthenticated,
+            .unterminatedMultipart:
+            .warning
+        default: .error
+        }
+    }
+}
+
+extension ProblemCode: CustomStringConvertible {
+    public var description: String { rawValue }
+}

@@ -1,0 +1,123 @@
+import COpenSSL
+import Foundation
+import SwiftASN1
+
+/// What a responder says about certificates, as received; whether it may say so is checked where it is used.
+///
+/// RFC 6960 §4.2
+public struct OCSPResponse: Hashable, Sendable {
+    /// The encoding as it was received.
+    public let der: [UInt8]
+
+    /// The greatest encoding that is looked at, in bytes.
+    public static let maximumCount = 1 << 20
+
+    /// Takes a response, which may be nothing of the kind.
+    public init(der: [UInt8]) { self.der = der }
+
+    /// The response in an OtherRevocationInfoFormat of a CMS object; nil if `element` is another.
+    ///
+    /// RFC 5652 §10.2.1, RFC 5940 §2.1
+    init?(otherRevocationInfo element: [UInt8]) {
+        guard element.first == 0xA1, element.count <= Self.maximumCount, let node = try? ASN1Node.read(element),
+            let fields = (try? node.children(.context(1))).map(Array.init), fields.count == 2,
+            (try? fields[0].objectIdentifier()) == [1, 3, 6, 1, 5, 5, 7, 16, 2]
+        else { return nil }
+        der = Array(fields[1].encodedBytes)
+    }
+
+    /// What a responder that `issuer` lets speak for it says about `certificate`; nil if it says nothing that counts.
+    ///
+    /// The responder is the issuer or has a certificate of the issuer's for this purpose (RFC 6960 §4.2.2.2), and `date`
+    /// lies between the updates.
+    ///
+    /// libcrypto: `OCSP_basic_verify`, `OCSP_single_get0_status`
+    func status(of certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> RevocationCheck.Status? {
+        Libcrypto.start()
+        defer { ERR_clear_error() }
+        return try? withPointers(certificate.x509().owned, issuer.x509().owned) { subject, issuer in
+            guard let basic = basicResponse() else { return nil }
+            return try basic.withPointer { basic in
+                guard try Self.isSigned(basic, by: issuer, at: date) else { return nil }
+                return Self.status(in: basic, subject, issuer, time_t(date.timeIntervalSince1970))
+            }
+        }
+    }
+
+    private func basicResponse() -> Owned<OCSP_BASICRESP>? {
+        guard der.count <= Self.maximumCount else { return nil }
+        let pointer = der.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_OCSP_RESPONSE(nil, &start, bytes.count)
+        }
+        guard let response = Owned<OCSP_RESPONSE>(adopting: pointer) else { return nil }
+        return response.withPointer { response in
+            guard OCSP_response_status(response) == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return nil }
+            return Owned<OCSP_BASICRESP>(adopting: OCSP_response_get1_basic(response))
+        }
+    }
+
+    private static func isSigned(_ basic: OpaquePointer, by issuer: OpaquePointer, at date: Date) throws -> Bool {
+        let store = try Owned<X509_STORE>(X509_STORE_new(), "X509_STORE_new")
+        let candidates = try Owned<CertificateStack>(smime_sk_X509_new_null(), "sk_X509_new_null")
+        return try withPointers(store, candidates) { store, candidates throws(OpenSSLError) in
+            try check(X509_STORE_add_cert(store, issuer), "X509_STORE_add_cert")
+            let parameters = X509_STORE_get0_param(store)
+            X509_VERIFY_PARAM_set_time(parameters, time_t(date.timeIntervalSince1970))
+            X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+            try check(X509_up_ref(issuer), "X509_up_ref")
+            if smime_sk_X509_push(candidates, issuer) <= 0 { X509_free(issuer) }
+            return OCSP_basic_verify(basic, candidates, store, 0) == 1
+        }
+    }
+
+    /// The most answers of one response that are looked at.
+    private static let maximumAnswers = 100
+    /// How far clocks may be apart, and for how long an answer without an end holds, in seconds.
+    private static let (clockTolerance, longestAnswer) = (300, 7 * 86_400)
+
+    private static func status(
+        in basic: OpaquePointer,
+        _ subject: OpaquePointer,
+        _ issuer: OpaquePointer,
+        _ time: time_t
+    ) -> RevocationCheck.Status? {
+        for index in 0..<min(Int(OCSP_resp_count(basic)), maximumAnswers) {
+            guard let answer = OCSP_resp_get0(basic, CInt(index)), isAbout(answer, subject, issuer) else { continue }
+            var reason: CInt = 0
+            var (revoked, this, next): (Moment?, Moment?, Moment?)
+            let status = OCSP_single_get0_status(answer, &reason, &revoked, &this, &next)
+            guard isCurrent(this, next, time) else { continue }
+            switch status {
+            case V_OCSP_CERTSTATUS_GOOD: return .good
+            case V_OCSP_CERTSTATUS_REVOKED: return .revoked
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    private typealias Moment = UnsafeMutablePointer<ASN1_GENERALIZEDTIME>
+
+    private static func isCurrent(_ this: Moment?, _ next: Moment?, _ time: time_t) -> Bool {
+        guard let this else { return false }
+        func isBefore(_ moment: Moment, _ time: time_t) -> Bool {
+            var time = time
+            return X509_cmp_time(moment, &time) < 0
+        }
+        guard isBefore(this, time + clockTolerance) else { return false }
+        if let next { return !isBefore(next, time - clockTolerance) }
+        return !isBefore(this, time - longestAnswer)
+    }
+
+    /// Whether an answer names this certificate of this issuer, by any digest that responders use.
+    ///
+    /// libcrypto: `OCSP_id_cmp`
+    private static func isAbout(_ answer: OpaquePointer, _ subject: OpaquePointer, _ issuer: OpaquePointer) -> Bool {
+        let named = OCSP_SINGLERESP_get0_id(answer)
+        return [EVP_sha1(), EVP_sha256(), EVP_sha384(), EVP_sha512()].contains { digest in
+            let id = Owned<OCSP_CERTID>(adopting: OCSP_cert_to_id(digest, subject, issuer))
+            return id?.withPointer { OCSP_id_cmp($0, named) == 0 } ?? false
+        }
+    }
+}

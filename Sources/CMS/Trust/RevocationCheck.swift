@@ -1,0 +1,149 @@
+import COpenSSL
+import Foundation
+
+/// Finds out which certificates of a path were revoked, from what is at hand.
+///
+/// RFC 5280 §6.3
+struct RevocationCheck {
+    /// What is known of one certificate.
+    enum Status: Hashable {
+        case good
+        case revoked
+        /// Why nothing is known, as a sentence about the certificate.
+        case unknown(String)
+    }
+
+    private let path: CertificatePath
+    private let date: Date
+    /// The places in the path that are looked at. An anchor is not revoked by a list of its own, and above a pinned
+    /// certificate nothing matters.
+    private let places: [Int]
+
+    init(_ path: CertificatePath, isPinned: Bool, at date: Date) {
+        self.path = path
+        self.date = date
+        let count = isPinned ? 1 : path.end == .anchor ? path.certificates.count - 1 : path.certificates.count
+        places = (0..<count).filter { !path.certificates[$0].isSelfIssued || $0 + 1 < path.certificates.count }
+    }
+
+    /// What `lists` say, as problems.
+    ///
+    /// - Parameters:
+    ///   - responses: what came with the message.
+    ///   - asked: what responders said when they were asked, about this chain or another.
+    ///   - others: certificates beside the path that lists may be signed with.
+    ///   - isHard: whether it is an error that nothing is known.
+    func verdict(
+        _ lists: [CertificateList],
+        _ responses: [OCSPResponse],
+        asked: [OCSPResponse],
+        others: [Certificate],
+        isHard: Bool
+    ) -> ChainVerdict.Revocation {
+        var problems: [Problem] = []
+        var statuses = statuses(lists, others: others, &problems)
+        if !responses.isEmpty, !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses) {
+            let text = "an OCSP response is not current, not about this chain, or by nobody who may speak for it"
+            problems.append(Problem(.ocspUnusable, text))
+        }
+        _ = apply(asked, to: &statuses)
+        var worst = ChainVerdict.Revocation.Status.good
+        var unknownPlaces: [Int] = []
+        for place in places {
+            let name = path.certificates[place].subject
+            switch statuses[place] ?? .unknown("nothing at hand says whether the certificate of \(name) was revoked") {
+            case .good: break
+            case .revoked:
+                worst = .revoked
+                let code: ProblemCode = place == 0 ? .certificateRevoked : .chainRevoked
+                problems.append(Problem(code, "\(name) was revoked by its issuer"))
+            case .unknown(let why):
+                if worst == .good { worst = .unknown }
+                unknownPlaces.append(place)
+                problems.append(
+                    isHard ? Problem(.revocationUnknown, why) : Problem(warning: .revocationUnknown, why)
+                )
+            }
+        }
+        return ChainVerdict.Revocation(status: worst, problems: problems, unknownPlaces: unknownPlaces)
+    }
+
+    /// The most responses that one verification looks at.
+    private static let maximumResponses = 16
+
+    /// Takes in what responders say. Whoever says that a certificate was revoked is believed before who says it was not.
+    ///
+    /// - Returns: whether each of them said something.
+    private func apply(_ responses: [OCSPResponse], to statuses: inout [Int: Status]) -> Bool {
+        var unused = Set(responses)
+        for place in places where place + 1 < path.certificates.count {
+            let (certificate, issuer) = (path.certificates[place], path.certificates[place + 1])
+            for response in responses {
+                guard let status = response.status(of: certificate, issuedBy: issuer, at: date) else { continue }
+                unused.remove(response)
+                if statuses[place] != .revoked { statuses[place] = status }
+            }
+        }
+        return unused.isEmpty
+    }
+
+    private func statuses(
+        _ lists: [CertificateList],
+        others: [Certificate],
+        _ problems: inout [Problem]
+    ) -> [Int: Status] {
+        let signers = listSigners(lists, others)
+        let usable = RevocationLists(lists, for: path.certificates + signers)
+        problems += usable.forged.map {
+            Problem(.crlSignature, "a revocation list in the name of \($0.issuer) is not signed by it")
+        }
+        guard !usable.lists.isEmpty, !places.isEmpty else { return [:] }
+        guard
+            let findings = try? PathVerification.verify(
+                path.certificates,
+                at: date,
+                lists: usable.lists,
+                others: signers
+            )
+        else { return [:] }
+        var statuses: [Int: Status] = [:]
+        for place in places {
+            statuses[place] = status(findings.filter { $0.depth == place }.map(\.code), at: place, &problems)
+        }
+        return statuses
+    }
+
+    /// The certificates beside the path that bear the name of a list's issuer.
+    private func listSigners(_ lists: [CertificateList], _ others: [Certificate]) -> [Certificate] {
+        let names = Set(lists.map(\.issuer.canonical))
+        var seen = Set(path.certificates)
+        return Array(others.filter { names.contains($0.subject.canonical) && seen.insert($0).inserted }.prefix(32))
+    }
+
+    /// What libcrypto's errors about one certificate mean.
+    private func status(_ codes: [CInt], at place: Int, _ problems: inout [Problem]) -> Status {
+        let name = path.certificates[place].subject
+        var unknown: String?
+        for code in codes {
+            switch code {
+            case X509_V_ERR_CERT_REVOKED where unknown == nil || unknown == Self.outOfDate(name): return .revoked
+            case X509_V_ERR_CRL_HAS_EXPIRED:
+                problems.append(Problem(.crlExpired, Self.outOfDate(name)))
+                unknown = unknown ?? Self.outOfDate(name)
+            case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_CRL_NOT_YET_VALID:
+                unknown = unknown ?? "no revocation list at hand speaks for \(name)"
+            case X509_V_ERR_CRL_SIGNATURE_FAILURE, X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
+                X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
+                X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE,
+                X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD:
+                unknown = "the revocation list for \(name) cannot be trusted"
+            default: break
+            }
+        }
+        return unknown.map(Status.unknown) ?? .good
+    }
+
+    private static func outOfDate(_ name: DistinguishedName) -> String {
+        "the revocation list for \(name) is out of date"
+    }
+}

@@ -1,0 +1,73 @@
+import SwiftASN1
+
+/// Where a certificate's issuer tells whether it was revoked, as the certificate says; anything may stand there.
+///
+/// RFC 5280 §4.2.1.13, §4.2.1.15, §4.2.2.1
+public struct RevocationServices: Hashable, Sendable {
+    /// The URLs of OCSP responders.
+    public private(set) var responders: [String] = []
+    /// The URLs of revocation lists, delta lists last.
+    public private(set) var lists: [String] = []
+
+    /// The most URLs of one kind that are taken from a certificate.
+    public static let maximumCount = 4
+
+    fileprivate init() {}
+
+    fileprivate init(_ extensions: [ASN1Node]) {
+        var deltas: [String] = []
+        for node in extensions {
+            guard var fields = try? ElementReader(node),
+                let type = try? fields.next(.objectIdentifier).objectIdentifier()
+            else { continue }
+            _ = fields.optional(.boolean)
+            guard let octets = try? fields.next(.octetString).octets(), let value = try? ASN1Node.read(octets) else {
+                continue
+            }
+            switch type {
+            case [1, 3, 6, 1, 5, 5, 7, 1, 1]: responders += (try? Self.responders(value)) ?? []
+            case [2, 5, 29, 31]: lists += (try? Self.distributionPoints(value)) ?? []
+            case [2, 5, 29, 46]: deltas += (try? Self.distributionPoints(value)) ?? []
+            default: break
+            }
+        }
+        responders = Array(responders.prefix(Self.maximumCount))
+        lists = Array(lists.prefix(Self.maximumCount)) + Array(deltas.prefix(Self.maximumCount))
+    }
+
+    /// The URLs of the accesses by OCSP in an AuthorityInfoAccessSyntax.
+    private static func responders(_ node: ASN1Node) throws -> [String] {
+        try ElementReader(node).remaining.compactMap { access in
+            var fields = try ElementReader(access)
+            guard try fields.next(.objectIdentifier).objectIdentifier() == [1, 3, 6, 1, 5, 5, 7, 48, 1] else {
+                return nil
+            }
+            return try url(fields.next())
+        }
+    }
+
+    /// The URLs of the full names in CRLDistributionPoints; a name relative to the issuer leads nowhere on the network.
+    private static func distributionPoints(_ node: ASN1Node) throws -> [String] {
+        try ElementReader(node).remaining.flatMap { point -> [String] in
+            var fields = try ElementReader(point)
+            guard let names = try fields.optional(.context(0))?.onlyChild(), names.identifier == .context(0) else {
+                return []
+            }
+            return try names.children().compactMap(url)
+        }
+    }
+
+    /// The uniformResourceIdentifier of a GeneralName; nil if it is another name.
+    private static func url(_ name: ASN1Node) throws -> String? {
+        guard name.identifier == .context(6) else { return nil }
+        let bytes = try name.octets()
+        return bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+}
+
+extension Certificate {
+    /// Where its issuer tells whether it was revoked.
+    public var revocationServices: RevocationServices {
+        (try? CertificateFields(der)).map { RevocationServices($0.extensions) } ?? RevocationServices()
+    }
+}

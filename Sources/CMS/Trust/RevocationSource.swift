@@ -1,0 +1,54 @@
+public import Foundation
+
+/// Somebody who can be asked whether certificates were revoked, when what is at hand does not tell.
+public protocol RevocationSource: Sendable {
+    /// What there is to know about the certificates at `places` of `chain`, each of which the next one issued.
+    ///
+    /// Nothing of it is believed before it was checked. Whoever cannot be reached says nothing.
+    func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence
+}
+
+/// What a source had to say about revocation.
+public struct RevocationEvidence: Hashable, Sendable {
+    public var certificateLists: [CertificateList] = []
+    public var responses: [OCSPResponse] = []
+
+    public init() {}
+
+    /// Whether there is nothing in it.
+    public var isEmpty: Bool { certificateLists.isEmpty && responses.isEmpty }
+}
+
+extension TrustTerms {
+    /// These terms, with `evidence` at hand.
+    public func with(_ evidence: RevocationEvidence) -> TrustTerms {
+        var terms = self
+        terms.certificateLists += evidence.certificateLists.filter { !certificateLists.contains($0) }
+        terms.responses += evidence.responses.filter { !responses.contains($0) }
+        return terms
+    }
+
+    /// These terms, with what `source` says on chains that lead to something trusted and whose revocation is unknown.
+    ///
+    /// About any other chain nobody is asked: whoever writes a certificate must not make us call where it says.
+    public func asking(_ source: (any RevocationSource)?, about verdicts: [ChainVerdict], at date: Date) async
+        -> TrustTerms
+    {
+        guard let source, revocation != .off else { return self }
+        var terms = self
+        for verdict in verdicts where verdict.isTrusted {
+            guard let places = verdict.revocation?.unknownPlaces, !places.isEmpty else { continue }
+            terms = terms.with(await source.evidence(on: verdict.certificates, at: places, date: date))
+        }
+        return terms
+    }
+}
+
+extension CertificateList {
+    /// Whether `issuer` bears the name of the list's issuer and signed it.
+    ///
+    /// libcrypto: `X509_CRL_verify`
+    public func isSigned(by issuer: Certificate) -> Bool {
+        self.issuer.matches(issuer.subject) && RevocationLists.isSigned(self, by: issuer)
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+/// Bytes in an unlinked file of their own, which another process can be given to read.
+///
+/// The file lies where spools lie and has no name, so nothing of it outlives the processes that hold it.
+public final class SpooledFile: Sendable {
+    /// The open file; it is closed with this value.
+    public let descriptor: Int32
+
+    /// A file with what `body` writes.
+    ///
+    /// - Throws: what making and writing the file throws.
+    public init(_ body: (any ByteSink) throws -> Void) throws {
+        descriptor = try TemporaryFile.anonymous(in: Spool.folder)
+        let sink = DescriptorSink(descriptor)
+        try body(sink)
+        try sink.flush()
+    }
+
+    /// Takes over an open file.
+    public init(adopting descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// Everything in the file; whoever reads the descriptor itself begins at the first byte, too.
+    ///
+    /// - Throws: `StreamError.readFailed`
+    public func rewound() throws(StreamError) -> any ByteSource {
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw StreamError.readFailed(code: errno) }
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw StreamError.readFailed(code: errno) }
+        return try FileSource(adopting: copy, from: 0)
+    }
+
+    /// Lets programs that are started inherit the descriptor, or not.
+    public func setInherited(_ isInherited: Bool) {
+        _ = fcntl(descriptor, F_SETFD, isInherited ? 0 : FD_CLOEXEC)
+    }
+}
