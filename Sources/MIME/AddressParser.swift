@@ -44,9 +44,19 @@ struct AddressParser {
 
         /// The name in front of the address in angle brackets.
         var phrase: String {
-            words.map { token in
-                if case .quoted(let content, _) = token { content } else { token.text }
-            }.joined(separator: " ")
+            var phrase = ""
+            var isInsideWord = false
+            for token in words {
+                let text = if case .quoted(let content, _) = token { content } else { token.text }
+                // An encoded word may hold dots, which are tokens of their own.
+                if !isInsideWord {
+                    phrase += phrase.isEmpty ? "" : " "
+                    isInsideWord = text.hasPrefix("=?")
+                }
+                phrase += text
+                if text.hasSuffix("?=") { isInsideWord = false }
+            }
+            return phrase
         }
     }
 

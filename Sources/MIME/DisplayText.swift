@@ -1,11 +1,31 @@
 extension String {
-    /// This text made harmless for terminals and logs: control, bidirectional and invisible characters stand as `\u{…}`.
-    public var escapedForDisplay: String {
-        guard unicodeScalars.contains(where: \.isUnsafeForDisplay) else { return self }
+    /// This text made harmless for terminals and logs: control, bidirectional and invisible characters, and those that
+    /// pose as others, stand as `\u{…}`.
+    public var escapedForDisplay: String { escaped { "\\u{\(String($0.value, radix: 16, uppercase: true))}" } }
+
+    /// The same for a JSON text: what reads it gets the characters back.
+    ///
+    /// RFC 8259 §7
+    public var escapedForJSON: String {
+        escaped { scalar in
+            UTF16.encode(scalar).map { units in
+                units.map { unit in
+                    let digits = String(unit, radix: 16)
+                    return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }.joined()
+            } ?? ""
+        }
+    }
+
+    private func escaped(_ escape: (Unicode.Scalar) -> String) -> String {
+        guard !utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else { return self }
+        let scalars = Array(unicodeScalars)
+        let disguised = LookAlike.indices(in: scalars)
+        guard !disguised.isEmpty || scalars.contains(where: \.isUnsafeForDisplay) else { return self }
         var escaped = ""
-        for scalar in unicodeScalars {
-            if scalar.isUnsafeForDisplay {
-                escaped += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+        for (index, scalar) in scalars.enumerated() {
+            if disguised.contains(index) || scalar.isUnsafeForDisplay {
+                escaped += escape(scalar)
             } else {
                 escaped.unicodeScalars.append(scalar)
             }

@@ -2,8 +2,15 @@ public import Streams
 
 extension Entity {
     /// The body's bytes with base64 or quoted-printable undone.
-    public func decodedBody(of source: any ByteSource) -> ByteStream {
-        transferEncoding.decoded(source.stream(in: bodyRange))
+    ///
+    /// - Parameter noteMissingPadding: called at the end of base64 that lacks its padding.
+    public func decodedBody(
+        of source: any ByteSource,
+        noteMissingPadding: (@Sendable () -> Void)? = nil
+    ) -> ByteStream {
+        let text = source.stream(in: bodyRange)
+        guard transferEncoding == .base64, noteMissingPadding != nil else { return transferEncoding.decoded(text) }
+        return text.base64Decoded(noteMissingPadding: noteMissingPadding)
     }
 
     /// Where this entity and those in it have bodies that are binary, so that no line end there may be touched.
@@ -17,6 +24,14 @@ extension Entity {
     /// RFC 8551 §3.1.1
     public func canonicalStream(of source: any ByteSource, range: Range<Int>? = nil) -> ByteStream {
         stream(of: source, range: range, lineEnd: .crlf)
+    }
+
+    /// The whole entity in canonical lines, while `oddities` sees the lines as they came.
+    public func canonicalStream(of source: any ByteSource, watchedBy oddities: TransportOddities) -> ByteStream {
+        let place = range
+        let exempt = binaryRanges.map { $0.lowerBound - place.lowerBound..<$0.upperBound - place.lowerBound }
+        nonisolated(unsafe) let oddities = oddities
+        return ByteStream { oddities.watching(source.reader(in: place)) }.lines(endingIn: .crlf, exempt: exempt)
     }
 
     /// The entity, or a place in it, with lines that end in `lineEnd`; binary bodies pass as they are.

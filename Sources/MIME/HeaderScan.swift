@@ -84,7 +84,9 @@ struct HeaderScan {
     }
 
     private func isMailboxLine(_ line: ArraySlice<UInt8>) -> Bool {
-        line.starts(with: "From ".utf8) || line.starts(with: ">From ".utf8)
+        // `From : …` is the field, in the obsolete form of RFC 5322 §4.5.
+        (line.starts(with: "From ".utf8) && line.dropFirst(4).first { !$0.isBlank } != UInt8(ascii: ":"))
+            || line.starts(with: ">From ".utf8)
     }
 
     /// Takes the line as the start of a field, if it has a name and a colon.

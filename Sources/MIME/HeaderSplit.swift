@@ -1,38 +1,122 @@
 public import Streams
 
 /// A message's header divided for S/MIME: the fields that describe the content move into the protected entity, all
-/// others stay outside in their order and bytes.
+/// others stay outside in their order and bytes; with header protection they are copied inside, too.
 ///
 /// So that decrypting gives back the very message that was encrypted, each new outer field stands where the first
-/// field of its name stood, and `join` puts that one back in its place. A moved field that has no such mark and did
-/// not follow another moved field leaves a placeholder with its number. A MIME-Version that the message did not have
-/// is written in a form of our own, and removed again.
+/// field of its name stood, and `join` puts that one back in its place. Without header protection a moved field that
+/// has no such mark and did not follow another moved field leaves a placeholder with its number. A MIME-Version that
+/// the message did not have is written in a form of our own, and removed again.
 ///
-/// RFC 8551 §3.1
+/// RFC 8551 §3.1, RFC 9788 §2
 public struct HeaderSplit: Sendable {
-    /// The fields that move inside, in their order and bytes.
-    public let contentFields: [UInt8]
-    /// The protected entity's header: the content fields and the empty line after them.
-    public let innerHeader: [UInt8]
+    /// Names of the fields that stay outside though the others are protected, as they cannot be written in seven bits.
+    public let unprotectedNames: [String]
+    /// How the fields are copied inside; nil if they are not.
+    public let protection: HeaderProtection?
 
     private let header: HeaderBlock
+    /// The fields of the protected entity's header.
+    private let innerFields: [InnerField]
     /// The names of the fields that move, in lower case.
     private let movedNames: [String]
     /// The names of the fields that are left out, in lower case.
     private let omitted: Set<String>
 
+    /// A field of the protected entity's header.
+    private struct InnerField {
+        let bytes: [UInt8]
+        /// Whether it says how the body is encoded.
+        var isTransferEncoding = false
+    }
+
     /// Divides the header of a whole message.
     ///
-    /// - Parameter omitting: names of fields that shall stand neither outside nor inside, such as `Bcc`.
-    public init(_ header: HeaderBlock, omitting: Set<String> = []) {
+    /// - Parameters:
+    ///   - omitting: names of fields that shall stand neither outside nor inside, such as `Bcc`.
+    ///   - protection: how the fields are copied inside. A Content-Type that cannot be read has no place for saying that
+    ///     they are, and they are not.
+    public init(_ header: HeaderBlock, omitting: Set<String> = [], protection: HeaderProtection? = nil) {
         self.header = header
-        omitted = Set(omitting.map { $0.lowercased() })
+        let omitted = Set(omitting.map { $0.lowercased() })
+        self.omitted = omitted
         let moved = header.fields.filter(\.isContentField)
         movedNames = moved.map { $0.name.lowercased() }
-        contentFields = moved.flatMap { $0.closedBytes(header.lineEnd) }
-        // Without an empty line the body would be taken for a header.
-        let hasEnd = !header.separatorRange.isEmpty || !contentFields.isEmpty
-        innerHeader = contentFields + (hasEnd ? header.separator : header.lineEnd.bytes)
+        if let protection, let fields = Self.protectedFields(header, protection, omitted) {
+            self.protection = protection
+            innerFields = fields.inside
+            unprotectedNames = fields.unprotected
+        } else {
+            self.protection = nil
+            innerFields = moved.map {
+                InnerField(
+                    bytes: $0.closedBytes(header.lineEnd),
+                    isTransferEncoding: $0.isNamed("Content-Transfer-Encoding")
+                )
+            }
+            unprotectedNames = []
+        }
+    }
+
+    /// The protected entity's header: its fields and the empty line after them.
+    public var innerHeader: [UInt8] { innerHeader(newEncoding: nil) }
+
+    /// The protected entity's header if its body is encoded with `newEncoding` instead of what the message said.
+    func innerHeader(newEncoding: TransferEncoding?) -> [UInt8] {
+        guard let newEncoding else {
+            // Without an empty line the body would be taken for a header.
+            let hasEnd = !header.separatorRange.isEmpty || !innerFields.isEmpty
+            return innerFields.flatMap(\.bytes) + (hasEnd ? header.separator : header.lineEnd.bytes)
+        }
+        var field: [UInt8]? = NewField("Content-Transfer-Encoding", newEncoding.name).bytes(lineEnd: header.lineEnd)
+        var bytes: [UInt8] = []
+        for other in innerFields {
+            guard other.isTransferEncoding else {
+                bytes += other.bytes
+                continue
+            }
+            bytes += field ?? []
+            field = nil
+        }
+        // It counts only with a MIME-Version, also in the message that is made of the entity again.
+        if header.first("MIME-Version") == nil {
+            bytes += NewField("MIME-Version", "1.0").bytes(lineEnd: header.lineEnd)
+        }
+        return bytes + (field ?? []) + header.lineEnd.bytes
+    }
+
+    /// The inner fields with those of the message among them, in their order; nil if that cannot be told by Content-Type.
+    private static func protectedFields(
+        _ header: HeaderBlock,
+        _ protection: HeaderProtection,
+        _ omitted: Set<String>
+    ) -> (inside: [InnerField], unprotected: [String])? {
+        var inside: [InnerField] = []
+        var unprotected: [String] = []
+        var hasType = false
+        for field in header.fields where !omitted.contains(field.name.lowercased()) {
+            switch HeaderFieldKind(field) {
+            case .carried, .mechanism: break
+            case .structural where field.isNamed("Content-Type"):
+                guard !hasType, let bytes = protection.markedType(field, header.lineEnd) else { return nil }
+                hasType = true
+                inside.append(InnerField(bytes: bytes))
+            case .structural:
+                let isEncoding = field.isNamed("Content-Transfer-Encoding")
+                inside.append(InnerField(bytes: field.closedBytes(header.lineEnd), isTransferEncoding: isEncoding))
+            case .message:
+                if let bytes = protection.innerField(field, header.lineEnd) {
+                    inside.append(InnerField(bytes: bytes))
+                } else {
+                    unprotected.append(field.name)
+                }
+            }
+        }
+        if !hasType { inside.append(InnerField(bytes: protection.addedType(header.lineEnd))) }
+        inside.append(InnerField(bytes: protection.records(of: header, omitting: omitted)))
+        // Twice the fields may be more than anybody reads.
+        guard inside.reduce(0, { $0 + $1.bytes.count }) < MIMELimit.headerBytes.rawValue / 2 else { return nil }
+        return (inside, unprotected)
     }
 
     /// The outer message's header with `newFields`, which describe the protected content, and its empty line.
@@ -40,13 +124,13 @@ public struct HeaderSplit: Sendable {
         let newNames = newFields.map { $0.name.lowercased() }
         var others = newFields.filter { !movedNames.contains($0.name.lowercased()) }
         if header.first("MIME-Version") == nil { others.insert(Self.addedVersion, at: 0) }
-        let placeholders = placeholders(newNames: newNames, hasOthers: !others.isEmpty)
+        let placeholders = protection == nil ? placeholders(newNames: newNames, hasOthers: !others.isEmpty) : []
         let otherBytes = others.flatMap { $0.bytes(lineEnd: header.lineEnd) }
         var output = Array(header.leadingBytes)
         var number = 0
         for field in header.fields {
             guard field.isContentField else {
-                if !omitted.contains(field.name.lowercased()) { output += field.closedBytes(header.lineEnd) }
+                if !omitted.contains(field.name.lowercased()) { output += outerField(field) }
                 continue
             }
             if number == 0 { output += otherBytes }
@@ -60,6 +144,11 @@ public struct HeaderSplit: Sendable {
             number += 1
         }
         return output + (number == 0 ? otherBytes : []) + header.lineEnd.bytes
+    }
+
+    private func outerField(_ field: HeaderField) -> [UInt8] {
+        guard let protection else { return field.closedBytes(header.lineEnd) }
+        return protection.outerField(field, header.lineEnd) ?? []
     }
 
     /// The header, with its empty line, of the message that `outer` was made from around an entity with the header
@@ -121,8 +210,8 @@ extension HeaderSplit {
         return firstRunIsMarked || number == 0 ? placeholders : placeholders.union([0])
     }
 
-    /// Whether an outer field is there only for the protected content.
-    private static func isReplaced(_ field: HeaderField, _ lineEnd: LineEnd) -> Bool {
+    /// Whether an outer field is there only for the protected content, whoever wrote it.
+    static func isReplaced(_ field: HeaderField, _ lineEnd: LineEnd) -> Bool {
         field.isContentField || field.isNamed(placeholderName)
             || field.rawBytes.elementsEqual(addedVersion.bytes(lineEnd: lineEnd))
     }

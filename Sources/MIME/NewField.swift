@@ -13,10 +13,20 @@ public struct NewField: Sendable, Hashable {
     public struct Parameter: Sendable, Hashable {
         public let name: String
         public let value: String
+        /// Whether the value is quoted though it need not be, as most people write it.
+        private let isQuoted: Bool
 
-        public init(_ name: String, _ value: String) {
+        public init(_ name: String, _ value: String, isQuoted: Bool = false) {
             self.name = name
             self.value = value
+            self.isQuoted = isQuoted
+        }
+
+        fileprivate var text: String {
+            guard value.utf8.allSatisfy({ 32...126 ~= $0 }) else { return "\(name)*=utf-8''\(percentEncoded)" }
+            let isToken = !value.isEmpty && !value.utf8.contains { $0 == 32 || "()<>@,;:\\\"/[]?=".utf8.contains($0) }
+            guard !isToken || isQuoted || name == "boundary" else { return "\(name)=\(value)" }
+            return "\(name)=\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
         }
     }
 
@@ -50,14 +60,7 @@ public struct NewField: Sendable, Hashable {
 }
 
 extension NewField.Parameter {
-    fileprivate var text: String {
-        guard value.utf8.allSatisfy({ 32...126 ~= $0 }) else { return "\(name)*=utf-8''\(percentEncoded)" }
-        let isToken = !value.isEmpty && !value.utf8.contains { $0 == 32 || "()<>@,;:\\\"/[]?=".utf8.contains($0) }
-        guard !isToken || name == "boundary" else { return "\(name)=\(value)" }
-        return "\(name)=\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
-    }
-
-    private var percentEncoded: String {
+    fileprivate var percentEncoded: String {
         value.utf8.map { byte in
             let scalar = Unicode.Scalar(byte)
             let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)

@@ -167,15 +167,22 @@ private struct Plan {
         addsVersion: Bool = false
     ) {
         let header = entity.header
-        guard newEncoding != nil || split != nil else {
-            pieces.append(.lines(entity.range.lowerBound..<entity.bodyRange.lowerBound))
-            return
+        if newEncoding != nil { needsEncoding = true }
+        if let split {
+            let bytes = split.innerHeader(newEncoding: newEncoding).withoutReturnsBeforeLineEnds
+            return pieces.append(.literal(bytes.withLines(endingIn: .crlf)))
         }
-        guard let newEncoding else { return addInnerHeader(split) }
-        needsEncoding = true
+        guard let newEncoding else {
+            let clean = header.bytes.withoutReturnsBeforeLineEnds
+            guard clean != header.bytes else {
+                return pieces.append(.lines(entity.range.lowerBound..<entity.bodyRange.lowerBound))
+            }
+            needsEncoding = true
+            return pieces.append(.literal((clean + header.separator).withLines(endingIn: .crlf)))
+        }
         var field: [UInt8]? = NewField("Content-Transfer-Encoding", newEncoding.name).bytes(lineEnd: .crlf)
-        var bytes = split == nil ? Array(header.leadingBytes) : []
-        for other in header.fields where split == nil || other.isContentField {
+        var bytes = Array(header.leadingBytes)
+        for other in header.fields {
             if other.isNamed("Content-Transfer-Encoding") {
                 bytes += field ?? []
                 field = nil
@@ -183,15 +190,25 @@ private struct Plan {
                 bytes += other.closedBytes(.crlf)
             }
         }
-        if addsVersion || split != nil, header.first("MIME-Version") == nil {
+        if addsVersion, header.first("MIME-Version") == nil {
             bytes += NewField("MIME-Version", "1.0").bytes(lineEnd: .crlf)
         }
         bytes += (field ?? []) + LineEnd.crlf.bytes
-        pieces.append(.literal(bytes.withLines(endingIn: .crlf)))
+        pieces.append(.literal(bytes.withoutReturnsBeforeLineEnds.withLines(endingIn: .crlf)))
     }
+}
 
-    private mutating func addInnerHeader(_ split: HeaderSplit?) {
-        pieces.append(.literal((split?.innerHeader ?? []).withLines(endingIn: .crlf)))
+extension Array<UInt8> {
+    /// The same lines, where more than one carriage return stands before a line feed with one: the others would become
+    /// part of the line end wherever lines end in a line feed alone.
+    fileprivate var withoutReturnsBeforeLineEnds: [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(count)
+        for byte in self {
+            while byte == .lineFeed, result.hasSuffix([.carriageReturn, .carriageReturn]) { result.removeLast() }
+            result.append(byte)
+        }
+        return result
     }
 }
 

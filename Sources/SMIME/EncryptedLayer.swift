@@ -20,13 +20,18 @@ public struct EncryptedLayer: Sendable {
     let data: EnvelopedData
     /// Whether the plaintext must be a MIME entity; a bare CMS object may hold anything.
     private let mustBeEntity: Bool
+    private let padding: PaddingWatch?
+
+    /// What is odd, and no error, about the bytes that carry it; known once it was decrypted.
+    var oddities: [Problem] { padding?.problems ?? [] }
 
     /// Whose certificates open it, in the order of the message.
     public var recipientIdentifiers: [EntityIdentifier] { data.recipients.compactMap(\.identifier) }
 
     /// Opens an encrypted CMS object.
-    init(cms stream: ByteStream, mustBeEntity: Bool) throws {
+    init(cms stream: ByteStream, padding: PaddingWatch? = nil, mustBeEntity: Bool) throws {
         data = try EnvelopedData(reading: stream)
+        self.padding = padding
         self.mustBeEntity = mustBeEntity
     }
 
@@ -37,7 +42,7 @@ public struct EncryptedLayer: Sendable {
             kind: isAuthenticated ? .authenticatedEncrypted : .encrypted,
             algorithm: data.algorithm,
             problems: isAuthenticated
-                ? [] : [Problem("unauthenticated", .warning, "the encryption does not protect against changes")]
+                ? [] : [Problem(.unauthenticated, "the encryption does not protect against changes")]
         )
     }
 
@@ -49,15 +54,45 @@ public struct EncryptedLayer: Sendable {
             guard let key = keys.first(where: { recipient.identifier?.matches($0.certificate) == true }) else {
                 continue
             }
-            let contentKey = try data.key(for: recipient, with: key.privateKey)
-            let (content, observer) = try data.check(with: contentKey) { PlaintextObserver() }
-            guard let header = observer.header else {
-                guard !mustBeEntity else { throw CMSError.decryptionFailed }
-                return Plaintext(content: content, header: nil, mayHoldBinary: true)
-            }
-            return Plaintext(content: content, header: header, mayHoldBinary: observer.mayHoldBinary)
+            return try plaintext(data.key(for: recipient, with: key.privateKey))
         }
         throw SMIMEError.notARecipient
+    }
+
+    /// Whether a RecipientInfo is meant for such a secret.
+    func mayOpen(with secret: SharedSecret) -> Bool { data.recipients.contains { secret.matches($0) } }
+
+    /// Decrypts with the first RecipientInfo that is meant for such a secret; no other is tried.
+    ///
+    /// - Throws: as `decrypt(with:)`.
+    func decrypt(with secret: SharedSecret) throws -> Plaintext {
+        guard let recipient = data.recipients.first(where: { secret.matches($0) }) else {
+            throw SMIMEError.notARecipient
+        }
+        return try plaintext(data.key(for: recipient, with: secret))
+    }
+
+    private func plaintext(_ key: ContentKey) throws -> Plaintext {
+        var observer = PlaintextObserver()
+        let checked = Result {
+            try data.check(with: key) {
+                observer = PlaintextObserver()
+                return observer
+            }
+        }
+        // Looked at in any case: else the time would tell that the padding was right and only the entity was wrong.
+        let entity = observer.header
+        let content = try checked.get().content
+        guard let header = entity else {
+            guard !mustBeEntity else { throw CMSError.decryptionFailed }
+            return Plaintext(content: content, header: nil, mayHoldBinary: true, mayHoldLegacyDisplay: false)
+        }
+        return Plaintext(
+            content: content,
+            header: header,
+            mayHoldBinary: observer.mayHoldBinary,
+            mayHoldLegacyDisplay: observer.mayHoldLegacyDisplay
+        )
     }
 }
 
@@ -68,6 +103,8 @@ struct Plaintext: Sendable {
     let header: HeaderBlock?
     /// Whether a part may be binary, so that its line ends must not be touched.
     let mayHoldBinary: Bool
+    /// Whether a part may have hidden header fields in its text.
+    let mayHoldLegacyDisplay: Bool
 
     /// The plaintext in a spool of its own, to look at its structure.
     func spooled() throws -> SecuredEntity {

@@ -31,7 +31,7 @@ public enum ExistingProtection: Hashable, Sendable {
             default: throw error
             }
         }
-        let isSound = !outline.problems.contains { $0.level == .error || $0.code == "trailing-bytes" }
+        let isSound = !outline.problems.contains { $0.level == .error || $0.kind == .trailingBytes }
         switch outline.type {
         case .authEnvelopedData where isSound && !outline.recipients.isEmpty: return .encrypted
         case .envelopedData where isSound && !outline.recipients.isEmpty: return .encrypted

@@ -45,10 +45,10 @@ extension Inspection {
             let outline = try PKCS12Outline(bytes)
             var inspection = Inspection(.pkcs12(outline))
             if outline.hasTrailingBytes {
-                inspection.problems.append(Problem("trailing-bytes", .warning, "bytes follow the PKCS#12 structure"))
+                inspection.problems.append(Problem(.pkcs12TrailingBytes, "bytes follow the PKCS#12 structure"))
             }
             if outline.mac == nil {
-                inspection.problems.append(Problem("no-mac", .warning, "nothing protects the file against changes"))
+                inspection.problems.append(Problem(.pkcs12NoMAC, "nothing protects the file against changes"))
             }
             return inspection
         }

@@ -8,6 +8,8 @@ struct Inspector {
     private var layers = 0
     /// How many bytes of certificates and the like may still be kept.
     private var left = CMSOutline.maximumCount
+    /// How many bytes may still be decompressed.
+    private var decompressedLeft = 256 << 20
 
     /// How many CMS objects of one file are opened, at any depth.
     private static let maximumObjects = 200
@@ -27,10 +29,16 @@ struct Inspector {
     mutating func object(_ stream: ByteStream, depth: Int = 0) throws -> Inspection.Layer {
         layers += 1
         let spool = Spool()
-        let isSigned = try CMSContentType(of: stream) == .signedData
+        let type = try CMSContentType(of: stream)
+        let isSigned = type == .signedData
         let outline = try CMSOutline(reading: stream, content: isSigned ? spool : CountingSink(), limit: left)
         left = max(0, left - outline.count)
         var layer = Inspection.Layer(outline: outline, content: nil, problems: outline.problems)
+        if type == .compressedData, outline.problems.isEmpty {
+            do { layer.content = try content(of: decompress(stream), depth: depth + 1) } catch {
+                layer.problems.append(try Self.problem(error))
+            }
+        }
         guard isSigned, let count = outline.contentCount, count > 0, outline.contentType == "data" else { return layer }
         do { layer.content = try content(of: spool.finish(), depth: depth + 1) } catch {
             layer.problems.append(try Self.problem(error))
@@ -38,7 +46,14 @@ struct Inspector {
         return layer
     }
 
-    /// What signed content is: a MIME entity, a CMS object, or nil if nothing of that kind.
+    private mutating func decompress(_ stream: ByteStream) throws -> any ByteSource {
+        let spool = Spool()
+        let limit = decompressedLeft
+        decompressedLeft -= try CompressedData(reading: stream, limit: limit).content.makeReader().copy(to: spool)
+        return try spool.finish()
+    }
+
+    /// What signed or compressed content is: a MIME entity, a CMS object, or nil if nothing of that kind.
     private mutating func content(of source: any ByteSource, depth: Int) throws -> Inspection.Content? {
         let head = try source.bytes(in: 0..<min(source.count, 2))
         if head.first == 0x30, try CMSOutline.isCMS(source.stream()) {
@@ -60,10 +75,10 @@ struct Inspector {
         case .multipartSigned(_, let signature):
             try open(signature, part.source, nil, depth, into: &result)
             if let type = result.layer?.outline.type, type != .signedData {
-                result.problems.append(Problem("malformed", "the second part of multipart/signed is no signature"))
+                result.problems.append(Problem(.malformed, "the second part of multipart/signed is no signature"))
             }
         case .malformed(let why):
-            result.problems.append(Problem("malformed", why))
+            result.problems.append(Problem(.malformed, why))
             if isLeaf { try open(part.entity, part.source, nil, depth, into: &result) }
         case nil where part.entity.isSignature && isLeaf:
             // A signature away from what it signs.
@@ -88,7 +103,7 @@ struct Inspector {
         var children = part.entity.children
         if part.entity.contentType.isMessage {
             guard depth < MessageOpener.maximumLayers else {
-                problems.append(Problem("too-deep", .warning, "messages inside each other are not looked into further"))
+                problems.append(Problem(.tooDeep, "messages inside each other are not looked into further"))
                 return []
             }
             do { children = try part.entity.embeddedMessage(in: part.source).map { [$0] } ?? [] } catch {
@@ -109,13 +124,13 @@ struct Inspector {
         into result: inout Inspection.Part
     ) throws {
         guard mayOpen(depth) else {
-            result.problems.append(Problem("too-many-layers", "there are too many layers to look into"))
+            result.problems.append(Problem(.tooManyLayers, "there are too many layers to look into"))
             return
         }
         do {
             let layer = try object(entity.decodedBody(of: source).inPieces(of: Self.piece), depth: depth)
             if let why = Layer.contradiction(of: layer.outline.type, to: declared) {
-                result.problems.append(Problem("malformed", why))
+                result.problems.append(Problem(.malformed, why))
             }
             result.layer = layer
         } catch { result.problems.append(try Self.problem(error)) }
@@ -126,12 +141,13 @@ struct Inspector {
     /// An error that says what is wrong with the input as a problem; any other is thrown on.
     private static func problem(_ error: any Error) throws -> Problem {
         switch error {
-        case SMIMEError.malformed(let why): return Problem("malformed", why)
-        case SMIMEError.tooManyLayers: return Problem("too-many-layers", "there are too many layers to look into")
-        case CMSError.malformed(_, let why): return Problem("cms-malformed", "the CMS object is malformed: \(why)")
-        case CMSError.limitExceeded(let what): return Problem("cms-limit", "the CMS object exceeds a limit: \(what)")
+        case SMIMEError.malformed(let why): return Problem(.malformed, why)
+        case SMIMEError.tooManyLayers: return Problem(.tooManyLayers, "there are too many layers to look into")
+        case CMSError.malformed(_, let why): return Problem(.cmsMalformed, "the CMS object is malformed: \(why)")
+        case CMSError.unsupported(let what): return Problem(.contentTypeUnknown, "not looked into: \(what)")
+        case CMSError.limitExceeded(let what): return Problem(.cmsLimit, "the CMS object exceeds a limit: \(what)")
         case MIMEError.unreadable(let cause): throw cause
-        case let error as MIMEError: return Problem("malformed", "\(error)")
+        case let error as MIMEError: return Problem(.malformed, "\(error)")
         default: throw error
         }
     }
@@ -148,7 +164,7 @@ extension Inspection.Part {
         filename = entity.disposition?.filename ?? type.parameters["name"]
         count = entity.bodyRange.count
         problems = entity.defects.sorted { $0.rawValue < $1.rawValue }
-            .map { Problem($0.rawValue, $0.isError ? .error : .warning, $0.text) }
+            .map(Problem.init)
     }
 }
 

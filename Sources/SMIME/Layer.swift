@@ -4,7 +4,7 @@ import Streams
 
 /// One layer of protection, opened as far as it can be without keys.
 enum Layer {
-    case compressed
+    case compressed(CompressedLayer)
     case encrypted(EncryptedLayer)
     case signed(SignedLayer)
 
@@ -18,20 +18,24 @@ enum Layer {
         case .multipartSigned(let content, let signature):
             self = .signed(try SignedLayer(content: content, signature: signature, in: part.source))
         case .cms(let declared):
-            let stream = part.entity.decodedBody(of: part.source)
-            self = try Layer(cms: stream, declared: declared, mustBeEntity: true)
+            let padding = PaddingWatch()
+            let stream = part.entity.decodedBody(of: part.source) { padding.note() }
+            self = try Layer(cms: stream, declared: declared, padding: padding, mustBeEntity: true)
         }
     }
 
     /// Opens a CMS object that is said to be of type `declared`.
-    init(cms stream: ByteStream, declared: String?, mustBeEntity: Bool) throws {
+    init(cms stream: ByteStream, declared: String?, padding: PaddingWatch? = nil, mustBeEntity: Bool) throws {
         let type = try CMSContentType(of: stream)
         if let why = Self.contradiction(of: type, to: declared) { throw SMIMEError.malformed(why) }
         switch type {
-        case .signedData: self = .signed(try SignedLayer(cms: stream, mustBeEntity: mustBeEntity))
+        case .signedData:
+            self = .signed(
+                try SignedLayer(cms: stream, declared: declared, padding: padding, mustBeEntity: mustBeEntity)
+            )
         case .envelopedData, .authEnvelopedData:
-            self = .encrypted(try EncryptedLayer(cms: stream, mustBeEntity: mustBeEntity))
-        case .compressedData: self = .compressed
+            self = .encrypted(try EncryptedLayer(cms: stream, padding: padding, mustBeEntity: mustBeEntity))
+        case .compressedData: self = .compressed(try CompressedLayer(cms: stream))
         default: throw SMIMEError.malformed("a CMS object that mail does not carry")
         }
     }

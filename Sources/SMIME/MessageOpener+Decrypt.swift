@@ -5,15 +5,19 @@ public import Streams
 extension MessageOpener {
     /// Opens every layer of a whole message.
     ///
-    /// - Throws: `SMIMEError.notEncrypted` if no layer is encrypted, `SMIMEError.notARecipient`,
+    /// - Parameter keepingSignatures: whether a signature inside the encryption is judged and stays in the message, with
+    ///   all that is in it, so that its recipient can judge it, too.
+    /// - Throws: `SMIMEError.notEncrypted` if no layer is encrypted or compressed,
+    ///   `SMIMEError.notARecipient`,
     ///   `CMSError.decryptionFailed`, and what reading and the provider throw.
-    public func decrypt(_ source: any ByteSource) async throws -> OpenedMessage {
+    public func decrypt(_ source: any ByteSource, keepingSignatures: Bool = false) async throws -> OpenedMessage {
         guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
         let message = try MIMEReader.message(in: source)
         let opening = Opening(
             source: source,
             header: message.header,
-            part: SecuredEntity(entity: message, source: source)
+            part: SecuredEntity(entity: message, source: source),
+            keepsSignatures: keepingSignatures
         )
         return try await open(opening, first: nil)
     }
@@ -31,11 +35,15 @@ extension MessageOpener {
         let header: HeaderBlock?
         /// The entity reached; nil if it is plaintext that is not held.
         var part: SecuredEntity?
+        /// Whether a signature inside the encryption is the end.
+        var keepsSignatures = false
         var plaintext: Plaintext?
         var result = VerifiedContent()
         var isEncrypted = false
         /// Whether anybody can have changed the plaintext, and so learn about it from what is said to be wrong with it.
         var isMalleable = false
+        /// The message's header fields inside its protection.
+        var protected: ProtectedHeader?
     }
 
     private func open(_ opening: Opening, first: Layer?) async throws -> OpenedMessage {
@@ -46,12 +54,14 @@ extension MessageOpener {
             guard opening.isMalleable, tellsOfContent(error) else { throw error }
             throw CMSError.decryptionFailed
         }
-        guard opening.isEncrypted else { throw SMIMEError.notEncrypted }
+        let isPacked = opening.result.report.layers.contains { $0.kind == .compressed }
+        guard opening.isEncrypted || isPacked else { throw SMIMEError.notEncrypted }
         try opening.source.checkUnchanged()
         return OpenedMessage(
             report: opening.result.report,
             source: opening.source,
             header: opening.header,
+            protected: opening.protected,
             part: opening.part,
             plaintext: opening.plaintext
         )
@@ -62,37 +72,93 @@ extension MessageOpener {
         while let layer = next {
             guard opening.result.report.layers.count < Self.maximumLayers else { throw SMIMEError.tooManyLayers }
             switch layer {
+            case .signed(let signed) where opening.keepsSignatures && opening.isEncrypted:
+                return try await judgeOutermost(signed, &opening)
             case .signed(let signed): try await read(signed, &opening)
             case .encrypted(let encrypted): try await read(encrypted, &opening)
-            case .compressed: throw CMSError.unsupported("compressed data")
+            case .compressed(let compressed): try read(compressed, &opening)
             }
             next = try opening.part.flatMap { try Layer($0) }
         }
+        try readHeader(&opening)
+    }
+
+    /// Looks for the message's header fields in the innermost content, and takes away what is there for readers who do not.
+    private func readHeader(_ opening: inout Opening) throws {
+        guard let outer = opening.header, opening.isEncrypted else { return }
+        if let payload = opening.part {
+            opening.protected = ProtectedHeader(in: payload, outer: outer)
+            if opening.protected?.scheme == .wrapped,
+                let message = try payload.entity.embeddedMessage(in: payload.source)
+            {
+                opening.part = SecuredEntity(entity: message, source: payload.source)
+            }
+        } else {
+            opening.protected = opening.plaintext?.header.flatMap { ProtectedHeader(of: $0) }
+        }
+        opening.result.report.note(opening.protected, outer: outer)
+        guard opening.protected?.scheme == .cipher,
+            let shown = try opening.part
+                ?? opening.plaintext.flatMap({ $0.mayHoldLegacyDisplay ? try $0.spooled() : nil }),
+            let source = try LegacyDisplay.removing(from: shown.entity, in: shown.source)
+        else { return }
+        opening.part = SecuredEntity(entity: try MIMEReader.message(in: source), source: source)
+        opening.plaintext = nil
     }
 
     private func read(_ layer: SignedLayer, _ opening: inout Opening) async throws {
-        if opening.result.report.signers.isEmpty {
-            try await judge(layer, header: opening.header, coverage: .whole, into: &opening.result)
-        } else {
-            // The outermost signature is the one that is reported; one inside it must hold, too.
-            let signers = try await judge(layer, header: opening.header)
-            opening.result.report.layers.append(layer.layer)
-            if signers.contains(where: { $0.integrity.ok != true }) {
-                opening.result.report.problems.append(Problem("inner-signature", "a signature inside is not valid"))
-            }
-        }
+        try await judgeOutermost(layer, &opening)
         guard let content = layer.content else { throw SMIMEError.malformed("a signature without content") }
         opening.part = content
         opening.plaintext = nil
     }
 
+    private func judgeOutermost(_ layer: SignedLayer, _ opening: inout Opening) async throws {
+        if opening.result.report.signers.isEmpty {
+            try await judge(
+                layer,
+                header: opening.header,
+                protected: protectedHeader(in: layer, opening),
+                coverage: .whole,
+                into: &opening.result
+            )
+        } else {
+            // The outermost signature is the one that is reported; one inside it must hold, too.
+            let signers = try await judge(layer, header: opening.header, protected: protectedHeader(in: layer, opening))
+            opening.result.report.add(layer.layer, signers: signers)
+            if signers.contains(where: { $0.integrity.ok != true }) {
+                opening.result.report.problems.append(Problem(.innerSignature, "a signature inside is not valid"))
+            }
+        }
+    }
+
+    private func read(_ layer: CompressedLayer, _ opening: inout Opening) throws {
+        guard !opening.result.report.layers.contains(where: { $0.kind == .compressed }) else {
+            throw CMSError.limitExceeded("one layer of compression")
+        }
+        opening.result.report.add(CompressedLayer.layer)
+        opening.part = try layer.content()
+        opening.plaintext = nil
+    }
+
+    /// The message's header fields inside the signature `layer`, if no key is needed to get at them.
+    private func protectedHeader(in layer: SignedLayer, _ opening: Opening) -> ProtectedHeader? {
+        guard let outer = opening.header, let payload = innerLayers(of: layer.content).payload else { return nil }
+        return ProtectedHeader(in: payload, outer: outer)
+    }
+
     private func read(_ layer: EncryptedLayer, _ opening: inout Opening) async throws {
-        opening.result.report.layers.append(layer.layer)
+        opening.result.report.add(layer.layer)
         opening.isEncrypted = true
-        let keys = try await provider.keys(for: layer.recipientIdentifiers)
-        let plaintext = try layer.decrypt(with: keys)
+        let plaintext: Plaintext
+        if let secret, layer.mayOpen(with: secret) {
+            plaintext = try layer.decrypt(with: secret)
+        } else {
+            plaintext = try layer.decrypt(with: try await provider.keys(for: layer.recipientIdentifiers))
+        }
+        opening.result.report.problems += layer.oddities
         opening.isMalleable = opening.isMalleable || !layer.data.isAuthenticated
-        let mayBeLayer = plaintext.header.map { Entity.mayBeSecured($0) } ?? false
+        let mayBeLayer = plaintext.header.map { Entity.mayBeSecured($0) || Entity.isMessage($0) } ?? false
         opening.part = mayBeLayer ? try plaintext.spooled() : nil
         opening.plaintext = mayBeLayer ? nil : plaintext
     }
@@ -104,6 +170,7 @@ public struct OpenedMessage: Sendable {
     public let report: VerificationReport
     private let source: any ByteSource
     private let header: HeaderBlock?
+    private let protected: ProtectedHeader?
     private let part: SecuredEntity?
     private let plaintext: Plaintext?
 
@@ -111,17 +178,19 @@ public struct OpenedMessage: Sendable {
         report: VerificationReport,
         source: any ByteSource,
         header: HeaderBlock?,
+        protected: ProtectedHeader?,
         part: SecuredEntity?,
         plaintext: Plaintext?
     ) {
         self.report = report
         self.source = source
         self.header = header
+        self.protected = protected
         self.part = part
         self.plaintext = plaintext
     }
 
-    /// Writes the innermost message: the outer header with the inner content fields, and the inner body.
+    /// Writes the innermost message: the header with the fields that were protected, and the inner body.
     ///
     /// - Parameter lineEnd: the line ends to write; those of the message as it came if nil. Binary parts are left alone.
     /// - Throws: what reading and writing throw; `StreamError.changedWhileReading` or `CMSError.decryptionFailed` if the
@@ -156,8 +225,27 @@ public struct OpenedMessage: Sendable {
         try (isKept ? body : body.lines(endingIn: target)).makeReader().copy(to: sink)
     }
 
+    /// Whether From stays what it is outside: the one inside is another, and nobody vouches for it.
+    ///
+    /// RFC 9788 §4.4
+    private var keepsFrom: Bool {
+        guard let header, let inner = protected?.addresses("From") else { return false }
+        let outer = Set(header.all("From").flatMap { (try? AddressList(field: $0))?.addresses ?? [] })
+        guard inner != outer else { return false }
+        return !report.signers.contains { signer in
+            signer.integrity.ok == true && signer.chain.ok == true && signer.time.ok == true
+                && (signer.certificate?.addresses ?? []).contains {
+                    (try? EmailAddress($0)).map(inner.contains) == true
+                }
+        }
+    }
+
     private func writeHeader(_ inner: HeaderBlock, to sink: any ByteSink, _ lineEnd: LineEnd) throws {
-        let bytes = header.map { HeaderSplit.join(outer: $0, inner: inner) } ?? inner.bytes + inner.lineEnd.bytes
+        let bytes =
+            header.map { outer in
+                protected?.with(header: inner).restored(into: outer, keepingFrom: keepsFrom)
+                    ?? HeaderSplit.join(outer: outer, inner: inner)
+            } ?? inner.bytes + inner.lineEnd.bytes
         try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader().copy(to: sink)
     }
 }

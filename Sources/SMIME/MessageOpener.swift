@@ -1,4 +1,4 @@
-import CMS
+public import CMS
 public import Foundation
 import MIME
 public import Streams
@@ -14,14 +14,30 @@ public struct MessageOpener: Sendable {
 
     let provider: any KeyProvider
     let time: Date
-    /// Whether the revocation lists at hand count. Nothing is fetched.
-    private let checksRevocation: Bool
+    /// How certificates are judged, beside what the provider trusts.
+    private let terms: TrustTerms
+    /// Who is asked about revocation where nothing at hand tells; nil for nobody.
+    private let revocation: (any RevocationSource)?
+    /// What opens encrypted layers without a certificate; never anything that was not given on purpose.
+    let secret: SharedSecret?
 
     /// An opener that judges certificates as of `time`.
-    public init(_ provider: any KeyProvider, at time: Date, checksRevocation: Bool = false) {
+    ///
+    /// - Parameters:
+    ///   - secret: a secret key or password that somebody gave for opening this.
+    ///   - revocation: who is asked about revocation where nothing at hand tells.
+    public init(
+        _ provider: any KeyProvider,
+        at time: Date,
+        secret: SharedSecret? = nil,
+        terms: TrustTerms = TrustTerms(),
+        revocation: (any RevocationSource)? = nil
+    ) {
         self.provider = provider
         self.time = time
-        self.checksRevocation = checksRevocation
+        self.secret = secret
+        self.terms = terms
+        self.revocation = revocation
     }
 
     /// Judges the signatures of a whole message without decrypting anything.
@@ -42,7 +58,7 @@ public struct MessageOpener: Sendable {
                 for part in securedParts(of: SecuredEntity(entity: message, source: source), depth: 0) {
                     guard result.report.signers.count < Self.maximumSigners else {
                         let text = "only the first \(Self.maximumSigners) signatures of its parts are judged"
-                        result.report.problems.append(Problem("too-many-signatures", .warning, text))
+                        result.report.problems.append(Problem(.tooManySignatures, text))
                         break
                     }
                     try await verify(part, message.header, .part, into: &result)
@@ -83,13 +99,26 @@ public struct MessageOpener: Sendable {
     ) async throws {
         switch try Layer(part) {
         case .signed(let layer):
-            try await judge(layer, header: header, coverage: coverage, into: &result)
-            if coverage == .whole { try noteInnerLayers(of: layer.content, in: &result.report) }
+            let (inner, payload) = coverage == .whole ? innerLayers(of: layer.content) : ([], nil)
+            let protected = payload.flatMap { ProtectedHeader(in: $0, outer: header) }
+            try await judge(layer, header: header, protected: protected, coverage: coverage, into: &result)
+            for layer in inner {
+                var signers: [VerificationReport.Signer] = []
+                if let signed = layer.signed { signers = try await judge(signed, header: header) }
+                result.report.add(layer.layer, signers: signers)
+            }
+            result.report.note(protected, outer: header)
         case .encrypted(let layer):
-            result.report.layers.append(layer.layer)
+            result.report.add(layer.layer, isPart: coverage == .part)
             let text = "what is encrypted may be signed inside; decrypting tells"
-            result.report.problems.append(Problem("encrypted", .warning, text))
-        case .compressed: result.report.layers.append(.compressed)
+            result.report.problems.append(Problem(.encrypted, text))
+        case .compressed(let layer):
+            // Once only: what unpacks again and again has nothing else in mind.
+            guard !result.report.layers.contains(where: { $0.kind == .compressed }) else {
+                throw CMSError.limitExceeded("one layer of compression")
+            }
+            result.report.add(CompressedLayer.layer, isPart: coverage == .part)
+            try await verify(layer.content(), header, coverage, into: &result)
         case nil: break
         }
     }
@@ -98,11 +127,14 @@ public struct MessageOpener: Sendable {
     func judge(
         _ layer: SignedLayer,
         header: HeaderBlock?,
+        protected: ProtectedHeader? = nil,
         coverage: VerificationReport.Coverage,
         into result: inout VerifiedContent
     ) async throws {
-        let signers = try await judge(layer, header: header)
-        result.report.layers.append(layer.layer)
+        let signers = try await judge(layer, header: header, protected: protected)
+        result.report.add(layer.layer, signers: signers, isPart: coverage == .part)
+        let told = Set(result.report.problems)
+        result.report.problems += layer.oddities.filter { !told.contains($0) }
         guard !signers.isEmpty else { return }
         result.report.signers += signers
         result.report.coverage = coverage
@@ -110,31 +142,50 @@ public struct MessageOpener: Sendable {
     }
 
     /// The signers of one layer, judged.
-    func judge(_ layer: SignedLayer, header: HeaderBlock?) async throws -> [VerificationReport.Signer] {
+    func judge(
+        _ layer: SignedLayer,
+        header: HeaderBlock?,
+        protected: ProtectedHeader? = nil
+    ) async throws -> [VerificationReport.Signer] {
         let known = try await provider.certificates(for: layer.signerIdentifiers)
         let trust = try await provider.trust(for: layer.certificates + known)
-        return layer.verify(
-            trust: trust,
-            known: known,
-            header: header,
-            at: time,
-            checksRevocation: checksRevocation
-        )
+        func verify(_ terms: TrustTerms) -> [VerificationReport.Signer] {
+            layer.verify(trust: trust.under(terms), known: known, header: header, protected: protected, at: time)
+        }
+        let signers = verify(terms)
+        guard revocation != nil, terms.revocation != .off else { return signers }
+        // Nobody is asked about a signature that is none.
+        let chains = signers.filter { $0.integrity.ok == true }.compactMap(\.certificate).map {
+            layer.chain(of: $0, trust: trust.under(terms), at: time)
+        }
+        let asked = await terms.asking(revocation, about: chains, at: time)
+        return asked == terms ? signers : verify(asked)
     }
 
-    /// The layers inside a signature, which are told but not judged: the signature around them speaks.
-    private func noteInnerLayers(of content: SecuredEntity?, in report: inout VerificationReport) throws {
+    /// A layer inside a signature, and its signatures if it has any.
+    typealias InnerLayer = (layer: VerificationReport.Layer, signed: SignedLayer?)
+
+    /// The layers inside a signature, whose verdict decides nothing, as the signature around them speaks; and the
+    /// content inside them all, if no key is needed to get at it.
+    func innerLayers(of content: SecuredEntity?) -> (layers: [InnerLayer], payload: SecuredEntity?) {
+        var layers: [InnerLayer] = []
         var next = content
-        while let part = next, let layer = try? Layer(part), report.layers.count < Self.maximumLayers {
-            next = nil
-            switch layer {
-            case .signed(let signed):
-                report.layers.append(signed.layer)
+        while let part = next, layers.count + 1 < Self.maximumLayers {
+            switch try? Layer(part) {
+            case .signed(let signed)?:
+                layers.append((signed.layer, signed))
                 next = signed.content
-            case .encrypted(let encrypted): report.layers.append(encrypted.layer)
-            case .compressed: report.layers.append(.compressed)
+            case .encrypted(let encrypted)?:
+                layers.append((encrypted.layer, nil))
+                next = nil
+            case .compressed(let compressed)?:
+                let isFirst = !layers.contains { $0.layer.kind == .compressed }
+                layers.append((CompressedLayer.layer, nil))
+                next = isFirst ? try? compressed.content() : nil
+            case nil: return (layers, part.entity.securedForm == nil ? part : nil)
             }
         }
+        return (layers, nil)
     }
 
     /// The protected parts below one that is not protected itself, messages in messages included.
@@ -175,7 +226,26 @@ extension VerificationReport {
     /// Takes in what is odd, and no error, about the MIME around what is signed. A mailbox's From line is no oddity.
     mutating func note(_ defects: Set<MIMEDefect>) {
         let told = defects.filter { !$0.isError && $0 != .mboxLine }.sorted { $0.rawValue < $1.rawValue }
-        problems += told.map { Problem($0.rawValue, .warning, $0.text) }
+        problems += told.map(Problem.init)
+    }
+
+    /// Takes in what the header fields inside the protection of the message with the header `outer` are.
+    ///
+    /// A signature outside them must be their author's, too, if it was judged before they were to be seen.
+    mutating func note(_ protected: ProtectedHeader?, outer: HeaderBlock) {
+        guard let protected else { return }
+        let headers = HeaderReport(
+            protected,
+            outer: outer,
+            isSigned: !signers.isEmpty && signers.allSatisfy { $0.integrity.ok == true },
+            isEncrypted: layers.contains { $0.kind.isEncryption }
+        )
+        self.headers = headers
+        problems += headers.problems
+        for signer in signers where !signer.identity.problems.contains(where: { $0.kind == .protectedFromMismatch }) {
+            problems +=
+                signer.certificate.flatMap { SignerIdentity.contradiction(of: protected, to: $0) }.map { [$0] } ?? []
+        }
     }
 
     /// Takes an error that says what is wrong with the message into the report; any other is thrown on.
@@ -191,10 +261,6 @@ extension VerificationReport {
         default: throw error
         }
         isMalformed = true
-        problems.append(Problem("malformed", text))
+        problems.append(Problem(.malformed, text))
     }
-}
-
-extension VerificationReport.Layer {
-    static let compressed = Self(kind: .compressed, algorithm: "zlib", problems: [])
 }

@@ -5,9 +5,9 @@ public import Streams
 
 /// Signs and encrypts whole messages.
 ///
-/// The message's own header fields stay outside in their order and bytes; the fields that describe the content move
-/// into the protected entity.
-/// RFC 8551 §3.1-3.6
+/// The message's own header fields stay outside in their order and bytes, and are copied inside; the fields that
+/// describe the content move into the protected entity.
+/// RFC 8551 §3.1-3.6, RFC 9788
 public struct MessageProtector {
     /// How a signature is put into the message.
     public enum SignatureForm: Sendable {
@@ -17,20 +17,43 @@ public struct MessageProtector {
         case opaque
     }
 
-    private let split: HeaderSplit
+    private let omitted: Set<String>
+    private let policy: HeaderPolicy
     private let lineEnd: LineEnd
     private let source: any ByteSource
     private let message: Entity
 
+    /// Whether the content is compressed before anything else is done to it (RFC 8551 §3.6).
+    public var compresses = false
+
     /// Prepares a message for protection.
     ///
-    /// - Parameter omitting: fields that shall not be in the output, such as `Bcc`.
+    /// - Parameters:
+    ///   - omitting: fields that shall not be in the output, such as `Bcc`.
+    ///   - headers: what becomes of the header.
     /// - Throws: `MIMEError`, and what reading throws.
-    public init(_ source: any ByteSource, omitting: Set<String> = []) throws {
+    public init(_ source: any ByteSource, omitting: Set<String> = [], headers: HeaderPolicy = HeaderPolicy()) throws {
         self.source = source
+        omitted = omitting
+        policy = headers
         message = try MIMEReader.message(in: source)
         lineEnd = message.header.lineEnd
-        split = HeaderSplit(message.header, omitting: omitting)
+    }
+
+    private func divided(isEncrypted: Bool) throws -> DividedMessage {
+        try DividedMessage(message, in: source, omitting: omitted, policy: policy, isEncrypted: isEncrypted)
+    }
+
+    /// The names of the fields that will stay unprotected though protection was asked for.
+    ///
+    /// They cannot be written in seven bits; or none is protected as there is a Content-Type that cannot be read.
+    public func unprotectedNames(isEncrypted: Bool) -> [String] {
+        guard let protection = policy.protection(isEncrypted: isEncrypted) else { return [] }
+        // The fields of what is signed already stay where they are; that is worth a word if they should be hidden.
+        guard message.securedForm == nil else { return protection.hiddenFields(of: message.header).map(\.name) }
+        let split = HeaderSplit(message.header, omitting: omitted, protection: protection)
+        guard split.protection == nil else { return split.unprotectedNames }
+        return message.header.fields.filter { !$0.isContentField && !omitted.contains($0.name) }.map(\.name)
     }
 
     /// The message's header.
@@ -50,7 +73,8 @@ public struct MessageProtector {
         to sink: any ByteSink,
         lineEnd: LineEnd? = nil
     ) throws {
-        try write(try signedEntity(signer, signatureForm, time), to: sink, lineEnd)
+        let divided = try divided(isEncrypted: false)
+        try write(try signedEntity(divided, signer, signatureForm, time), divided.split, to: sink, lineEnd)
     }
 
     /// The message, encrypted, and signed before if there is a signer.
@@ -58,17 +82,26 @@ public struct MessageProtector {
     /// - Throws: `CMSError.unsupported` for a certificate that cannot be encrypted to, and what reading and writing throw.
     public func encrypt(
         to recipients: [Recipient],
+        secrets: [SharedSecret] = [],
         cipher: ContentCipher,
         signedBy signer: (SignedDataWriter.Signer, SignatureForm)? = nil,
         at time: Date,
         to sink: any ByteSink,
         lineEnd: LineEnd? = nil
     ) throws {
-        let content = try signer.map { try signedEntity($0.0, $0.1, time).content } ?? plainContent
-        let writer = try EnvelopedDataWriter(to: recipients, cipher: cipher, contentCount: content.count())
+        let divided = try divided(isEncrypted: true)
+        let content =
+            try signer.map { try signedEntity(divided, $0.0, $0.1, time).content }
+            ?? (compresses ? compressed(divided.plainContent) : divided.plainContent)
+        let writer = try EnvelopedDataWriter(
+            to: recipients,
+            secrets: secrets,
+            cipher: cipher,
+            contentCount: content.count()
+        )
         let object = ContentForm { try writer.write(to: $0, content: content.write) }
         let type = cipher.isAuthenticated ? "authEnveloped-data" : "enveloped-data"
-        try write(ProtectedEntity(cms: object, type: type), to: sink, lineEnd)
+        try write(ProtectedEntity(cms: object, type: type), divided.split, to: sink, lineEnd)
     }
 
     /// The bare CMS object of a signature over the input itself in canonical form, detached or with it.
@@ -84,13 +117,23 @@ public struct MessageProtector {
     }
 
     /// The bare CMS object of the input itself in canonical form, encrypted.
-    public func encryptedObject(to recipients: [Recipient], cipher: ContentCipher, to sink: any ByteSink) throws {
+    public func encryptedObject(
+        to recipients: [Recipient],
+        secrets: [SharedSecret] = [],
+        cipher: ContentCipher,
+        to sink: any ByteSink
+    ) throws {
         let content = wholeInput
-        try EnvelopedDataWriter(to: recipients, cipher: cipher, contentCount: content.count())
+        try EnvelopedDataWriter(to: recipients, secrets: secrets, cipher: cipher, contentCount: content.count())
             .write(to: sink, content: content.write)
     }
 
-    private func write(_ entity: ProtectedEntity, to sink: any ByteSink, _ lineEnd: LineEnd?) throws {
+    private func write(
+        _ entity: ProtectedEntity,
+        _ split: HeaderSplit,
+        to sink: any ByteSink,
+        _ lineEnd: LineEnd?
+    ) throws {
         let target = lineEnd ?? self.lineEnd
         let header = split.outerHeader(entity.fields)
         try MemorySource(header).stream().lines(endingIn: target).makeReader().copy(to: sink)
@@ -98,10 +141,11 @@ public struct MessageProtector {
         try source.checkUnchanged()
     }
 
-    /// The protected entity in canonical form, byte for byte.
-    private var plainContent: ContentForm {
-        let stream = split.canonicalEntity(of: message, in: source)
-        return ContentForm { try stream.makeReader().copy(to: $0) }
+    /// An entity, compressed, as an entity of its own.
+    private func compressed(_ content: ContentForm) throws -> ContentForm {
+        let writer = try CompressedDataWriter(content: content.write)
+        let object = ContentForm { try writer.write(to: $0, content: content.write) }
+        return ProtectedEntity(cms: object, type: "compressed-data", name: "smime.p7z").content
     }
 
     /// The input from its first byte to its last, in canonical form.
@@ -111,25 +155,17 @@ public struct MessageProtector {
     }
 
     private func signedEntity(
+        _ divided: DividedMessage,
         _ signer: SignedDataWriter.Signer,
         _ signatureForm: SignatureForm,
         _ time: Date
     ) throws -> ProtectedEntity {
-        let content = try safeContent()
+        let content = try compresses ? compressed(divided.plainContent) : divided.safeContent()
         let object = try signedObject(content, signer, isOpaque: signatureForm == .opaque, time)
         switch signatureForm {
         case .opaque: return ProtectedEntity(cms: object, type: "signed-data")
         case .detached: return ProtectedEntity(content: content, signature: object, digest: signer.digest)
         }
-    }
-
-    /// The protected entity in the form in which it can be signed and sent anywhere.
-    private func safeContent() throws -> ContentForm {
-        let form = try SevenBitForm(of: message, in: source, split: split)
-        guard form.unsafeParts.isEmpty else {
-            throw SMIMEError.malformed("a part can neither be signed as it is nor be encoded")
-        }
-        return ContentForm { try form.write(to: $0) }
     }
 
     private func signedObject(

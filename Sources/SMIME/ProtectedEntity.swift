@@ -8,14 +8,16 @@ struct ProtectedEntity {
     let body: ContentForm
 
     /// A CMS object in base64 (RFC 8551 §3.2).
-    init(cms object: ContentForm, type: String) {
+    ///
+    /// - Parameter name: the file name, whose ending older readers go by (RFC 8551 §3.2.1).
+    init(cms object: ContentForm, type: String, name: String = "smime.p7m") {
         fields = [
             NewField(
                 "Content-Type",
                 "application/pkcs7-mime",
-                parameters: [.init("smime-type", type), .init("name", "smime.p7m")]
+                parameters: [.init("smime-type", type), .init("name", name)]
             ),
-            NewField("Content-Disposition", "attachment", parameters: [.init("filename", "smime.p7m")]),
+            NewField("Content-Disposition", "attachment", parameters: [.init("filename", name)]),
             NewField("Content-Transfer-Encoding", "base64"),
         ]
         body = object.base64

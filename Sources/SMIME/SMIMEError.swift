@@ -3,6 +3,8 @@
 public enum SMIMEError: Error, Equatable, Sendable {
     /// The MIME around the protected content is not what S/MIME asks for; the text completes "…: ".
     case malformed(String)
+    /// No cipher is announced by all recipients; the text says who announces what.
+    case noCommonCipher(String)
     /// Layers are nested deeper than anybody nests them.
     case tooManyLayers
     /// No RecipientInfo names a certificate whose key is at hand.

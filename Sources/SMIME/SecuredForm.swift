@@ -16,7 +16,11 @@ extension Entity {
     /// How this entity is protected; nil if it is not.
     var securedForm: SecuredForm? {
         if contentType.name == "multipart/signed" { return multipartSigned }
-        guard contentType.isCMS || (contentType.name == "application/octet-stream" && hasFilename(".p7m")) else {
+        guard
+            contentType.isCMS
+                || (contentType.name == "application/octet-stream"
+                    && [".p7m", ".p7c", ".p7z"].contains(where: hasFilename))
+        else {
             return nil
         }
         if let defect = defects.first(where: \.isError) { return .malformed(defect.text) }
@@ -27,6 +31,11 @@ extension Entity {
     static func mayBeSecured(_ header: HeaderBlock) -> Bool {
         guard let type = header.first("Content-Type").flatMap({ MIME.ContentType(field: $0) }) else { return false }
         return type.name == "multipart/signed" || type.isCMS || type.name == "application/octet-stream"
+    }
+
+    /// Whether an entity with a header like this one is a message.
+    static func isMessage(_ header: HeaderBlock) -> Bool {
+        header.first("Content-Type").flatMap { MIME.ContentType(field: $0) }?.isMessage ?? false
     }
 
     /// Whether this part is a detached signature by its type, wherever it stands.

@@ -14,6 +14,8 @@ public struct SignedLayer: Sendable {
     /// The very bytes that were hashed; nil if there are none.
     let signedBytes: SignedBytes?
     private let problems: [Problem]
+    /// What is odd, and no error, about the bytes that carry signature and content.
+    let oddities: [Problem]
 
     /// Whom the signatures name.
     public var signerIdentifiers: [EntityIdentifier] { data.signers.map(\.identifier) }
@@ -22,9 +24,11 @@ public struct SignedLayer: Sendable {
 
     /// Opens multipart/signed.
     init(content: Entity, signature: Entity, in source: any ByteSource) throws {
-        var data = try SignedData(reading: signature.decodedBody(of: source))
+        let padding = PaddingWatch()
+        var data = try SignedData(reading: signature.decodedBody(of: source) { padding.note() })
         var stream = content.canonicalStream(of: source)
-        try data.hashDetached(stream)
+        let transport = content.binaryRanges.isEmpty ? TransportOddities() : nil
+        try data.hashDetached(transport.map { content.canonicalStream(of: source, watchedBy: $0) } ?? stream)
         if !data.fits, content.range.count > 0 {
             // Signed with other line ends than mail has: what counts is that these very bytes were signed.
             var raw = try SignedData(reading: signature.decodedBody(of: source))
@@ -35,14 +39,26 @@ public struct SignedLayer: Sendable {
         self.data = data
         self.content = SecuredEntity(entity: content, source: source)
         problems = data.problems
+        oddities = padding.problems + Self.problems(transport)
     }
 
     /// Opens a signed CMS object, and keeps its content for what may be inside.
     ///
-    /// - Parameter mustBeEntity: whether the content must be a MIME entity; that of a bare CMS object may be anything.
-    init(cms stream: ByteStream, mustBeEntity: Bool) throws {
+    /// - Parameters:
+    ///   - declared: the smime-type, in lower case.
+    ///   - padding: watches the encoding that `stream` is read from.
+    ///   - mustBeEntity: whether the content must be a MIME entity; that of a bare CMS object may be anything.
+    init(cms stream: ByteStream, declared: String? = nil, padding: PaddingWatch? = nil, mustBeEntity: Bool) throws {
         let spool = Spool()
-        data = try SignedData(reading: stream, content: spool)
+        let transport = mustBeEntity ? TransportOddities() : nil
+        let sink = ClosureSink { bytes in
+            transport?.take(bytes)
+            try spool.write(bytes)
+        }
+        data = try SignedData(reading: stream, content: sink)
+        guard declared != "certs-only" || data.signers.isEmpty else {
+            throw SMIMEError.malformed("smime-type says certs-only, but there is a signature")
+        }
         guard data.hasContent || data.signers.isEmpty else {
             throw SMIMEError.malformed("a detached signature without the content it is for")
         }
@@ -55,6 +71,8 @@ public struct SignedLayer: Sendable {
             content = nil
         }
         problems = data.problems
+        let isText = content?.entity.binaryRanges.isEmpty ?? false
+        oddities = (padding?.problems ?? []) + (isText ? Self.problems(transport) : [])
     }
 
     /// Opens a bare signature over `content`: its very bytes or, if those are not what was signed, its canonical lines.
@@ -71,6 +89,7 @@ public struct SignedLayer: Sendable {
         self.content = nil
         signedBytes = SignedBytes(stream: signed, source: content)
         problems = data.problems
+        oddities = []
     }
 
     /// What the layer is, for the report.
@@ -85,24 +104,21 @@ public struct SignedLayer: Sendable {
     ///   - trust: anchors, pins and intermediates.
     ///   - known: certificates that may be the signers' beside those that ride along.
     ///   - header: the header of the message, whose From must be the signer; nil for a bare CMS object.
+    ///   - protected: the header fields inside the signature, which must name the signer, too.
     ///   - time: the time at which certificates must be valid.
-    ///   - checksRevocation: whether the revocation lists at hand count, those that ride along among them.
     public func verify(
         trust: TrustStore,
         known: [Certificate],
         header: HeaderBlock?,
-        at time: Date,
-        checksRevocation: Bool
+        protected: ProtectedHeader? = nil,
+        at time: Date
     ) -> [VerificationReport.Signer] {
-        let identity = header.map { SignerIdentity($0) }
+        let identity = header.map { SignerIdentity($0, protected: protected) }
         let included = Set(certificates)
-        let lists = checksRevocation ? data.crls.compactMap { try? CertificateList(der: $0) } : nil
         let candidates = certificates + known.filter { !included.contains($0) }
         return data.signers.map { signer in
             let check = data.check(signer, candidates: candidates)
-            let verdict = check.certificate.map {
-                trust.judge($0, extra: certificates, extraLists: lists ?? [], purpose: .signing, at: time)
-            }
+            let verdict = check.certificate.map { chain(of: $0, trust: trust, at: time) }
             return VerificationReport.Signer(
                 certificate: check.certificate,
                 signingTime: signer.signingTime,
@@ -112,24 +128,50 @@ public struct SignedLayer: Sendable {
                 integrity: VerificationReport.Axis(check.problems + problems.filter { $0.level == .error }),
                 chain: verdict.map { VerificationReport.Axis($0.problems) } ?? .notChecked,
                 identity: check.certificate.flatMap { identity?.judge($0) } ?? .notChecked,
-                revocation: lists == nil ? .notChecked : verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
-                time: verdict.map { .init($0.timeProblems + timeWarnings(signer, at: time)) } ?? .notChecked,
+                revocation: verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
+                time: verdict.map { .init($0.timeProblems + timeWarnings(signer, header, at: time)) } ?? .notChecked,
                 evidence: verdict.flatMap { SignerEvidence(signer, verdict: $0, among: certificates, trust, at: time) }
             )
         }
     }
 
+    /// The chain of a signer's certificate, judged with what rides along.
+    func chain(of certificate: Certificate, trust: TrustStore, at time: Date) -> ChainVerdict {
+        trust.judge(
+            certificate,
+            extra: certificates,
+            extraLists: data.crls.compactMap { try? CertificateList(der: $0) },
+            responses: data.ocspResponses,
+            purpose: .signing,
+            at: time
+        )
+    }
+
     /// What the claimed signing time makes doubtful; it decides nothing, as anybody can claim any time.
-    private func timeWarnings(_ signer: SignerInfo, at time: Date) -> [Problem] {
+    private func timeWarnings(_ signer: SignerInfo, _ header: HeaderBlock?, at time: Date) -> [Problem] {
         guard let claimed = signer.signingTime else { return [] }
+        var problems: [Problem] = []
         if claimed.timeIntervalSince(time) > Self.clockTolerance {
-            return [Problem("signing-time-future", .warning, "the signing time lies in the future")]
+            problems.append(Problem(.signingTimeFuture, "the signing time lies in the future"))
         }
-        return []
+        if let sent = header?.first("Date").flatMap({ MessageDate($0.value) })?.date,
+            abs(claimed.timeIntervalSince(sent)) > Self.dateTolerance
+        {
+            let text = "it was signed at \(claimed.formatted(.iso8601)), and its Date is \(sent.formatted(.iso8601))"
+            problems.append(Problem(.signingTimeFar, text))
+        }
+        return problems
     }
 
     /// How far clocks may be apart, in seconds.
     private static let clockTolerance: TimeInterval = 15 * 60
+    /// How long a message may wait between being written and being signed, in seconds.
+    private static let dateTolerance: TimeInterval = 24 * 3600
+
+    private static func problems(_ transport: TransportOddities?) -> [Problem] {
+        (transport?.defects ?? []).sorted { $0.rawValue < $1.rawValue }
+            .map { Problem(ProblemCode($0), "in what is signed: \($0.text)") }
+    }
 }
 
 /// Bytes that were hashed, and where they come from.
@@ -147,6 +189,6 @@ struct SecuredEntity: Sendable {
 extension SignedData {
     /// Whether the content is what at least one signer's message digest says, leaving the signature itself aside.
     fileprivate var fits: Bool {
-        signers.contains { signer in !check(signer, candidates: []).problems.contains { $0.code == "content-changed" } }
+        signers.contains { signer in !check(signer, candidates: []).problems.contains { $0.kind == .contentChanged } }
     }
 }

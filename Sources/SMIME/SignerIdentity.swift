@@ -8,28 +8,37 @@ struct SignerIdentity {
     private let from: [Mailbox]
     private let sender: [Mailbox]
     private let problems: [Problem]
+    /// The header fields inside the signature, if there are any.
+    private let protected: ProtectedHeader?
 
     /// Reads From and Sender of a message's header.
-    init(_ header: HeaderBlock) {
+    ///
+    /// - Parameter protected: the header fields inside the signature. They must name the signer, too: whoever wraps the
+    ///   mail of somebody else must not pass for its author (RFC 9788 §4.4).
+    init(_ header: HeaderBlock, protected: ProtectedHeader? = nil) {
+        self.protected = protected
         var problems: [Problem] = []
+        if (protected?.header.all("From").count ?? 0) > 1 {
+            problems.append(Problem(.fromDoubled, "there is more than one From field inside the signature"))
+        }
         let fields = header.all("From")
-        if fields.count > 1 { problems.append(Problem("from-doubled", "there is more than one From field")) }
+        if fields.count > 1 { problems.append(Problem(.fromDoubled, "there is more than one From field")) }
         let list = fields.first.flatMap { try? AddressList(field: $0) }
         from = list?.mailboxes ?? []
         let senders = header.all("Sender")
         sender = senders.count == 1 ? senders.first.flatMap { try? AddressList(field: $0) }?.mailboxes ?? [] : []
         let defects = list?.defects ?? []
         if fields.isEmpty || from.isEmpty {
-            problems.append(Problem("from-missing", "From is missing or holds no address"))
+            problems.append(Problem(.fromMissing, "From is missing or holds no address"))
         }
         if defects.contains(.malformed) {
-            problems.append(Problem("from-malformed", "From holds something that is no address"))
+            problems.append(Problem(.fromMalformed, "From holds something that is no address"))
         }
-        if defects.contains(.group) { problems.append(Problem("from-group", .warning, "From is a group")) }
-        if defects.contains(.route) { problems.append(Problem("from-route", .warning, "From holds a source route")) }
-        if from.count > 1 { problems.append(Problem("from-several", .warning, "From holds several mailboxes")) }
+        if defects.contains(.group) { problems.append(Problem(.fromGroup, "From is a group")) }
+        if defects.contains(.route) { problems.append(Problem(.fromRoute, "From holds a source route")) }
+        if from.count > 1 { problems.append(Problem(.fromSeveral, "From holds several mailboxes")) }
         if from.contains(where: \.displayNamePosesAsAddress) {
-            problems.append(Problem("from-display-name", .warning, "a display name in From shows another address"))
+            problems.append(Problem(.fromDisplayName, "a display name in From shows another address"))
         }
         self.problems = problems
     }
@@ -45,18 +54,33 @@ struct SignerIdentity {
         var problems = problems
         let addresses = Set(certificate.addresses.compactMap { try? EmailAddress($0) })
         if certificate.hasMalformedAddress {
-            problems.append(Problem("certificate-address-malformed", "an address in the certificate is not one"))
+            problems.append(Problem(.certificateAddressMalformed, "an address in the certificate is not one"))
+        } else if certificate.subject.holdsControlCharacters {
+            let text = "the name in the certificate holds line breaks or other control characters"
+            problems.append(Problem(.certificateAddressMalformed, text))
         }
         if addresses.isEmpty {
-            problems.append(Problem("certificate-no-address", "the certificate names no address"))
+            problems.append(Problem(.certificateNoAddress, "the certificate names no address"))
         } else if !from.isEmpty, !from.contains(where: { addresses.contains($0.address) }) {
             let named = addresses.map(\.text.escapedForDisplay).sorted().joined(separator: ", ")
             if sender.contains(where: { addresses.contains($0.address) }) {
-                problems.append(Problem("signer-is-sender", .warning, "the signer is the Sender, not From: \(named)"))
+                problems.append(Problem(.signerIsSender, "the signer is the Sender, not From: \(named)"))
             } else {
-                problems.append(Problem("signer-not-from", "the certificate is for \(named), not for From"))
+                problems.append(Problem(.signerNotFrom, "the certificate is for \(named), not for From"))
             }
         }
+        if let problem = Self.contradiction(of: protected, to: certificate) { problems.append(problem) }
         return VerificationReport.Axis(problems)
+    }
+
+    /// What is wrong if `certificate` signed fields that say that somebody else did; nil if they do not.
+    static func contradiction(of protected: ProtectedHeader?, to certificate: Certificate) -> Problem? {
+        guard let from = protected?.addresses("From") else { return nil }
+        let addresses = Set(certificate.addresses.compactMap { try? EmailAddress($0) })
+        guard !addresses.isEmpty, addresses.isDisjoint(with: from.union(protected?.addresses("Sender") ?? [])) else {
+            return nil
+        }
+        let named = from.map(\.text.escapedForDisplay).sorted().joined(separator: ", ")
+        return Problem(.protectedFromMismatch, "the From inside the signature is not the signer: \(named)")
     }
 }

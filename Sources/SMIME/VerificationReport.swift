@@ -77,26 +77,75 @@ public struct VerificationReport: Sendable {
             case compressed
             case encrypted
             case signed
+
+            /// Whether it keeps others from reading.
+            public var isEncryption: Bool { self == .encrypted || self == .authenticatedEncrypted }
         }
 
         public let kind: Kind
         /// The cipher or signature algorithm.
         public let algorithm: String
         public let problems: [Problem]
+        /// Who signed it, if it is signed: the same as in the report if that is about this layer.
+        public internal(set) var signers: [Signer] = []
+        /// Whether the layer is inside one that is encrypted.
+        public internal(set) var isInsideEncryption = false
+        /// Whether it is around a part of the message only, beside others.
+        public internal(set) var isPart = false
     }
 
     public internal(set) var coverage = Coverage.none
     /// Every layer that was seen, the outermost first.
-    public internal(set) var layers: [Layer] = []
+    public private(set) var layers: [Layer] = []
     /// The signers of the outermost signature.
     public internal(set) var signers: [Signer] = []
     /// What concerns the message as a whole.
     public internal(set) var problems: [Problem] = []
+    /// The header fields inside the protection; nil if there are none, or they cannot be seen without a key.
+    public internal(set) var headers: HeaderReport?
     /// Whether the message is not even what it claims to be.
     public internal(set) var isMalformed = false
 
     /// An empty report: an unsigned message.
     public init() {}
+
+    /// Adds a layer inside those that are there.
+    ///
+    /// - Parameter isPart: as in `Layer`.
+    mutating func add(_ layer: Layer, signers: [Signer] = [], isPart: Bool = false) {
+        var layer = layer
+        layer.signers = signers
+        layer.isPart = isPart
+        layer.isInsideEncryption = !isPart && layers.contains { $0.kind.isEncryption }
+        layers.append(layer)
+    }
+
+    /// Whether the header fields inside the protection are to be shown: they are as they were signed, or encrypted.
+    public var isHeaderKnown: Bool {
+        headers.map { !$0.signed.isEmpty } == true || layers.contains { $0.kind.isEncryption }
+    }
+
+    /// What the layers around the whole message are worth together.
+    ///
+    /// RFC 9787 §3.1
+    public enum Summary: String, Sendable {
+        case confidential
+        case confidentialAndVerified = "confidential-and-verified"
+        case unprotected
+        case verified
+    }
+
+    /// What protects the message as a whole. Encryption that nobody looked into counts as such; a signature counts if it
+    /// is valid.
+    public var summary: Summary {
+        let isConfidential = layers.contains { $0.kind.isEncryption && !$0.isPart }
+        switch (isConfidential, status == .valid) {
+        case (true, true): return .confidentialAndVerified
+        case (true, false): return .confidential
+        case (false, true): return .verified
+        case (false, false): return .unprotected
+        }
+    }
 
     /// The verdict; it follows from everything else, and `valid` from nothing but all axes together.
     public var status: Status {

@@ -1,0 +1,43 @@
+/// Which header fields of an encrypted message are hidden from whoever carries it, and what stands there instead.
+///
+/// A Header Confidentiality Policy. What is hidden is restored by whoever can decrypt the message.
+///
+/// RFC 9788 §3
+public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
+    /// The subject becomes `[...]`; comments and keywords are removed (RFC 9788 §3.2.1).
+    case baseline
+    /// Nothing is hidden (RFC 9788 §3.2.3).
+    case none
+    /// As `baseline`; moreover the names in From, To and Cc are removed, and the time zone of Date (RFC 9788 §3.2.2).
+    case shy
+
+    /// The field to stand outside in place of `field`, in its own bytes if nothing in it is hidden; nil if it is to be
+    /// removed.
+    ///
+    /// An address is never changed (RFC 9788 §3.1.1). A field that cannot be read stays as it is.
+    func outerField(_ field: HeaderField, lineEnd: LineEnd) -> [UInt8]? {
+        let name = field.name
+        switch (self, name.lowercased()) {
+        case (.none, _): break
+        case (_, "subject"): return NewField(name, Self.obscured).bytes(lineEnd: lineEnd)
+        case (_, "comments"), (_, "keywords"): return nil
+        case (.shy, "from"), (.shy, "to"), (.shy, "cc"):
+            if let bare = Self.bareAddresses(field) { return NewField(name, bare).bytes(lineEnd: lineEnd) }
+        case (.shy, "date"):
+            if let date = MessageDate(field.value) { return NewField(name, date.universal).bytes(lineEnd: lineEnd) }
+        default: break
+        }
+        return field.closedBytes(lineEnd)
+    }
+
+    /// What stands in place of a subject.
+    static let obscured = "[...]"
+
+    /// The addresses without names; nil if something in the field is no plain list of mailboxes, or would be lost.
+    private static func bareAddresses(_ field: HeaderField) -> String? {
+        guard let list = try? AddressList(field: field), list.defects.isEmpty, !list.mailboxes.isEmpty else {
+            return nil
+        }
+        return list.mailboxes.map(\.address.text).joined(separator: ", ")
+    }
+}

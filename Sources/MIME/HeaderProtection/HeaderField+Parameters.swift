@@ -1,0 +1,51 @@
+extension HeaderField {
+    /// The field's bytes with the parameter `name="value"` behind all others.
+    ///
+    /// `removingParameters` gives back the very bytes.
+    func appendingParameter(_ name: String, _ value: String, _ lineEnd: LineEnd) -> [UInt8] {
+        var bytes = closedBytes(lineEnd)
+        let end = bytes.hasSuffix([.carriageReturn, .lineFeed]) ? 2 : 1
+        bytes.insert(contentsOf: Array(";\(lineEnd.rawValue) \(name)=\"\(value)\"".utf8), at: bytes.count - end)
+        return bytes
+    }
+
+    /// The field's bytes without the parameters of these names, given in lower case.
+    func removingParameters(_ names: Set<String>, _ lineEnd: LineEnd) -> [UInt8] {
+        let bytes = closedBytes(lineEnd)
+        let end = bytes.count - (bytes.hasSuffix([.carriageReturn, .lineFeed]) ? 2 : 1)
+        var output: [UInt8] = []
+        for (number, piece) in Self.pieces(bytes[..<end]).enumerated() {
+            let name = String(mail: piece.dropFirst().prefix { $0 != UInt8(ascii: "=") }.trimmingBlanks()).lowercased()
+            if number == 0 || !names.contains(name) { output += piece }
+        }
+        return output + bytes[end...]
+    }
+
+    /// The field divided before each semicolon that separates parameters.
+    private static func pieces(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        var pieces: [ArraySlice<UInt8>] = []
+        var start = bytes.startIndex
+        var (isQuoted, isEscaped, depth) = (false, false, 0)
+        for index in bytes.indices {
+            if isEscaped {
+                isEscaped = false
+                continue
+            }
+            switch bytes[index] {
+            case UInt8(ascii: "\\"): isEscaped = isQuoted || depth > 0
+            case UInt8(ascii: "\"") where depth == 0: isQuoted.toggle()
+            case UInt8(ascii: "(") where !isQuoted: depth += 1
+            case UInt8(ascii: ")") where !isQuoted && depth > 0: depth -= 1
+            case UInt8(ascii: ";") where !isQuoted && depth == 0:
+                pieces.append(bytes[start..<index])
+                start = index
+            default: break
+            }
+        }
+        return pieces + [bytes[start...]]
+    }
+}
+
+extension Array<UInt8> {
+    func hasSuffix(_ other: [UInt8]) -> Bool { suffix(other.count).elementsEqual(other) }
+}

@@ -1,0 +1,37 @@
+/// What a header field is to header protection.
+///
+/// RFC 9788 §1.8, §2
+enum HeaderFieldKind {
+    /// Put there on the way, or for those only who carry the message or get a blind copy: it stays outside.
+    case carried
+    /// Of the mechanism itself.
+    case mechanism
+    /// Written by the sender about the message.
+    case message
+    /// Describes the body it stands before (RFC 9788: "structural").
+    case structural
+
+    init(_ field: HeaderField) {
+        let name = field.name.lowercased()
+        if field.isContentField || name == "mime-version" {
+            self = .structural
+        } else if name == HeaderProtection.recordName {
+            self = .mechanism
+        } else if Self.carriedNames.contains(name) || name.hasPrefix("arc-") || name.hasPrefix("x-smime-") {
+            self = .carried
+        } else {
+            self = .message
+        }
+    }
+
+    private static let carriedNames: Set = [
+        "authentication-results", "bcc", "delivered-to", "dkim-signature", "domainkey-signature", "envelope-to",
+        "received", "received-spf", "resent-bcc", "return-path", "x-envelope-to", "x-original-to",
+    ]
+
+    /// The fields that readers act upon or show, so that one which is not protected must not pass for one that is.
+    static let shownNames: Set = [
+        "cc", "comments", "date", "followup-to", "from", "in-reply-to", "keywords", "mail-followup-to",
+        "mail-reply-to", "message-id", "references", "reply-to", "sender", "subject", "to",
+    ]
+}

@@ -1,0 +1,103 @@
+import Streams
+
+/// How a message's header fields are copied into what is signed or encrypted.
+///
+/// RFC 9788 §2, §5
+public struct HeaderProtection: Hashable, Sendable {
+    /// What becomes of the header fields outside; nil if the message is signed only, so that nothing can be hidden.
+    public let confidentiality: HeaderConfidentiality?
+    /// Whether hidden fields were written into the text, too, so that parts may say so of themselves.
+    public let hasLegacyDisplay: Bool
+
+    /// For a message that is signed and not encrypted: `hp="clear"`.
+    public static let clear = HeaderProtection(confidentiality: nil, hasLegacyDisplay: false)
+
+    /// For a message that is encrypted: `hp="cipher"`.
+    public static func cipher(
+        _ confidentiality: HeaderConfidentiality,
+        hasLegacyDisplay: Bool = false
+    ) -> HeaderProtection {
+        HeaderProtection(confidentiality: confidentiality, hasLegacyDisplay: hasLegacyDisplay)
+    }
+
+    /// The fields of `header` of which something is not shown outside.
+    public func hiddenFields(of header: HeaderBlock) -> [HeaderField] {
+        header.fields.filter { field in
+            HeaderFieldKind(field) == .message && HeaderFieldKind.shownNames.contains(field.name.lowercased())
+                && outerField(field, header.lineEnd) != field.closedBytes(header.lineEnd)
+        }
+    }
+
+    /// The value of the parameter `hp` (RFC 9788 §2.1.1).
+    var scheme: String { confidentiality == nil ? "clear" : "cipher" }
+
+    /// The name of the fields that say inside what stands outside, in lower case (RFC 9788 §2.2).
+    static let recordName = "hp-outer"
+    /// The parameters of Content-Type that are of the mechanism.
+    static let parameters: Set = ["hp", LegacyDisplay.parameter, "protected-headers"]
+
+    /// A Content-Type for a message that has none. The order of its parameters tells it from one that a message had.
+    func addedType(_ lineEnd: LineEnd) -> [UInt8] {
+        NewField(
+            "Content-Type",
+            "text/plain",
+            parameters: [.init("hp", scheme, isQuoted: true), .init("charset", "us-ascii")]
+        ).bytes(lineEnd: lineEnd)
+    }
+
+    /// The Content-Type that says inside that the fields around it are protected; nil if it cannot be read with that.
+    func markedType(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
+        guard let type = ContentType(field: field) else { return nil }
+        var bytes = field.closedBytes(lineEnd)
+        // What it says of itself outside any protection means nothing.
+        let meaningless = hasLegacyDisplay ? Self.parameters.subtracting([LegacyDisplay.parameter]) : Self.parameters
+        if !type.parameters.names.isDisjoint(with: meaningless) {
+            bytes = field.removingParameters(meaningless, lineEnd)
+        }
+        guard let clean = bytes.field, case let marked = clean.appendingParameter("hp", scheme, lineEnd),
+            let read = marked.field.flatMap({ ContentType(field: $0) }), read.parameters["hp"] == scheme,
+            read.name == type.name
+        else { return nil }
+        return marked
+    }
+
+    /// The field that stands outside in place of `field`; nil for none.
+    func outerField(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
+        guard let confidentiality, HeaderFieldKind(field) == .message else { return field.closedBytes(lineEnd) }
+        return confidentiality.outerField(field, lineEnd: lineEnd)
+    }
+
+    /// The copy of `field` that stands inside; nil if it stays outside only.
+    ///
+    /// What is signed only must pass every transport as it is: blanks at the end of a line are left out, and a field
+    /// that cannot be written in seven bits stays outside.
+    func innerField(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
+        let bytes = field.closedBytes(lineEnd)
+        guard confidentiality == nil else { return bytes }
+        if bytes.isTransportSafe { return bytes }
+        let rewritten = NewField(field.name, field.value).bytes(lineEnd: lineEnd)
+        return rewritten.isTransportSafe ? rewritten : nil
+    }
+
+    /// The fields that record what stands outside.
+    func records(of header: HeaderBlock, omitting: Set<String>) -> [UInt8] {
+        guard confidentiality != nil else { return [] }
+        return header.fields.flatMap { field -> [UInt8] in
+            guard HeaderFieldKind(field) == .message, !omitting.contains(field.name.lowercased()),
+                let outer = outerField(field, header.lineEnd)
+            else { return [] }
+            return Array("HP-Outer: ".utf8) + outer
+        }
+    }
+}
+
+extension Array<UInt8> {
+    /// The header field that these bytes are.
+    var field: HeaderField? { (try? HeaderBlock(parsing: self))?.fields.first }
+
+    /// Whether these header lines pass every transport as they are.
+    fileprivate var isTransportSafe: Bool {
+        // Reading from memory does not fail.
+        (try? LineEndCensus(of: MemorySource(self).reader()))?.isTransportSafe ?? false
+    }
+}

@@ -1,0 +1,159 @@
+import Streams
+
+/// A main body part, taken apart to put a legacy display element into its text or to take it out.
+struct LegacyDisplayPart {
+    /// Larger texts are left as they are.
+    private static let limit = 16 * 1024 * 1024
+    private static let division = Array("<div class=\"header-protection-legacy-display\">".utf8)
+
+    private let part: Entity
+    private let text: [UInt8]
+
+    private var isHTML: Bool { part.contentType.subtype == "html" }
+    private var isEncoded: Bool { !part.transferEncoding.isIdentity }
+    /// How lines end in the text.
+    private var lineEnd: LineEnd { isEncoded ? .crlf : part.header.lineEnd }
+
+    /// Reads the text of `part`; nil if it is too large, or in an encoding or character set where ASCII is none.
+    init?(_ part: Entity, in source: any ByteSource) throws {
+        if case .other = part.transferEncoding { return nil }
+        let charset = part.contentType.parameters["charset"]?.lowercased() ?? ""
+        guard part.bodyRange.count <= Self.limit, !charset.hasPrefix("utf-16"), !charset.hasPrefix("utf-32") else {
+            return nil
+        }
+        let raw = source.stream(in: part.bodyRange)
+        let stream = part.transferEncoding.isIdentity ? raw : part.transferEncoding.decoded(raw.lines(endingIn: .crlf))
+        do {
+            text = try stream.makeReader().readAll(limit: Self.limit, orThrow: MIMEError.limitExceeded(.headerBytes))
+        } catch StreamError.malformedBase64 {
+            return nil
+        }
+        self.part = part
+    }
+
+    /// The part with `fields` at the top of its text.
+    func adding(_ fields: [HeaderField]) throws -> LegacyDisplay.Edit {
+        let shown = fields.map { "\($0.name): \($0.displayValue.escapedForDisplay)" }
+        if isHTML { return try edit(addingDivision(shown)) { $0 } }
+        let charset = part.contentType.parameters["charset"]?.lowercased() ?? "us-ascii"
+        let isPlain = shown.allSatisfy { $0.utf8.allSatisfy { $0 < 128 } }
+        let becomesUTF8 = charset == "us-ascii" && text.allSatisfy { $0 < 128 } && !isPlain
+        let lines =
+            isPlain || becomesUTF8 || charset == "utf-8"
+            ? shown : fields.map { "\($0.name): \($0.value.escapedForDisplay)" }
+        let top = Array((lines.joined(separator: lineEnd.rawValue) + lineEnd.rawValue + lineEnd.rawValue).utf8)
+        return try edit(top + text) { field in
+            guard becomesUTF8 else { return field }
+            let bytes = field.removingParameters(["charset"], part.header.lineEnd)
+            return bytes.field?.appendingParameter("charset", "utf-8", part.header.lineEnd).field ?? field
+        }
+    }
+
+    /// The part without the element; nil if there is none to be seen.
+    func removing() throws -> LegacyDisplay.Edit? {
+        guard let rest = isHTML ? removingDivision() : removingLines() else { return nil }
+        return try edit(rest, isMarked: false) { $0 }
+    }
+
+    /// Plain text: up to the first empty line.
+    private func removingLines() -> [UInt8]? {
+        var start = 0
+        while let end = text[start...].firstIndex(of: .lineFeed) {
+            let line = text[start..<end]
+            if line.trimmingBlanks().isEmpty { return Array(text[(end + 1)...]) }
+            start = end + 1
+        }
+        return nil
+    }
+
+    private func addingDivision(_ lines: [String]) -> [UInt8] {
+        let shown = lines.map { line in
+            line.unicodeScalars.map { scalar in
+                scalar.isASCII && !"<>&\"".unicodeScalars.contains(scalar) ? String(scalar) : "&#\(scalar.value);"
+            }.joined()
+        }.joined(separator: lineEnd.rawValue)
+        let element =
+            lineEnd.bytes + Self.division + lineEnd.bytes + Array("<pre>\(shown)</pre>".utf8) + lineEnd.bytes
+            + Array("</div>".utf8)
+        var place = 0
+        if let body = text.firstIndex(ofTag: "<body"), let end = text[body...].firstIndex(of: UInt8(ascii: ">")) {
+            place = end + 1
+        }
+        return text[..<place] + element + text[place...]
+    }
+
+    private func removingDivision() -> [UInt8]? {
+        guard var start = text.firstIndex(ofTag: String(mail: Self.division)),
+            let close = text[start...].firstIndex(ofTag: "</div>")
+        else { return nil }
+        if start > 0, text[start - 1] == .lineFeed { start -= 1 }
+        if start > 0, text[start - 1] == .carriageReturn { start -= 1 }
+        return Array(text[..<start] + text[(close + 6)...])
+    }
+
+    /// The part with another text, in the same transfer encoding if that can take it.
+    private func edit(
+        _ text: [UInt8],
+        isMarked: Bool = true,
+        type change: (HeaderField) -> HeaderField
+    ) throws -> LegacyDisplay.Edit {
+        let header = part.header
+        var encoding = part.transferEncoding
+        if encoding == .sevenBit, text.contains(where: { $0 > 127 }) { encoding = .quotedPrintable }
+        var bytes = Array(header.leadingBytes)
+        var hasType = false
+        for field in header.fields {
+            if field.isNamed("Content-Type") {
+                let field = change(field)
+                hasType = true
+                bytes +=
+                    isMarked
+                    ? field.appendingParameter(LegacyDisplay.parameter, "1", header.lineEnd)
+                    : field.removingParameters([LegacyDisplay.parameter], header.lineEnd)
+            } else if encoding == part.transferEncoding || !field.isNamed("Content-Transfer-Encoding") {
+                bytes += field.closedBytes(header.lineEnd)
+            }
+        }
+        if !hasType, isMarked, let type = Array("Content-Type: text/plain\r\n".utf8).field {
+            bytes += change(type).appendingParameter(LegacyDisplay.parameter, "1", .crlf)
+                .withLines(endingIn: header.lineEnd)
+        }
+        if encoding != part.transferEncoding {
+            bytes += NewField("Content-Transfer-Encoding", encoding.name).bytes(lineEnd: header.lineEnd)
+        }
+        return LegacyDisplay.Edit(
+            range: part.range,
+            bytes: bytes + header.lineEnd.bytes + (try encoded(text, encoding))
+        )
+    }
+
+    private func encoded(_ text: [UInt8], _ encoding: TransferEncoding) throws -> [UInt8] {
+        let sink = MemorySink()
+        switch encoding {
+        case .base64:
+            let encoder = Base64Encoder(sink, lineEnd: part.header.lineEnd.bytes)
+            try encoder.write(text)
+            try encoder.finish()
+        case .quotedPrintable:
+            let encoder = QuotedPrintableEncoder(sink)
+            try encoder.write(isEncoded ? text : text.withLines(endingIn: .crlf))
+            try encoder.finish()
+            return sink.bytes.withLines(endingIn: part.header.lineEnd)
+        default: return text
+        }
+        return sink.bytes
+    }
+}
+
+extension RandomAccessCollection<UInt8> where Index == Int {
+    /// Where `tag` first starts, ASCII letters of either case alike.
+    fileprivate func firstIndex(ofTag tag: String) -> Int? {
+        let count = tag.utf8.count
+        var rest = self[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            if self[start...].prefix(count).equalsIgnoringCase(tag) { return start }
+            rest = self[(start + 1)...]
+        }
+        return nil
+    }
+}

@@ -1,0 +1,215 @@
+/// The header fields that stand inside what was signed or encrypted.
+///
+/// What they are worth depends on what is around them: nothing here is verified.
+///
+/// RFC 9788 §4
+public struct ProtectedHeader: Sendable {
+    /// How the fields came inside.
+    public enum Scheme: String, Sendable {
+        /// `hp="cipher"`: the sender hid some fields, and recorded what stands outside (RFC 9788 §2.1.1).
+        case cipher = "hp-cipher"
+        /// `hp="clear"`: nothing is hidden (RFC 9788 §2.1.1).
+        case clear = "hp-clear"
+        /// `protected-headers="v1"`: what several agents did before there was a standard.
+        case draft = "protected-headers-v1"
+        /// The whole message is inside as message/rfc822 (RFC 8551 §3.1).
+        case wrapped = "message-rfc822"
+
+        /// Whether all fields of the message are inside, so that one which is outside only was put there by others.
+        public var isComplete: Bool { self == .cipher || self == .clear }
+    }
+
+    public let scheme: Scheme
+    /// The header that the fields stand in: the protected entity's own, or the wrapped message's.
+    public let header: HeaderBlock
+    /// What the sender left outside, by his own word.
+    private let records: Set<Statement>
+
+    /// Reads the header of a protected entity; nil if it does not say that the message's fields are among it.
+    public init?(of entity: HeaderBlock) {
+        guard let parameters = entity.first("Content-Type").flatMap({ ContentType(field: $0) })?.parameters else {
+            return nil
+        }
+        switch (parameters["hp"]?.lowercased(), parameters["protected-headers"]?.lowercased()) {
+        case ("cipher", _): scheme = .cipher
+        case ("clear", _): scheme = .clear
+        case (_, "v1"): scheme = .draft
+        default: return nil
+        }
+        header = entity
+        records = Set(entity.all(HeaderProtection.recordName).compactMap { Statement(record: $0) })
+    }
+
+    /// The header of the message that `wrapper`, a protected entity, holds; nil if that is a message of its own that was
+    /// only forwarded.
+    ///
+    /// A sender who wraps says `forwarded=no`, or leaves a message of the same author and the same time outside.
+    public init?(wrapped message: HeaderBlock, in wrapper: HeaderBlock, outer: HeaderBlock) {
+        guard let type = wrapper.first("Content-Type").flatMap({ ContentType(field: $0) }), type.isMessage else {
+            return nil
+        }
+        let stated = type.parameters["forwarded"]?.lowercased()
+        guard stated == "no" || stated == nil && Self.isSameMessage(message, outer) else { return nil }
+        scheme = .wrapped
+        header = message
+        records = []
+    }
+
+    private init(_ scheme: Scheme, _ header: HeaderBlock, _ records: Set<Statement>) {
+        self.scheme = scheme
+        self.header = header
+        self.records = records
+    }
+
+    /// The same with another form of the entity's header.
+    public func with(header: HeaderBlock) -> ProtectedHeader { ProtectedHeader(scheme, header, records) }
+
+    /// The fields of the message, in order.
+    public var fields: [HeaderField] { header.fields.filter { HeaderFieldKind($0) == .message } }
+
+    /// The addresses of the fields called `name`; nil if there is no such field.
+    public func addresses(_ name: String) -> Set<EmailAddress>? {
+        let fields = header.all(name)
+        guard !fields.isEmpty else { return nil }
+        return Set(fields.flatMap { (try? AddressList(field: $0))?.addresses ?? [] })
+    }
+
+    /// The names, in lower case, of the fields of which something was hidden outside.
+    ///
+    /// Where the sender kept no record, those that `outer` does not show as they are inside.
+    public func hiddenNames(outer: HeaderBlock) -> [String] {
+        switch scheme {
+        case .cipher: names { !records.contains(Statement($0)) }
+        case .clear: []
+        case .draft, .wrapped: names(missingIn: Self.statements(of: outer))
+        }
+    }
+
+    /// The names, in lower case, of the fields whose form outside is not what the sender left there.
+    public func differingNames(outer: HeaderBlock) -> [String] {
+        let statements = Self.statements(of: outer)
+        guard scheme == .cipher else { return names(missingIn: statements) }
+        return names { field in
+            let own = Statement(field)
+            let left = records.filter { $0.name == own.name }
+            guard left.isEmpty else { return !left.isSubset(of: statements) }
+            return statements.contains { $0.name == own.name }
+        }
+    }
+
+    /// The names, in lower case, of fields that readers show, and that stand outside only.
+    public func addedNames(outer: HeaderBlock) -> [String] {
+        let known = Set(fields.map { $0.name.lowercased() })
+        var seen: Set<String> = []
+        return outer.fields.map { $0.name.lowercased() }.filter {
+            HeaderFieldKind.shownNames.contains($0) && !known.contains($0) && seen.insert($0).inserted
+        }
+    }
+
+    /// The names of the fields that `isMeant`, each once, in lower case.
+    private func names(where isMeant: (HeaderField) -> Bool) -> [String] {
+        var seen: Set<String> = []
+        return fields.filter(isMeant).map { $0.name.lowercased() }.filter { seen.insert($0).inserted }
+    }
+
+    private func names(missingIn statements: Set<Statement>) -> [String] {
+        names { !statements.contains(Statement($0)) }
+    }
+
+    private static func statements(of header: HeaderBlock) -> Set<Statement> {
+        Set(header.fields.map { Statement($0) })
+    }
+
+    private static func isSameMessage(_ message: HeaderBlock, _ outer: HeaderBlock) -> Bool {
+        guard let author = author(message), !author.isEmpty, author == Self.author(outer) else { return false }
+        return ["Message-ID", "Date"].contains { name in
+            guard let inner = message.first(name), let outer = outer.first(name) else { return false }
+            return Statement(inner) == Statement(outer)
+        }
+    }
+
+    private static func author(_ header: HeaderBlock) -> [EmailAddress]? {
+        header.first("From").flatMap { try? AddressList(field: $0) }?.addresses
+    }
+}
+
+extension ProtectedHeader {
+    /// The message's header as its author wrote it, with its empty line, in the line ends of `outer`.
+    ///
+    /// The protected fields take the place of those outside. Fields that the way added stay; those that readers show
+    /// do not, as they would pass for protected ones.
+    ///
+    /// - Parameter keepingFrom: whether From is left as it is outside, since nobody vouches for the one inside.
+    ///
+    /// RFC 9788 §4.2, §4.4
+    public func restored(into outer: HeaderBlock, keepingFrom: Bool) -> [UInt8] {
+        var inner = header.fields.filter { field in
+            let kind = HeaderFieldKind(field)
+            return (kind == .message || kind == .structural) && !(keepingFrom && field.isNamed("From"))
+        }
+        if scheme == .wrapped { inner = Array(header.fields) }
+        let places = Dictionary(grouping: inner.indices) { inner[$0].name.lowercased() }
+        var counts: [String: Int] = [:]
+        var output = Array(outer.leadingBytes)
+        var next = 0
+        for field in outer.fields {
+            let name = field.name.lowercased()
+            guard let own = places[name] else {
+                let isLeft = HeaderSplit.isReplaced(field, outer.lineEnd) || isIntruder(name, keepingFrom)
+                if !isLeft { output += field.closedBytes(outer.lineEnd) }
+                continue
+            }
+            let number = counts[name, default: 0]
+            counts[name] = number + 1
+            guard number < own.count else { continue }
+            while next <= own[number] {
+                output += restored(inner[next], outer.lineEnd)
+                next += 1
+            }
+        }
+        for field in inner[next...] { output += restored(field, outer.lineEnd) }
+        return output + header.separator.withLines(endingIn: outer.lineEnd)
+    }
+
+    private func isIntruder(_ name: String, _ keepingFrom: Bool) -> Bool {
+        scheme.isComplete && HeaderFieldKind.shownNames.contains(name) && !(keepingFrom && name == "from")
+    }
+
+    /// A protected field as it was before it said that it was one.
+    private func restored(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8] {
+        var bytes = field.closedBytes(header.lineEnd)
+        if field.isNamed("Content-Type"), scheme != .wrapped {
+            let canonical = bytes.withLines(endingIn: .crlf)
+            if [HeaderProtection.clear, .cipher(.none)].contains(where: { $0.addedType(.crlf) == canonical }) {
+                return []
+            }
+            bytes = field.removingParameters(HeaderProtection.parameters, header.lineEnd)
+        }
+        return bytes.withLines(endingIn: lineEnd)
+    }
+}
+
+/// What a field says, folding, blanks and encoding aside.
+private struct Statement: Hashable {
+    /// In lower case.
+    let name: String
+    let value: String
+
+    init(_ field: HeaderField) {
+        name = field.name.lowercased()
+        value = Self.plain(field.displayValue)
+    }
+
+    /// What an HP-Outer field says that another field says.
+    init?(record: HeaderField) {
+        let text = record.value
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        name = text[..<colon].trimmingPrefix { $0 == " " }.lowercased()
+        guard let field = Array("X: \(text[text.index(after: colon)...])\r\n".utf8).field else { return nil }
+        value = Self.plain(field.displayValue)
+    }
+
+    private static func plain(_ text: String) -> String {
+        text.unicodeScalars.split { $0.properties.isWhitespace }.map { String($0) }.joined(separator: " ")
+    }
+}

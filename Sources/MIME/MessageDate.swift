@@ -1,0 +1,99 @@
+public import Foundation
+
+/// The time in a Date field.
+///
+/// Reads what is obsolete, too: zones by name, years of two and three digits, comments, no seconds.
+///
+/// RFC 5322 §3.3, §4.3
+public struct MessageDate: Sendable, Hashable {
+    public let date: Date
+
+    /// Reads the body of a field; nil if it says no time.
+    public init?(_ text: String) {
+        var words = Self.words(text)
+        if let first = words.first, Self.weekdays.contains(String(first.prefix(3)).lowercased()),
+            first.first?.isLetter == true
+        {
+            words.removeFirst()
+        }
+        guard words.count >= 4, let day = Int(words[0]), (1...31).contains(day),
+            let month = Self.months.firstIndex(of: words[1].lowercased()), let year = Self.year(words[2]),
+            let seconds = Self.seconds(words[3])
+        else { return nil }
+        let zone = words.count > 4 ? Self.zone(words[4]) : 0
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let parts = DateComponents(year: year, month: month + 1, day: day)
+        guard parts.isValidDate(in: calendar), let midnight = calendar.date(from: parts) else { return nil }
+        date = midnight.addingTimeInterval(TimeInterval(seconds - zone))
+    }
+
+    /// The same moment as a field body in the time zone of nobody.
+    var universal: String {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let parts = calendar.dateComponents([.weekday, .year, .month, .day, .hour, .minute, .second], from: date)
+        func two(_ value: Int?) -> String { String(String(100 + (value ?? 0)).dropFirst()) }
+        let day = Self.weekdays[((parts.weekday ?? 1) - 1) % 7].capitalized
+        let month = Self.months[((parts.month ?? 1) - 1) % 12].capitalized
+        let clock = [parts.hour, parts.minute, parts.second].map(two).joined(separator: ":")
+        return "\(day), \(two(parts.day)) \(month) \(parts.year ?? 0) \(clock) +0000"
+    }
+
+    private static let weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    /// The words of `text`, without comments and commas; blanks around colons do not count.
+    private static func words(_ text: String) -> [String] {
+        var plain = ""
+        var depth = 0
+        var isEscaped = false
+        for scalar in text.unicodeScalars.prefix(512) {
+            switch scalar {
+            case _ where isEscaped: isEscaped = false
+            case "\\" where depth > 0: isEscaped = true
+            case "(": depth += 1
+            case ")" where depth > 0: depth -= 1
+            case _ where depth > 0: break
+            case ",", "\t", "\r", "\n": plain += " "
+            default: plain.unicodeScalars.append(scalar)
+            }
+        }
+        let joined = plain.replacing(#/ *: */#, with: ":")
+        return joined.split(separator: " ").map(String.init)
+    }
+
+    /// Two digits are 1950 to 2049, three count from 1900 (§4.3).
+    private static func year(_ text: String) -> Int? {
+        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(text) else { return nil }
+        switch text.utf8.count {
+        case 2: return number < 50 ? 2000 + number : 1900 + number
+        case 3: return 1900 + number
+        case 4: return number >= 1900 ? number : nil
+        default: return nil
+        }
+    }
+
+    /// `hour:minute` or `hour:minute:second`; a leap second is the last one of its minute.
+    private static func seconds(_ text: String) -> Int? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { (1...2).contains($0.utf8.count) ? UInt8($0).map(Int.init) : nil }
+        guard (2...3).contains(parts.count), numbers.count == parts.count, numbers[0] < 24, numbers[1] < 60 else {
+            return nil
+        }
+        let second = numbers.count == 3 ? numbers[2] : 0
+        return second <= 60 ? numbers[0] * 3600 + numbers[1] * 60 + min(second, 59) : nil
+    }
+
+    /// The seconds that a zone is ahead of UTC. Military letters and what is unknown count as UTC (§4.3).
+    private static func zone(_ text: String) -> Int {
+        if let sign = text.first, sign == "+" || sign == "-", text.utf8.count == 5,
+            let number = UInt16(text.dropFirst())
+        {
+            let seconds = Int(number) / 100 * 3600 + Int(number) % 100 * 60
+            return sign == "-" ? -seconds : seconds
+        }
+        let hours = ["est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7]
+        return (hours[text.lowercased()] ?? 0) * 3600
+    }
+}

@@ -1,0 +1,134 @@
+public import CMS
+
+/// Which cipher a message is encrypted with, how each key is wrapped, and why. Pure: the same arguments, the same answer.
+///
+/// RFC 8551 §2.7.1
+public struct CipherNegotiation: Sendable {
+    /// Somebody who must be able to read the message.
+    public struct Party: Sendable {
+        /// The name in reports: an address, or a certificate's subject.
+        public let name: String
+        public let certificate: Certificate
+        /// What they announce to read; nil if nothing is known.
+        public let capabilities: [SMIMECapability]?
+        /// Whether it is ourselves, whose other programs are then as unknown as anybody's.
+        public let isOurs: Bool
+
+        public init(
+            name: String,
+            certificate: Certificate,
+            capabilities: [SMIMECapability]?,
+            isOurs: Bool = false
+        ) {
+            self.isOurs = isOurs
+            self.name = name
+            self.certificate = certificate
+            self.capabilities = capabilities
+        }
+    }
+
+    /// What decides.
+    public struct Preferences: Sendable, Equatable {
+        /// What the user demands; it is not negotiated.
+        public var demanded: ContentCipher?
+        /// What is used where nothing is known.
+        public var standard: ContentCipher
+        /// Nothing below it is negotiated.
+        public var floor: ContentCipher
+
+        public init(
+            demanded: ContentCipher? = nil,
+            standard: ContentCipher = .aes256GCM,
+            floor: ContentCipher = .aes128CBC
+        ) {
+            self.demanded = demanded
+            self.standard = standard
+            self.floor = floor
+        }
+    }
+
+    /// Why it is this cipher.
+    public enum Reason: String, Sendable {
+        /// The best that everybody announces who announces something.
+        case announced
+        /// It was asked for.
+        case demanded
+        /// Of somebody, or of all, nothing is known.
+        case standard
+    }
+
+    /// What is known of one party.
+    public struct Verdict: Sendable {
+        public let name: String
+        /// The ciphers announced, in the order of the announcement, those below the floor left out.
+        public let ciphers: [ContentCipher]
+        public let recipient: Recipient
+    }
+
+    public let cipher: ContentCipher
+    public let reason: Reason
+    /// In the order of the parties.
+    public let verdicts: [Verdict]
+    /// Each in one sentence without a full stop.
+    public let warnings: [String]
+
+    /// Whom to encrypt to, with the way in which each key is wrapped.
+    public var recipients: [Recipient] { verdicts.map(\.recipient) }
+
+    /// - Throws: `SMIMEError.noCommonCipher`, naming who announces what.
+    public init(for parties: [Party], _ preferences: Preferences) throws(SMIMEError) {
+        let announced = parties.map { Self.ciphers($0, floor: preferences.floor) }
+        warnings = zip(parties, announced).compactMap { party, ciphers in
+            let announcesSome = party.capabilities?.contains { $0.isCipher } ?? false
+            guard announcesSome, ciphers.isEmpty else { return nil }
+            return "\(party.name) announces no cipher as good as \(preferences.floor.name): taken as unknown"
+        }
+        (cipher, reason) = try Self.choose(zip(parties, announced).map { ($0.name, $1) }, preferences)
+        let cipher = cipher
+        verdicts = zip(parties, announced).map { party, ciphers in
+            let wrapping = Self.wrapping(party, cipher)
+            return Verdict(
+                name: party.name,
+                ciphers: ciphers,
+                recipient: Recipient(party.certificate, rsaWrapping: wrapping)
+            )
+        }
+    }
+
+    private static func choose(
+        _ announced: [(name: String, ciphers: [ContentCipher])],
+        _ preferences: Preferences
+    ) throws(SMIMEError) -> (ContentCipher, Reason) {
+        if let demanded = preferences.demanded { return (demanded, .demanded) }
+        let known = announced.filter { !$0.ciphers.isEmpty }
+        guard !known.isEmpty else { return (preferences.standard, .standard) }
+        let common = ContentCipher.writable.filter { cipher in known.allSatisfy { $0.ciphers.contains(cipher) } }
+        // Those of whom nothing is known are sent what is usual, if the others can read it.
+        if known.count < announced.count, common.contains(preferences.standard) {
+            return (preferences.standard, .standard)
+        }
+        guard let best = common.first else {
+            let lists = known.map { party in
+                "\(party.name) announces \(party.ciphers.map(\.name).joined(separator: ", "))"
+            }
+            throw .noCommonCipher(lists.joined(separator: "; "))
+        }
+        return (best, .announced)
+    }
+
+    private static func ciphers(_ party: Party, floor: ContentCipher) -> [ContentCipher] {
+        let acceptable = ContentCipher.writable.prefix { $0 != floor } + [floor]
+        var seen: Set<ContentCipher> = []
+        return (party.capabilities ?? []).compactMap(\.cipher).filter {
+            acceptable.contains($0) && seen.insert($0).inserted
+        }
+    }
+
+    /// OAEP where it is announced, or nothing is known of a reader of the newer kind; else the way that all can read.
+    private static func wrapping(_ party: Party, _ cipher: ContentCipher) -> Recipient.RSAWrapping {
+        let unknown = cipher.isAuthenticated ? Recipient.RSAWrapping.oaep : .pkcs1
+        guard let capabilities = party.capabilities, !party.isOurs else { return unknown }
+        let announced = capabilities.compactMap(\.rsaWrapping)
+        return announced.contains(.oaep) ? .oaep : announced.first ?? .pkcs1
+    }
+}

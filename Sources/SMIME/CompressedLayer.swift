@@ -1,0 +1,23 @@
+import CMS
+import MIME
+import Streams
+
+/// A compressed entity, opened as far as its content.
+///
+/// RFC 8551 §3.6
+struct CompressedLayer: Sendable {
+    private let data: CompressedData
+
+    init(cms stream: ByteStream) throws { data = try CompressedData(reading: stream) }
+
+    /// What the layer is, for the report.
+    static let layer = VerificationReport.Layer(kind: .compressed, algorithm: "zlib", problems: [])
+
+    /// What was compressed, in a spool of its own.
+    func content() throws -> SecuredEntity {
+        let spool = Spool()
+        try data.content.makeReader().copy(to: spool)
+        let source = try spool.finish()
+        return SecuredEntity(entity: try MIMEReader.message(in: source), source: source)
+    }
+}

@@ -1,0 +1,52 @@
+import MIME
+import Streams
+
+/// A message divided into what stays outside and the entity that is to be protected.
+struct DividedMessage {
+    let split: HeaderSplit
+    private let message: Entity
+    private let source: any ByteSource
+
+    /// Divides `message`.
+    ///
+    /// What is signed or encrypted already keeps its header outside: the fields belong to the innermost content.
+    ///
+    /// RFC 9788 §5.1
+    init(
+        _ message: Entity,
+        in source: any ByteSource,
+        omitting omitted: Set<String>,
+        policy: HeaderPolicy,
+        isEncrypted: Bool
+    ) throws {
+        var (message, source) = (message, source)
+        var protection = message.securedForm == nil ? policy.protection(isEncrypted: isEncrypted) : nil
+        if let wanted = protection, policy.hasLegacyDisplay {
+            let hidden = wanted.hiddenFields(of: message.header).filter { field in
+                !omitted.contains { field.isNamed($0) }
+            }
+            if let shown = try LegacyDisplay.adding(hidden, to: message, in: source) {
+                (message, source) = (try MIMEReader.message(in: shown), shown)
+                protection = policy.protection(isEncrypted: isEncrypted, hasLegacyDisplay: true)
+            }
+        }
+        self.message = message
+        self.source = source
+        split = HeaderSplit(message.header, omitting: omitted, protection: protection)
+    }
+
+    /// The protected entity in canonical form, byte for byte.
+    var plainContent: ContentForm {
+        let stream = split.canonicalEntity(of: message, in: source)
+        return ContentForm { try stream.makeReader().copy(to: $0) }
+    }
+
+    /// The protected entity in the form in which it can be signed and sent anywhere.
+    func safeContent() throws -> ContentForm {
+        let form = try SevenBitForm(of: message, in: source, split: split)
+        guard form.unsafeParts.isEmpty else {
+            throw SMIMEError.malformed("a part can neither be signed as it is nor be encoded")
+        }
+        return ContentForm { try form.write(to: $0) }
+    }
+}

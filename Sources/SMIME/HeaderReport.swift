@@ -1,0 +1,63 @@
+import CMS
+public import MIME
+
+/// What is known of the header fields inside a message's protection.
+///
+/// RFC 9788 §4.3
+public struct HeaderReport: Sendable {
+    /// How the fields came inside.
+    public let scheme: ProtectedHeader.Scheme
+    /// What the fields say, by their names in lower case, for display; one field after the other, one in each line.
+    public let values: [String: String]
+    /// The fields that are signed, and are what was signed.
+    public let signed: [String]
+    /// The fields of which something is hidden outside: it is encrypted.
+    public let hidden: [String]
+    /// The fields that are not outside what their author left there.
+    public let differing: [String]
+    /// The fields that stand outside only, though readers show them.
+    public let added: [String]
+
+    init(_ protected: ProtectedHeader, outer: HeaderBlock, isSigned: Bool, isEncrypted: Bool) {
+        scheme = protected.scheme
+        var values: [String: String] = [:]
+        for field in protected.fields {
+            let name = field.name.lowercased()
+            values[name] = (values[name].map { "\($0)\n" } ?? "") + field.displayValue
+        }
+        self.values = values
+        signed = isSigned ? values.keys.sorted() : []
+        let hidden = isEncrypted ? protected.hiddenNames(outer: outer).sorted() : []
+        self.hidden = hidden
+        let differing = protected.differingNames(outer: outer).sorted()
+        // Without a record what is hidden and what was changed look alike.
+        self.differing = protected.scheme == .cipher ? differing : differing.filter { !hidden.contains($0) }
+        added = protected.addedNames(outer: outer).sorted()
+    }
+
+    /// What is to be said about it.
+    var problems: [Problem] {
+        var problems: [Problem] = []
+        if !differing.isEmpty {
+            let names = differing.joined(separator: ", ")
+            problems.append(Problem(.headerDiffers, "not what the author wrote there: \(names.escapedForDisplay)"))
+        }
+        if scheme.isComplete, !added.isEmpty {
+            let names = added.joined(separator: ", ")
+            problems.append(Problem(.headerUnprotected, "outside only, and by anybody: \(names.escapedForDisplay)"))
+        }
+        return problems
+    }
+}
+
+extension ProtectedHeader {
+    /// The message's header fields inside `payload`, the innermost entity of the message with the header `outer`.
+    init?(in payload: SecuredEntity, outer: HeaderBlock) {
+        if let own = ProtectedHeader(of: payload.entity.header) {
+            self = own
+            return
+        }
+        guard let message = try? payload.entity.embeddedMessage(in: payload.source) else { return nil }
+        self.init(wrapped: message.header, in: payload.entity.header, outer: outer)
+    }
+}

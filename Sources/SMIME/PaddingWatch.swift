@@ -1,0 +1,16 @@
+import CMS
+import Synchronization
+
+/// Remembers whether base64 that was read lacks the padding that RFC 4648 §3.2 asks for.
+final class PaddingWatch: Sendable {
+    private let isMissing = Atomic(false)
+
+    /// Says that it does.
+    func note() { isMissing.store(true, ordering: .relaxed) }
+
+    /// What is to be told of it.
+    var problems: [Problem] {
+        guard isMissing.load(ordering: .relaxed) else { return [] }
+        return [Problem(.base64Padding, "the base64 of the CMS object lacks its padding")]
+    }
+}
