@@ -16,14 +16,24 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case cannotOpen(path: String, reason: String)
     /// What the file holds is damaged or no store of ours.
     case corrupt(path: String, detail: String)
+    /// The store's own code waits for the store, which would never end.
+    case insideStore(path: String)
     /// The store key in the key file is not the one this store was made with.
     case keyMismatch(path: String)
     /// The key file is gone, so no private key can be opened.
     case keyMissing(path: String)
+    /// The store is locked with a passphrase, and there is none to be had; `why` is what was in the way.
+    case locked(path: String, why: String?)
     /// A newer program wrote the store; it was left untouched.
     case newer(path: String, found: Int, known: Int)
     /// The account has no identity that can be used for this now; `why` says what is wrong with those it has.
     case noUsableIdentity(EmailAddress, why: String)
+    /// A file is no account backup, or was changed since it was made.
+    case malformedBackup(path: String, detail: String)
+    /// A newer program wrote the account backup.
+    case newerBackup(path: String, found: Int, known: Int)
+    /// The store has an older form and cannot be written, so it cannot be migrated either.
+    case notMigrated(path: String, found: Int, known: Int)
     /// The store can be read but not written.
     case notWritable(path: String)
     /// Opening the store took longer than the caller wanted to wait.
@@ -38,8 +48,10 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case unknownAlias(String)
     /// The store does not hold this certificate, or not for the address it was asked for.
     case unknownCertificate(Fingerprint)
-    /// No certificate is known for this address.
-    case unknownRecipient(EmailAddress)
+    /// No certificate is known for this address or domain.
+    case unknownRecipient(AddressScope)
+    /// The passphrase does not open the store, or the file of a backup.
+    case wrongPassphrase(path: String)
     /// Writing failed: disk full or an I/O error. The store is as it was before.
     case writeFailed(path: String, reason: String)
 }

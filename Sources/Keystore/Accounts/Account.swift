@@ -10,6 +10,8 @@ public struct Account: Sendable {
     public let aliases: [String]
     /// What people call the account.
     public let name: String?
+    /// What encrypted mail of the account hides of its header; nil if the store's setting holds.
+    public let headerConfidentiality: HeaderConfidentiality?
     /// Everything the account can or could sign and decrypt with, newest first.
     public let identities: [Identity]
 }

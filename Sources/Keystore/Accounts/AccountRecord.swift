@@ -23,7 +23,7 @@ enum AccountRecord {
         try id(of: address, in: database)
             ?? Int64.fetchOne(
                 database.cachedStatement("SELECT account FROM account_alias WHERE pattern_key = ?"),
-                arguments: [AccountAlias.domainKey(address)]
+                arguments: [AddressScope.domainKey(address)]
             )
     }
 
@@ -55,6 +55,14 @@ enum AccountRecord {
             sql: "SELECT pattern FROM account_alias WHERE account = ? ORDER BY pattern_key",
             arguments: [id]
         )
-        return Account(address: address, aliases: aliases, name: row["name"], identities: identities)
+        return Account(
+            address: address,
+            aliases: aliases,
+            name: row["name"],
+            headerConfidentiality: (row["header_confidentiality"] as String?).flatMap {
+                HeaderConfidentiality(rawValue: $0)
+            },
+            identities: identities
+        )
     }
 }

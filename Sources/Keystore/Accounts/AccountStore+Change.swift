@@ -107,6 +107,14 @@ extension AccountRecord {
                 arguments: [name.isEmpty ? nil : name, account]
             )
         }
+        if let hiding = change.headerConfidentiality {
+            var policy: HeaderConfidentiality?
+            if case .policy(let chosen) = hiding { policy = chosen }
+            try database.execute(
+                sql: "UPDATE account SET header_confidentiality = ? WHERE id = ?",
+                arguments: [policy?.rawValue, account]
+            )
+        }
         for alias in change.removedAliases {
             try database.execute(
                 sql: "DELETE FROM account_alias WHERE account = ? AND pattern_key = ?",
@@ -118,7 +126,7 @@ extension AccountRecord {
         if let pin = change.pin { try set(pin, of: account, in: database) }
     }
 
-    private static func add(_ alias: AccountAlias, to account: Int64, in database: Database) throws {
+    static func add(_ alias: AddressScope, to account: Int64, in database: Database) throws {
         let owner = try Int64.fetchOne(
             database,
             sql: """

@@ -7,10 +7,12 @@ public import MIME
 public actor AccountStore {
     let database: StoreDatabase
     private let location: StoreLocation
+    private let unlocker: StoreUnlocker
 
-    init(database: StoreDatabase, location: StoreLocation) {
+    init(database: StoreDatabase, location: StoreLocation, unlocker: StoreUnlocker) {
         self.database = database
         self.location = location
+        self.unlocker = unlocker
     }
 
     /// All accounts, by address.
@@ -43,16 +45,17 @@ public actor AccountStore {
 
     /// The current signing identity of `address` with its key.
     ///
-    /// - Throws: `.unknownAccount`, `.noUsableIdentity`; `.keyMissing`, `.keyMismatch` if the store key is not to be had.
+    /// - Throws: `.unknownAccount`, `.noUsableIdentity`; `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase` if the
+    ///   store key is not to be had.
     public func signingIdentity(
         for address: EmailAddress,
         at time: Date
     ) async throws(KeystoreError) -> KeyedCertificate {
-        let rows = try await database.read { database in
+        let keys = try await opened { database in
             let identity = try Self.identity(for: address, purpose: .signing, at: time, in: database)
-            return try SealedKeys(certificates: [identity.certificate], in: database)
+            return [try SealedKeys(certificates: [identity.certificate], in: database)]
         }
-        guard let identity = try rows.open(location).first else { throw KeystoreError.unknownAccount(address) }
+        guard let identity = keys.first else { throw KeystoreError.unknownAccount(address) }
         return identity
     }
 
@@ -60,22 +63,38 @@ public actor AccountStore {
     ///
     /// - Throws: `.unknownCertificate` if the store does not hold its key.
     public func identity(_ fingerprint: Fingerprint) async throws(KeystoreError) -> KeyedCertificate {
-        let rows = try await database.read { database in
-            try SealedKeys(where: "fingerprint = ?", [Data(fingerprint.bytes)], in: database)
+        let keys = try await opened { database in
+            [try SealedKeys(where: "fingerprint = ?", [Data(fingerprint.bytes)], in: database)]
         }
-        guard let identity = try rows.open(location).first else { throw KeystoreError.unknownCertificate(fingerprint) }
+        guard let identity = keys.first else { throw KeystoreError.unknownCertificate(fingerprint) }
         return identity
+    }
+
+    /// Opens a key that a snapshot gave.
+    ///
+    /// - Throws: what opening the store key throws; `.corrupt` for a key that was changed.
+    public func open(_ identity: SealedIdentity) async throws(KeystoreError) -> KeyedCertificate {
+        guard let certificate = identity.keys.certificates.first else {
+            throw KeystoreError.unexpected("a sealed identity without a key")
+        }
+        do throws(KeystoreError) {
+            let keys = try await identity.keys.open(unlocker, path: location.database)
+            if let key = keys.first { return key }
+        } catch {
+            // The store may have got another key since the snapshot.
+            guard case .keyMismatch = error else { throw error }
+        }
+        return try await self.identity(certificate.fingerprint)
     }
 
     /// All keys of `address`, current and old, for taking them elsewhere.
     ///
     /// - Throws: `.unknownAccount`
     public func identities(of address: EmailAddress) async throws(KeystoreError) -> [KeyedCertificate] {
-        let rows = try await database.read { database in
+        try await opened { database in
             let account = try Self.account(for: address, in: database)
-            return try SealedKeys(certificates: account.identities.map(\.certificate), in: database)
+            return [try SealedKeys(certificates: account.identities.map(\.certificate), in: database)]
         }
-        return try rows.open(location)
     }
 
     /// Which of `recipients` are certificates of ours, old ones included, in the order of `recipients`.
@@ -91,12 +110,27 @@ public actor AccountStore {
     public func decryptionKeys(
         matching recipients: [EntityIdentifier]
     ) async throws(KeystoreError) -> [KeyedCertificate] {
-        let rows = try await database.read { database in
-            try recipients.map { try SealedKeys(matching: $0, in: database) }
+        try await opened { database in try recipients.map { try SealedKeys(matching: $0, in: database) } }
+    }
+
+    /// Reads sealed keys and opens them; once more if the store got another key in between.
+    private func opened(
+        _ body: @escaping @Sendable (Database) throws -> [SealedKeys]
+    ) async throws(KeystoreError) -> [KeyedCertificate] {
+        var seen: Protectors?
+        while true {
+            let sealed = try await database.read(body)
+            var keys: [KeyedCertificate] = []
+            do throws(KeystoreError) {
+                for item in sealed { keys += try await item.open(unlocker, path: location.database) }
+                return keys
+            } catch {
+                guard case .keyMismatch = error, let protectors = sealed.first?.protectors, protectors != seen else {
+                    throw error
+                }
+                seen = protectors
+            }
         }
-        var keys: [KeyedCertificate] = []
-        for row in rows where !row.certificates.isEmpty { keys += try row.open(location) }
-        return keys
     }
 
     private static func account(for address: EmailAddress, in database: Database) throws -> Account {

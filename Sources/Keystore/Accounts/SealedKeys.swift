@@ -4,8 +4,15 @@ import GRDB
 
 /// Private keys as the database holds them, to be opened outside of it.
 struct SealedKeys: Sendable {
-    private let rows: [(certificate: Certificate, sealed: [UInt8])]
-    private let storeKey: [UInt8]?
+    private struct Item: Sendable {
+        let certificate: Certificate
+        let sealed: [UInt8]
+        /// The certificate that the sealed key is bound to: `certificate`, or another one about the same key.
+        let bound: Fingerprint
+    }
+
+    private let rows: [Item]
+    let protectors: Protectors
 
     var certificates: [Certificate] { rows.map(\.certificate) }
 
@@ -19,8 +26,15 @@ struct SealedKeys: Sendable {
                 """
             ),
             arguments: arguments
-        ).map { (try $0.certificate(), [UInt8]($0["sealed"] as Data)) }
-        storeKey = try StoreKey.sealed(in: database)
+        ).map { row in
+            let certificate = try row.certificate()
+            return Item(
+                certificate: certificate,
+                sealed: [UInt8](row["sealed"] as Data),
+                bound: certificate.fingerprint
+            )
+        }
+        protectors = try Protectors(in: database)
     }
 
     /// The keys of `certificates`, in this order.
@@ -28,34 +42,67 @@ struct SealedKeys: Sendable {
         rows = try certificates.flatMap { certificate in
             try SealedKeys(where: "fingerprint = ?", [Data(certificate.fingerprint.bytes)], in: database).rows
         }
-        storeKey = try StoreKey.sealed(in: database)
+        protectors = try Protectors(in: database)
     }
 
     /// The keys of the certificates that a RecipientInfo names.
+    ///
+    /// A certificate that was issued anew for a key of ours is opened by that key, although it came without it.
     init(matching identifier: EntityIdentifier, in database: Database) throws {
-        switch identifier {
-        case .issuerAndSerial(let issuer, let serialNumber):
-            try self.init(where: "issuer = ? AND serial = ?", [Data(issuer), Data(serialNumber)], in: database)
-        case .subjectKeyIdentifier(let identifier):
-            try self.init(where: "key_identifier = ?", [Data(identifier)], in: database)
+        let (condition, arguments): (String, StatementArguments) =
+            switch identifier {
+            case .issuerAndSerial(let issuer, let serial): ("issuer = ? AND serial = ?", [Data(issuer), Data(serial)])
+            case .subjectKeyIdentifier(let identifier): ("key_identifier = ?", [Data(identifier)])
+            }
+        let own = try SealedKeys(where: condition, arguments, in: database)
+        rows = own.rows.isEmpty ? try Self.rows(sharingKeyWith: condition, arguments, in: database) : own.rows
+        protectors = own.protectors
+    }
+
+    private static func rows(
+        sharingKeyWith condition: String,
+        _ arguments: StatementArguments,
+        in database: Database
+    ) throws -> [Item] {
+        try Row.fetchAll(
+            database.cachedStatement(
+                """
+                SELECT named.der AS der, sealed, own.fingerprint AS bound
+                FROM (SELECT der, public_key FROM certificate WHERE \(condition) LIMIT 100) AS named
+                JOIN certificate AS own ON own.public_key = named.public_key
+                JOIN private_key ON private_key.certificate = own.id ORDER BY own.not_before DESC LIMIT 100
+                """
+            ),
+            arguments: arguments
+        ).compactMap { row in
+            guard let bound = Fingerprint(bytes: [UInt8](row["bound"] as Data)) else { return nil }
+            return Item(certificate: try row.certificate(), sealed: [UInt8](row["sealed"] as Data), bound: bound)
         }
     }
 
     /// Opens every key.
     ///
-    /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`; `.corrupt` for a key that was changed on disk.
-    func open(_ location: StoreLocation) throws(KeystoreError) -> [KeyedCertificate] {
+    /// - Throws: what opening the store key throws; `.corrupt` for a key that was changed on disk.
+    func open(_ unlocker: StoreUnlocker, path: String) async throws(KeystoreError) -> [KeyedCertificate] {
         guard !rows.isEmpty else { return [] }
-        let storeKey = try StoreKey(sealed: storeKey, location: location)
+        let storeKey = try await unlocker.key(for: protectors)
         do {
             return try rows.map { row in
                 KeyedCertificate(
                     certificate: row.certificate,
-                    key: try storeKey.open(row.sealed, for: row.certificate.fingerprint)
+                    key: try storeKey.open(row.sealed, for: row.bound)
                 )
             }
         } catch {
-            throw KeystoreError.corrupt(path: location.database, detail: "a private key was changed")
+            throw KeystoreError.corrupt(path: path, detail: "a private key was changed")
         }
+    }
+
+    /// The certificates whose keys do not open under `storeKey`, or are not theirs.
+    func damaged(under storeKey: StoreKey) -> [Certificate] {
+        rows.filter { row in
+            guard let key = try? storeKey.open(row.sealed, for: row.bound) else { return true }
+            return !key.belongs(to: row.certificate)
+        }.map(\.certificate)
     }
 }

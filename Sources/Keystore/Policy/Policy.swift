@@ -46,6 +46,32 @@ public enum Policy {
         case deferral = "defer"
     }
 
+    /// What happens to mail that is signed or encrypted before it reaches us.
+    public enum Protected: String, CaseIterable, Hashable, Sendable {
+        /// It goes as it is, unless more is required.
+        case pass
+        /// It is signed once more, around what is there.
+        case resign
+    }
+
+    /// Where mail for an account is decrypted.
+    public enum GatewayDecryption: String, CaseIterable, Hashable, Sendable {
+        /// By its recipient alone.
+        case no
+        /// On its way in, so that it lies in clear behind us.
+        case yes
+    }
+
+    /// Mail that no person writes to another, by which rules of its own are found.
+    public enum Kind: String, CaseIterable, Hashable, Sendable {
+        /// What programs write by themselves (RFC 3834).
+        case automatic
+        /// What has no sender (RFC 5321 §4.5.5).
+        case bounce
+        /// What goes to many (RFC 2369, RFC 2919).
+        case list
+    }
+
     /// What is signed and encrypted where no rule speaks.
     public static let builtInLevel = Level.available
 }

@@ -8,10 +8,12 @@ extension Policy {
         /// The pattern as it was written, a domain without its @.
         public let text: String
 
-        /// Reads `bob@example.org`, `example.org`, `@example.org` or `*.example.org`; nil if `text` is none of those.
+        /// Reads `bob@example.org`, `example.org`, `@example.org`, `*@example.org` or `*.example.org`; nil if it is none of those.
         ///
         /// Domains may be written with A-labels or U-labels.
-        public init?(_ text: String) {
+        public init?(_ written: String) {
+            // `*@example.org` means what `@example.org` does, and not somebody whose name is a star.
+            let text = written.hasPrefix("*@") ? String(written.dropFirst()) : written
             let isWildcard = text.hasPrefix("*.")
             let domain = isWildcard ? text.dropFirst(2) : text.hasPrefix("@") ? text.dropFirst() : text[...]
             if !isWildcard, domain.contains("@") {

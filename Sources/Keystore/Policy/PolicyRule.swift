@@ -3,6 +3,8 @@ extension Policy {
     public enum Scope: Hashable, Sendable {
         /// All mail.
         case global
+        /// Mail of this kind.
+        case kind(Kind)
         /// Mail to these recipients.
         case recipient(Pattern)
         /// Mail of these senders.
@@ -18,23 +20,31 @@ extension Policy {
         public var override: Override?
         /// What happens to mail that cannot go because of what is required.
         public var missing: Missing?
+        /// What happens to mail that is signed or encrypted already.
+        public var protected: Protected?
+        /// Whether mail for these recipients is decrypted on its way in.
+        public var decryptAtGateway: GatewayDecryption?
 
         public init(
             _ scope: Scope,
             sign: Level? = nil,
             encrypt: Level? = nil,
             override: Override? = nil,
-            missing: Missing? = nil
+            missing: Missing? = nil,
+            protected: Protected? = nil,
+            decryptAtGateway: GatewayDecryption? = nil
         ) {
             self.scope = scope
             self.sign = sign
             self.encrypt = encrypt
             self.override = override
             self.missing = missing
+            self.protected = protected
+            self.decryptAtGateway = decryptAtGateway
         }
 
         /// Whether the rule says nothing at all.
-        public var isEmpty: Bool { sign == nil && encrypt == nil && override == nil && missing == nil }
+        public var isEmpty: Bool { self == Rule(scope) }
 
         /// This rule with what `other` says in place of its own.
         public func merging(_ other: Rule) -> Rule {
@@ -43,7 +53,9 @@ extension Policy {
                 sign: other.sign ?? sign,
                 encrypt: other.encrypt ?? encrypt,
                 override: other.override ?? override,
-                missing: other.missing ?? missing
+                missing: other.missing ?? missing,
+                protected: other.protected ?? protected,
+                decryptAtGateway: other.decryptAtGateway ?? decryptAtGateway
             )
         }
 
@@ -54,7 +66,9 @@ extension Policy {
                 sign: sign == other.sign ? nil : sign,
                 encrypt: encrypt == other.encrypt ? nil : encrypt,
                 override: override == other.override ? nil : override,
-                missing: missing == other.missing ? nil : missing
+                missing: missing == other.missing ? nil : missing,
+                protected: protected == other.protected ? nil : protected,
+                decryptAtGateway: decryptAtGateway == other.decryptAtGateway ? nil : decryptAtGateway
             )
         }
     }
@@ -62,22 +76,32 @@ extension Policy {
 
 extension Policy.Scope: CustomStringConvertible {
     /// `global`, `recipient bob@example.org`, `sender example.org`.
-    public var description: String { pattern.map { "\(side) \($0)" } ?? side }
+    public var description: String { self == .global ? side : "\(side) \(text)" }
 
-    /// `global`, `recipient` or `sender`.
+    /// `global`, `kind`, `recipient` or `sender`.
     public var side: String {
         switch self {
         case .global: "global"
+        case .kind: "kind"
         case .recipient: "recipient"
         case .sender: "sender"
         }
     }
 
-    /// The addresses; nil for all.
-    public var pattern: Policy.Pattern? {
+    /// The addresses or the kind, as they were written; empty for all mail.
+    public var text: String {
         switch self {
-        case .global: nil
-        case .recipient(let pattern), .sender(let pattern): pattern
+        case .global: ""
+        case .kind(let kind): kind.rawValue
+        case .recipient(let pattern), .sender(let pattern): pattern.text
+        }
+    }
+
+    /// What scopes of one side are compared by.
+    var key: String {
+        switch self {
+        case .global, .kind: text
+        case .recipient(let pattern), .sender(let pattern): pattern.key
         }
     }
 
@@ -85,6 +109,9 @@ extension Policy.Scope: CustomStringConvertible {
     init?(side: String, pattern: String) {
         switch (side, Policy.Pattern(pattern)) {
         case ("global", _): self = .global
+        case ("kind", _):
+            guard let kind = Policy.Kind(rawValue: pattern) else { return nil }
+            self = .kind(kind)
         case ("recipient", let pattern?): self = .recipient(pattern)
         case ("sender", let pattern?): self = .sender(pattern)
         default: return nil

@@ -18,16 +18,25 @@ public actor PolicyStore {
     /// The rules that mail from `senders` to `recipients` can fall under.
     public func rules(
         forSenders senders: [EmailAddress],
-        recipients: [EmailAddress]
+        recipients: [EmailAddress],
+        kind: Policy.Kind? = nil
     ) async throws(KeystoreError) -> [Policy.Rule] {
-        try await database.read { database in
-            let statement = try database.cachedStatement("SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?")
-            func rules(_ side: String, _ keys: [String]) throws -> [Policy.Rule] {
-                try Set(keys).flatMap { try Row.fetchAll(statement, arguments: [side, $0]).map(Self.rule) }
-            }
-            return try rules("global", [""]) + rules("sender", senders.flatMap(Policy.Pattern.keys))
-                + rules("recipient", recipients.flatMap(Policy.Pattern.keys))
+        try await database.read { try Self.rules(forSenders: senders, recipients: recipients, kind: kind, in: $0) }
+    }
+
+    static func rules(
+        forSenders senders: [EmailAddress],
+        recipients: [EmailAddress],
+        kind: Policy.Kind?,
+        in database: Database
+    ) throws -> [Policy.Rule] {
+        let statement = try database.cachedStatement("SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?")
+        func rules(_ side: String, _ keys: [String]) throws -> [Policy.Rule] {
+            try Set(keys).flatMap { try Row.fetchAll(statement, arguments: [side, $0]).map(Self.rule) }
         }
+        return try rules("global", [""]) + rules("kind", [kind?.rawValue].compactMap(\.self))
+            + rules("sender", senders.flatMap(Policy.Pattern.keys))
+            + rules("recipient", recipients.flatMap(Policy.Pattern.keys))
     }
 
     /// The rule for mail of `sender`, by its very address.
@@ -62,27 +71,29 @@ public actor PolicyStore {
         }
     }
 
-    private static func rule(_ scope: Policy.Scope, in database: Database) throws -> Policy.Rule? {
+    static func rule(_ scope: Policy.Scope, in database: Database) throws -> Policy.Rule? {
         try Row.fetchOne(
             database.cachedStatement("SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?"),
-            arguments: [scope.side, scope.pattern?.key ?? ""]
+            arguments: [scope.side, scope.key]
         ).map(rule)
     }
 
-    private static func save(_ rule: Policy.Rule, in database: Database) throws {
-        let (side, key) = (rule.scope.side, rule.scope.pattern?.key ?? "")
+    static func save(_ rule: Policy.Rule, in database: Database) throws {
+        let (side, key) = (rule.scope.side, rule.scope.key)
         guard !rule.isEmpty else {
             let delete = try database.cachedStatement("DELETE FROM policy_rule WHERE side = ? AND pattern_key = ?")
             return try delete.execute(arguments: [side, key])
         }
         try database.cachedStatement(
             """
-            INSERT OR REPLACE INTO policy_rule (side, pattern_key, pattern, sign, encrypt, override, missing)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT OR REPLACE INTO policy_rule
+                (side, pattern_key, pattern, sign, encrypt, override, missing, protected, decrypt_at_gateway)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """
         ).execute(arguments: [
-            side, key, rule.scope.pattern?.text ?? "", rule.sign?.rawValue, rule.encrypt?.rawValue,
-            rule.override?.rawValue, rule.missing?.rawValue,
+            side, key, rule.scope.text, rule.sign?.rawValue, rule.encrypt?.rawValue,
+            rule.override?.rawValue, rule.missing?.rawValue, rule.protected?.rawValue,
+            rule.decryptAtGateway?.rawValue,
         ])
     }
 
@@ -93,7 +104,9 @@ public actor PolicyStore {
             sign: try value(row, "sign"),
             encrypt: try value(row, "encrypt"),
             override: try value(row, "override"),
-            missing: try value(row, "missing")
+            missing: try value(row, "missing"),
+            protected: try value(row, "protected"),
+            decryptAtGateway: try value(row, "decrypt_at_gateway")
         )
     }
 

@@ -1,13 +1,16 @@
 public import CMS
 public import Foundation
-public import MIME
 
-/// A certificate that is known for an address.
+/// A certificate that is known for an address, or for every address of a domain.
 public struct KnownRecipient: Sendable {
     /// Where it came from.
     public enum Source: String, Sendable {
         /// Given by hand for this address.
         case added
+        /// Found in a directory of certificates, and not kept here.
+        case directory
+        /// Given for every address of the domain.
+        case domain
         /// Learned from signed mail.
         case harvest
         /// Our own: the store holds its private key.
@@ -28,7 +31,8 @@ public struct KnownRecipient: Sendable {
         case pinned
     }
 
-    public let address: EmailAddress
+    /// Whose it is: an address, or everybody's in a domain.
+    public let address: AddressScope
     public let certificate: Certificate
     public let source: Source
     /// More about the source, such as the Message-ID of the mail it was learned from.
@@ -40,9 +44,11 @@ public struct KnownRecipient: Sendable {
     public let capabilities: [UInt8]?
     /// When the capabilities were announced.
     public let capabilitiesTime: Date?
+    /// The place of the source that it was found in: 0 for the registry, then in the order in which they are asked.
+    public let rank: Int
 
     public init(
-        address: EmailAddress,
+        address: AddressScope,
         certificate: Certificate,
         source: Source,
         sourceDetail: String? = nil,
@@ -50,7 +56,8 @@ public struct KnownRecipient: Sendable {
         lastSeen: Date,
         trust: Trust = .chain,
         capabilities: [UInt8]? = nil,
-        capabilitiesTime: Date? = nil
+        capabilitiesTime: Date? = nil,
+        rank: Int = 0
     ) {
         self.address = address
         self.certificate = certificate
@@ -61,5 +68,6 @@ public struct KnownRecipient: Sendable {
         self.trust = trust
         self.capabilities = capabilities
         self.capabilitiesTime = capabilitiesTime
+        self.rank = rank
     }
 }

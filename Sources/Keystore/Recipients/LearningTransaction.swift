@@ -25,7 +25,7 @@ struct LearningTransaction {
     }
 
     private func learn(_ sighting: SignerSighting, _ report: inout LearningReport) throws {
-        let known = try RecipientRecord.all(for: sighting.address, in: database)
+        let known = try RecipientRecord.all(for: AddressScope(sighting.address), in: database)
         var isKnown = false
         for certificate in sighting.certificates {
             if let recipient = known.first(where: { $0.certificate == certificate }) {

@@ -10,8 +10,8 @@ enum RecipientRecord {
         FROM recipient JOIN certificate ON certificate.id = certificate
         """
 
-    /// Everything known for `address`, newest certificate first.
-    static func all(for address: EmailAddress, in database: Database) throws -> [KnownRecipient] {
+    /// Everything known for `address` itself, newest certificate first.
+    static func all(for address: AddressScope, in database: Database) throws -> [KnownRecipient] {
         try Row.fetchAll(
             database.cachedStatement(
                 "\(columns) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint"
@@ -20,12 +20,19 @@ enum RecipientRecord {
         ).map(recipient)
     }
 
-    /// Everything known, by address, newest certificate first.
-    static func all(in database: Database) throws -> [KnownRecipient] {
-        try Row.fetchAll(
+    /// Gives everything known to `body`, by address, newest certificate first, one after the other.
+    static func forEach(in database: Database, _ body: (KnownRecipient) throws -> Void) throws {
+        let rows = try Row.fetchCursor(
             database,
             sql: "\(columns) ORDER BY address_key, not_before DESC, not_after DESC, fingerprint"
-        ).map(recipient)
+        )
+        while let row = try rows.next() { try body(recipient(row)) }
+    }
+
+    /// Everything that mail to `address` could be encrypted to: its own, then that of its domain.
+    static func candidates(for address: AddressScope, in database: Database) throws -> [KnownRecipient] {
+        guard let own = address.address else { return try all(for: address, in: database) }
+        return try all(for: address, in: database) + all(for: AddressScope(domainOf: own), in: database)
     }
 
     private static func recipient(_ row: Row) throws -> KnownRecipient {
@@ -33,7 +40,7 @@ enum RecipientRecord {
             let trust = KnownRecipient.Trust(rawValue: row["trust"])
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a recipient of an unknown kind") }
         return KnownRecipient(
-            address: try row.address("address"),
+            address: try AddressScope(row["address"] as String),
             certificate: try row.certificate(),
             source: source,
             sourceDetail: row["source_detail"],

@@ -1,7 +1,6 @@
 public import CMS
 public import Foundation
 import GRDB
-public import MIME
 
 /// Every certificate that is known for an address, and which of them is used.
 public actor RecipientRegistry {
@@ -11,28 +10,57 @@ public actor RecipientRegistry {
 
     /// All recipients, by address, newest certificate first.
     public func all() async throws(KeystoreError) -> [KnownRecipient] {
-        try await database.read { try RecipientRecord.all(in: $0) }
+        try await map { $0 }
     }
 
-    /// The certificates known for `address`, newest first; usable or not.
-    public func certificates(for address: EmailAddress) async throws(KeystoreError) -> [KnownRecipient] {
+    /// What `transform` makes of every recipient, by address, newest certificate first; of a large registry only that is
+    /// held.
+    public func map<Row: Sendable>(
+        _ transform: @escaping @Sendable (KnownRecipient) throws -> Row?
+    ) async throws(KeystoreError) -> [Row] {
+        try await database.read { database in
+            var rows: [Row] = []
+            try RecipientRecord.forEach(in: database) { if let row = try transform($0) { rows.append(row) } }
+            return rows
+        }
+    }
+
+    /// Every address and domain that a certificate is known for, in order.
+    public func addresses() async throws(KeystoreError) -> [AddressScope] {
+        try await database.read { database in
+            try String.fetchAll(database, sql: "SELECT min(address) FROM recipient GROUP BY address_key")
+                .map { try AddressScope($0) }
+        }
+    }
+
+    /// The certificates known for `address` itself, newest first; usable or not.
+    public func certificates(for address: AddressScope) async throws(KeystoreError) -> [KnownRecipient] {
         try await database.read { try RecipientRecord.all(for: address, in: $0) }
     }
 
-    /// What is known of each address and which certificate is used at `time`, in the order of `addresses`.
+    /// How many addresses and domains certificates are known for.
+    public func count() async throws(KeystoreError) -> Int {
+        try await database.read { try Int.fetchOne($0, sql: "SELECT count(DISTINCT address_key) FROM recipient") ?? 0 }
+    }
+
+    /// The addresses of others whose last certificate ends between the two times, and when; by address.
     ///
-    /// - Parameter systemAnchors: whether the system's trust anchors count.
-    public func choices(
-        for addresses: [EmailAddress],
-        at time: Date,
-        systemAnchors: Bool
-    ) async throws(KeystoreError) -> [RecipientChoice] {
-        let (known, trust) = try await database.read { database in
-            let known = try addresses.map { try RecipientRecord.all(for: $0, in: database) }
-            let certificates = known.joined().filter { $0.trust != .distrusted }.map(\.certificate)
-            return (known, try TrustStore(judging: certificates, systemAnchors: systemAnchors, in: database))
+    /// What was distrusted by hand does not count.
+    public func ends(
+        after start: Date,
+        until end: Date
+    ) async throws(KeystoreError) -> [(address: AddressScope, end: Date)] {
+        try await database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT address, max(not_after) AS last FROM recipient JOIN certificate ON id = certificate
+                    WHERE trust <> 'distrusted' GROUP BY address_key
+                    HAVING last BETWEEN ? AND ? AND max(source = 'identity') = 0 ORDER BY address_key
+                    """,
+                arguments: [start.seconds, end.seconds]
+            ).map { (try AddressScope($0["address"] as String), $0.date("last")) }
         }
-        return zip(addresses, known).map { RecipientChoice(address: $0, recipients: $1, trust: trust, at: time) }
     }
 
     /// Remembers the authors of verified messages, in one transaction.
@@ -67,7 +95,7 @@ public actor RecipientRegistry {
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`
     public func setTrust(
         _ trust: KnownRecipient.Trust,
-        of address: EmailAddress,
+        of address: AddressScope,
         fingerprint: Fingerprint? = nil
     ) async throws(KeystoreError) -> [Certificate] {
         try await database.write { database in
@@ -89,7 +117,7 @@ public actor RecipientRegistry {
     ///
     /// - Returns: the certificates concerned; none if all of them are distrusted.
     /// - Throws: `.unknownRecipient`
-    public func pinUnlessDistrusted(_ address: EmailAddress) async throws(KeystoreError) -> [Certificate] {
+    public func pinUnlessDistrusted(_ address: AddressScope) async throws(KeystoreError) -> [Certificate] {
         try await database.write { database in
             let known = try RecipientRecord.all(for: address, in: database)
             guard !known.isEmpty else { throw KeystoreError.unknownRecipient(address) }
@@ -108,7 +136,7 @@ public actor RecipientRegistry {
     /// - Returns: the certificates that were forgotten.
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`
     public func remove(
-        _ address: EmailAddress,
+        _ address: AddressScope,
         fingerprint: Fingerprint? = nil
     ) async throws(KeystoreError) -> [Certificate] {
         try await database.write { database in
@@ -126,7 +154,7 @@ public actor RecipientRegistry {
     }
 
     private static func certificates(
-        of address: EmailAddress,
+        of address: AddressScope,
         _ fingerprint: Fingerprint?,
         in database: Database
     ) throws -> [Certificate] {
@@ -136,31 +164,5 @@ public actor RecipientRegistry {
         let matching = known.filter { $0.fingerprint == fingerprint }
         guard !matching.isEmpty else { throw KeystoreError.unknownCertificate(fingerprint) }
         return matching
-    }
-}
-
-/// What is known for one address, judged.
-public struct RecipientChoice: Sendable {
-    public let address: EmailAddress
-    /// Every certificate known for it, newest first, with the reason why it is used or not.
-    public let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
-
-    /// The one that is used; nil if none can be.
-    public var selected: KnownRecipient? { candidates.first { $0.reason == .selected }?.recipient }
-
-    /// Judges `recipients`, all of `address`, with the anchors and lists in `trust`.
-    public init(address: EmailAddress, recipients: [KnownRecipient], trust: TrustStore, at time: Date) {
-        self.address = address
-        let chains = recipients.map { recipient in
-            guard recipient.trust != .distrusted else { return RecipientSelection.Chain(isTrusted: false) }
-            let verdict = trust.judge(recipient.certificate, purpose: .encryption, at: time)
-            let isInTime = !verdict.timeProblems.contains { $0.level == .error }
-            return RecipientSelection.Chain(
-                isTrusted: verdict.isTrusted && isInTime,
-                isRevoked: verdict.revocation?.status == .revoked
-            )
-        }
-        let reasons = RecipientSelection.judge(recipients, chains: chains, at: time)
-        candidates = Array(zip(recipients, reasons))
     }
 }

@@ -6,72 +6,116 @@ public import Foundation
 public enum RecipientSelection {
     /// Why a certificate is used or not.
     public enum Reason: String, Hashable, Sendable {
+        /// It says that it is an authority's, and is not pinned.
+        case authority
         case distrusted
         case expired
         /// It does not continue what was known, and nobody has trusted it yet.
         case held
+        /// It would do, but a source that goes first has another one.
+        case laterSource = "later-source"
         case notForEncryption = "not-for-encryption"
         case notYetValid = "not-yet-valid"
+        /// It was found under the address, but does not name it.
+        case otherAddress = "other-address"
+        /// It is the domain's and would do, but the address has one of its own.
+        case ownPreferred = "own-preferred"
         case revoked
+        /// Nothing says whether it was revoked, and something must.
+        case revocationUnknown = "revocation-unknown"
         /// The one that is used.
         case selected
+        /// The one that is used for an address, and is its domain's: no own one can be used.
+        case selectedForDomain = "selected-for-domain"
         /// It would do, but a newer one is used.
         case superseded
         /// It is not pinned, and its chain does not lead to an anchor.
         case untrusted
         /// Its key is too short to be believed without having been pinned.
         case weakKey = "weak-key"
+
+        public var isSelected: Bool { self == .selected || self == .selectedForDomain }
     }
 
     /// What the outside world says of a certificate.
     public struct Chain: Hashable, Sendable {
         public let isTrusted: Bool
         public let isRevoked: Bool
+        /// Whether something should say that it was not revoked, and nothing does.
+        public let isRevocationMissing: Bool
 
-        public init(isTrusted: Bool, isRevoked: Bool = false) {
+        public init(isTrusted: Bool, isRevoked: Bool = false, isRevocationMissing: Bool = false) {
             self.isTrusted = isTrusted
             self.isRevoked = isRevoked
+            self.isRevocationMissing = isRevocationMissing
         }
     }
 
-    /// The reason of each of `recipients`, all of one address, at the time `time`; at most one is selected.
+    /// The reason of each of `recipients`, all of one address or its domain, at the time `time`; at most one is
+    /// selected.
     ///
     /// Usable is what is valid, allows encryption, is not revoked, and chains to an anchor or is pinned. Of those the
-    /// one that became valid last is selected.
+    /// address's own go before its domain's, then those of the source that is asked first, then the one that became
+    /// valid last.
     ///
     /// - Parameter chains: what is known of each recipient's chain, in the same order.
     public static func judge(_ recipients: [KnownRecipient], chains: [Chain], at time: Date) -> [Reason] {
         var reasons = zip(recipients, chains).map { reason(for: $0, $1, at: time) }
-        let usable = reasons.indices.filter { reasons[$0] == .superseded }
-        let best = usable.max { recipients[$1].certificate.isNewer(than: recipients[$0].certificate) }
-        if let best { reasons[best] = .selected }
-        return reasons
+        let usable = reasons.indices.filter { reasons[$0] == nil }
+        guard let best = usable.max(by: { precedes(recipients[$1], recipients[$0]) }) else {
+            return reasons.compactMap(\.self)
+        }
+        for index in usable { reasons[index] = reason(for: recipients[index], besides: recipients[best]) }
+        reasons[best] = .selected
+        return reasons.compactMap(\.self)
     }
 
-    private static func reason(for recipient: KnownRecipient, _ chain: Chain, at time: Date) -> Reason {
+    private static func precedes(_ a: KnownRecipient, _ b: KnownRecipient) -> Bool {
+        if a.address.isDomain != b.address.isDomain { return b.address.isDomain }
+        if a.rank != b.rank { return a.rank < b.rank }
+        return a.certificate.isNewer(than: b.certificate)
+    }
+
+    /// Why `recipient`, which would do, is not used but `best`.
+    private static func reason(for recipient: KnownRecipient, besides best: KnownRecipient) -> Reason {
+        if recipient.address.isDomain != best.address.isDomain { return .ownPreferred }
+        return recipient.rank == best.rank ? .superseded : .laterSource
+    }
+
+    /// Why `recipient` cannot be used; nil if it would do.
+    private static func reason(for recipient: KnownRecipient, _ chain: Chain, at time: Date) -> Reason? {
         let certificate = recipient.certificate
         guard recipient.trust != .distrusted else { return .distrusted }
-        guard certificate.canEncrypt else { return .notForEncryption }
+        guard certificate.keyAllowsEncryption else { return .notForEncryption }
         guard certificate.notBefore <= time else { return .notYetValid }
         guard certificate.notAfter >= time else { return .expired }
         guard !chain.isRevoked else { return .revoked }
+        guard !chain.isRevocationMissing else { return .revocationUnknown }
         guard recipient.trust != .held else { return .held }
-        guard recipient.trust != .pinned else { return .superseded }
+        guard recipient.trust != .pinned else { return nil }
+        guard !certificate.isCertificateAuthority else { return .authority }
+        guard recipient.rank == 0 || certificate.names(recipient.address) else { return .otherAddress }
         guard !certificate.publicKeyAlgorithm.isWeak else { return .weakKey }
-        return chain.isTrusted ? .superseded : .untrusted
+        return chain.isTrusted ? nil : .untrusted
     }
 }
 
 extension RecipientSelection.Reason: CustomStringConvertible {
     public var description: String {
         switch self {
+        case .authority: "it says that it is an authority's (CA:TRUE), and is not pinned"
         case .distrusted: "distrusted by hand"
         case .expired: "expired"
         case .held: "held back until `smime recipient trust`, as it is by another issuer or for another key"
+        case .laterSource: "one of a source that goes first is used"
         case .notForEncryption: "its certificate does not allow encryption"
         case .notYetValid: "not valid yet"
+        case .otherAddress: "it does not name the address, and is not pinned"
+        case .ownPreferred: "the address has one of its own"
         case .revoked: "revoked"
+        case .revocationUnknown: "nothing at hand says whether it was revoked"
         case .selected: "used"
+        case .selectedForDomain: "used, as the domain's"
         case .superseded: "a newer one is used"
         case .untrusted: "its chain leads to no trust anchor, and it is not pinned"
         case .weakKey: "its key is weak, and it is not pinned"

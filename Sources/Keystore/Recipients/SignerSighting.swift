@@ -23,7 +23,8 @@ public struct SignerSighting: Sendable {
     public let signingTime: Date?
     public let messageID: String?
 
-    public init(
+    /// Only what was verified may come here; `scripts/check` sees to it.
+    package init(
         address: EmailAddress,
         certificate: Certificate,
         encryptionCertificate: Certificate? = nil,
@@ -94,7 +95,12 @@ public struct LearningReport: Sendable {
 extension ImportReport {
     /// Adds what was learned from mail to the recipients.
     public mutating func add(_ report: LearningReport) {
-        recipients += report.entries.map { Entry(address: $0.address, certificate: $0.certificate, isNew: true) }
-        recipients += report.known.map { Entry(address: $0.address, certificate: $0.certificate, isNew: false) }
+        let learned = report.entries.map { Entry(address: .init($0.address), certificate: $0.certificate, isNew: true) }
+        let known = report.known.map { Entry(address: .init($0.address), certificate: $0.certificate, isNew: false) }
+        // Somebody who wrote a thousand times is named once.
+        for entry in learned + known
+        where fromMail.insert("\(entry.address.key) \(entry.certificate.fingerprint)").inserted {
+            recipients.append(entry)
+        }
     }
 }

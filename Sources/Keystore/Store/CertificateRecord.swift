@@ -5,6 +5,9 @@ public import MIME
 
 /// The one row of each certificate, shared by accounts, recipients and anchors.
 enum CertificateRecord {
+    /// The form of the records that this program writes.
+    static let form = 2
+
     /// What a certificate may be used for, as bits that a query can ask for.
     struct Usage: OptionSet {
         let rawValue: Int
@@ -23,14 +26,14 @@ enum CertificateRecord {
         try database.cachedStatement(
             """
             INSERT INTO certificate
-                (fingerprint, der, subject_key, issuer, serial, key_identifier, not_before, not_after, usage)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (fingerprint, der, subject_key, issuer, serial, key_identifier, public_key, not_before, not_after, usage, form)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """
         ).execute(arguments: [
             Data(certificate.fingerprint.bytes), Data(certificate.der), Data(certificate.subject.matchingKey),
             Data(certificate.issuer.der), Data(certificate.serialNumber),
-            certificate.subjectKeyIdentifier.map { Data($0) },
-            certificate.notBefore.seconds, certificate.notAfter.seconds, usage.rawValue,
+            certificate.subjectKeyIdentifier.map { Data($0) }, Data(try certificate.publicKeyDigest()),
+            certificate.notBefore.seconds, certificate.notAfter.seconds, usage.rawValue, form,
         ])
         return database.lastInsertedRowID
     }
@@ -45,16 +48,18 @@ enum CertificateRecord {
     /// Forgets certificates that nothing refers to any more.
     static func removeUnused(_ ids: [Int64], from database: Database) throws {
         let statement = try database.cachedStatement(
-            """
-            DELETE FROM certificate WHERE id = :id
-                AND NOT EXISTS (SELECT 1 FROM private_key WHERE certificate = :id)
-                AND NOT EXISTS (SELECT 1 FROM recipient WHERE certificate = :id)
-                AND NOT EXISTS (SELECT 1 FROM intermediate WHERE certificate = :id)
-                AND NOT EXISTS (SELECT 1 FROM anchor WHERE certificate = :id)
-            """
+            "DELETE FROM certificate WHERE id = ? AND \(isUnused)"
         )
-        for id in ids { try statement.execute(arguments: ["id": id]) }
+        for id in ids { try statement.execute(arguments: [id]) }
     }
+
+    /// True of certificates that nothing refers to.
+    static let isUnused = """
+        NOT EXISTS (SELECT 1 FROM private_key WHERE private_key.certificate = certificate.id)
+            AND NOT EXISTS (SELECT 1 FROM recipient WHERE recipient.certificate = certificate.id)
+            AND NOT EXISTS (SELECT 1 FROM intermediate WHERE intermediate.certificate = certificate.id)
+            AND NOT EXISTS (SELECT 1 FROM anchor WHERE anchor.certificate = certificate.id)
+        """
 }
 
 extension Row {
@@ -84,10 +89,22 @@ extension Certificate {
         addresses.contains { (try? EmailAddress($0)) == address }
     }
 
+    /// Whether `scope` is one of the certificate's addresses, or the domain of one of them.
+    public func names(_ scope: AddressScope) -> Bool { emailAddresses.contains(where: scope.contains) }
+
     /// The certificate's addresses that are well-formed, each once.
     public var emailAddresses: [EmailAddress] {
         var seen: Set<EmailAddress> = []
         return addresses.compactMap { try? EmailAddress($0) }.filter { seen.insert($0).inserted }
+    }
+
+    /// Whom mail is encrypted to with it: its addresses, and for the certificate of a gateway the whole domain.
+    ///
+    /// RFC 3183
+    public var recipientScopes: [AddressScope] {
+        emailAddresses.map { AddressScope($0) }
+            + emailAddresses.filter { $0.localPart.lowercased() == "domain-confidentiality-authority" }
+            .map(AddressScope.init(domainOf:))
     }
 
     /// Whether this became valid after `other`; of equals the one that ends later, so that the order is total.

@@ -20,17 +20,17 @@ public struct ImportBatch: Sendable {
         }
     }
 
-    /// Somebody's certificate, for the addresses it is to be used for.
+    /// Somebody's certificate, for the addresses or domains it is to be used for.
     public struct RecipientItem: Sendable {
         public let certificate: Certificate
-        public let addresses: [EmailAddress]
+        public let addresses: [AddressScope]
         public let source: KnownRecipient.Source
         /// Whether it is believed without a chain from now on.
         public let isPinned: Bool
 
         public init(
             certificate: Certificate,
-            addresses: [EmailAddress],
+            addresses: [AddressScope],
             source: KnownRecipient.Source = .imported,
             isPinned: Bool = false
         ) {
@@ -59,7 +59,7 @@ public struct ImportBatch: Sendable {
 public struct ImportReport: Sendable {
     /// A certificate and the account or recipient address it was stored for.
     public struct Entry: Sendable {
-        public let address: EmailAddress
+        public let address: AddressScope
         public let certificate: Certificate
         public let isNew: Bool
     }
@@ -81,6 +81,8 @@ public struct ImportReport: Sendable {
     public internal(set) var intermediates: [Authority] = []
     public internal(set) var anchors: [Authority] = []
     public internal(set) var crls: [RevocationList] = []
+    /// The recipients that mail told of.
+    var fromMail: Set<String> = []
 
     /// Whether there was anything to store, be it known already.
     public var isFruitful: Bool {

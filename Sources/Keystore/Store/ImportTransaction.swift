@@ -39,19 +39,31 @@ struct ImportTransaction {
         try insert("INSERT OR IGNORE INTO private_key (certificate, sealed) VALUES (?, ?)", [row, Data(sealed)])
         for address in item.accounts {
             let account = try self.account(address)
-            let isNew = try insert(
+            var isNew = try insert(
                 "INSERT OR IGNORE INTO identity (account, certificate, assigned, added) VALUES (?, ?, ?, ?)",
                 [account, row, item.isAssigned, time]
             )
-            try addRecipient(row, address, source: .identity, trust: .chain)
-            report.identities.append(.init(address: address, certificate: item.certificate, isNew: isNew))
+            // What is given by hand later is given by hand.
+            if item.isAssigned, !isNew {
+                isNew = try insert(
+                    "UPDATE identity SET assigned = 1 WHERE account = ? AND certificate = ? AND NOT assigned",
+                    [account, row]
+                )
+            }
+            try addRecipient(row, AddressScope(address), source: .identity, trust: .chain)
+            report.identities.append(.init(address: AddressScope(address), certificate: item.certificate, isNew: isNew))
         }
     }
 
     private func add(_ item: ImportBatch.RecipientItem, _ report: inout ImportReport) throws {
         let row = try CertificateRecord.insert(item.certificate, into: database)
         for address in item.addresses {
-            var isNew = try addRecipient(row, address, source: item.source, trust: item.isPinned ? .pinned : .chain)
+            var isNew = try addRecipient(
+                row,
+                address,
+                source: address.isDomain ? .domain : item.source,
+                trust: item.isPinned ? .pinned : .chain
+            )
             if item.isPinned, !isNew {
                 isNew = try insert(
                     """
@@ -77,7 +89,7 @@ struct ImportTransaction {
     @discardableResult
     private func addRecipient(
         _ certificate: Int64,
-        _ address: EmailAddress,
+        _ address: AddressScope,
         source: KnownRecipient.Source,
         trust: KnownRecipient.Trust
     ) throws -> Bool {

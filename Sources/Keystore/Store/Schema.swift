@@ -7,7 +7,7 @@ import GRDB
 /// `form` in a record is the version of that record's own layout, for changes that are made in batches.
 enum Schema {
     /// The form this program writes.
-    static let version = 2
+    static let version = 5
     /// "SMIM": what makes a SQLite file a store.
     static let applicationID = 0x534D_494D
 
@@ -15,6 +15,9 @@ enum Schema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1", migrate: first)
         migrator.registerMigration("2", migrate: second)
+        migrator.registerMigration("3", migrate: third)
+        migrator.registerMigration("4", migrate: fourth)
+        migrator.registerMigration("5", migrate: fifth)
         return migrator
     }()
 
@@ -24,6 +27,18 @@ enum Schema {
 
     private static func second(_ database: Database) throws {
         for statement in policy + [stamp(2)] { try database.execute(sql: statement) }
+    }
+
+    private static func third(_ database: Database) throws {
+        for statement in accountHeaders + [stamp(3)] { try database.execute(sql: statement) }
+    }
+
+    private static func fourth(_ database: Database) throws {
+        for statement in publicKeys + recordForms + [stamp(4)] { try database.execute(sql: statement) }
+    }
+
+    private static func fifth(_ database: Database) throws {
+        for statement in gateway + [stamp(5)] { try database.execute(sql: statement) }
     }
 
     private static func stamp(_ number: Int) -> String {
@@ -109,6 +124,9 @@ enum Schema {
         "CREATE INDEX identity_by_certificate ON identity (certificate)",
     ]
 
+    /// What encrypted mail of the account hides: a `HeaderConfidentiality`, or nothing where the store's setting holds.
+    private static let accountHeaders = ["ALTER TABLE account ADD COLUMN header_confidentiality TEXT"]
+
     private static let registry = [
         """
         CREATE TABLE recipient (
@@ -145,5 +163,36 @@ enum Schema {
             PRIMARY KEY (side, pattern_key)
         ) STRICT, WITHOUT ROWID
         """
+    ]
+
+    /// What finds the certificates about one key: `public_key` is the SHA-256 of the SubjectPublicKeyInfo, which records
+    /// of form 1 do not have yet. The last index makes asking for those cost nothing.
+    private static let publicKeys = [
+        "ALTER TABLE certificate ADD COLUMN public_key BLOB",
+        "CREATE INDEX certificate_by_public_key ON certificate (public_key)",
+        "CREATE INDEX certificate_of_old_form ON certificate (id) WHERE form < 2",
+    ]
+
+    /// The form of the records that did not say theirs.
+    private static let recordForms = ["account_alias", "anchor", "intermediate", "protector", "setting"].map {
+        "ALTER TABLE \($0) ADD COLUMN form INTEGER NOT NULL DEFAULT 1"
+    }
+
+    /// What a gateway needs: rules for mail that is protected already, and who got which message. A message is known by
+    /// the mail server's queue id and the digest of its bytes, since queue ids are used again.
+    private static let gateway = [
+        "ALTER TABLE policy_rule ADD COLUMN protected TEXT",
+        "ALTER TABLE policy_rule ADD COLUMN decrypt_at_gateway TEXT",
+        """
+        CREATE TABLE handed_over (
+            queue_id TEXT NOT NULL,
+            digest BLOB NOT NULL,
+            recipient TEXT NOT NULL,
+            time INTEGER NOT NULL,
+            form INTEGER NOT NULL DEFAULT 1,
+            PRIMARY KEY (queue_id, digest, recipient)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX handed_over_by_time ON handed_over (time)",
     ]
 }

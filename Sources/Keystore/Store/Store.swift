@@ -25,51 +25,73 @@ public final class Store: Sendable {
     public let exists: Bool
     public let accounts: AccountStore
     public let anchors: AnchorStore
+    public let journal: HandOverJournal
     public let policy: PolicyStore
     public let recipients: RecipientRegistry
     public let settings: SettingStore
     let database: StoreDatabase
+    let unlocker: StoreUnlocker
 
     /// Opens the store at `location`, migrating an older one.
     ///
+    /// - Parameter passphrase: where the passphrase of a locked store comes from, once a private key is needed.
     /// - Throws: `.permissions`, `.corrupt`, `.newer`, `.cannotOpen`, `.busy`; with `.readWrite` also `.cannotCreate`,
     ///   `.notWritable`, `.writeFailed`.
-    public static func open(_ location: StoreLocation, mode: Mode) async throws(KeystoreError) -> Store {
+    public static func open(
+        _ location: StoreLocation,
+        mode: Mode,
+        passphrase: PassphraseSource? = nil
+    ) async throws(KeystoreError) -> Store {
         // Opening waits for disks and locks, which must not hold up one of the few cooperative threads.
-        let opened: Result<Store, KeystoreError> = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    returning: Result { () throws(KeystoreError) in try openNow(location, mode: mode) }
-                )
-            }
+        try await onBlockingThread { () throws(KeystoreError) in
+            try openNow(location, mode: mode, passphrase: passphrase)
         }
-        return try opened.get()
     }
 
     /// Stores everything in `batch`, or nothing. What is there already stays as it is.
     ///
     /// - Parameter time: when the records say they were added.
     public func add(_ batch: ImportBatch, at time: Date) async throws(KeystoreError) -> ImportReport {
-        let sealed = try await seal(batch.identities)
-        return try await database.write { database in
+        try await sealing(batch.identities) { sealed, database in
             try ImportTransaction(database: database, time: time.seconds).run(batch, sealedKeys: sealed)
         }
     }
 
-    /// Looks for damage: in the database's pages, in references, and whether the store key opens.
-    ///
-    /// - Returns: one sentence for each finding; none for a sound store.
-    /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`; `.corrupt` if the database cannot even be searched.
-    public func check() async throws(KeystoreError) -> [String] {
-        guard exists else { return [] }
-        let (findings, sealed) = try await database.read { database in
-            let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
-            let references = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").count
-            let findings = pages + (references > 0 ? ["\(references) references to records that are missing"] : [])
-            return (findings, try StoreKey.sealed(in: database))
+    /// One transaction that stores the keys of `identities`, sealed by the key that the store has at that moment.
+    func sealing<Value: Sendable>(
+        _ identities: [ImportBatch.IdentityItem],
+        _ body: @escaping @Sendable (_ sealedKeys: [[UInt8]], Database) throws -> Value
+    ) async throws(KeystoreError) -> Value {
+        guard !identities.isEmpty else { return try await database.write { try body([], $0) } }
+        for _ in 0..<Self.changesSeen {
+            let protectors = try await database.read { try Protectors(in: $0) }
+            let sealed: [[UInt8]]
+            do {
+                let key = try await unlocker.key(for: protectors)
+                sealed = try identities.map { try key.seal($0.key, for: $0.certificate.fingerprint) }
+            } catch {
+                if case KeystoreError.keyMismatch = error, try await isChanged(protectors) { continue }
+                throw KeystoreError(error, path: location.path)
+            }
+            // Somebody may have given the store another key since; what the old one sealed would never open again.
+            let value: Value? = try await database.write { database in
+                try Protectors(in: database) == protectors ? try body(sealed, database) : nil
+            }
+            if let value { return value }
         }
-        _ = try StoreKey(sealed: sealed, location: location)
-        return findings
+        throw KeystoreError.busy(path: location.path)
+    }
+
+    /// Runs `body` inside a transaction, as callbacks of the database run; for tests.
+    package func insideTransaction(
+        isWriting: Bool,
+        _ body: @escaping @Sendable () throws -> Void
+    ) async throws(KeystoreError) {
+        if isWriting {
+            try await database.write { _ in try body() }
+        } else {
+            try await database.read { _ in try body() }
+        }
     }
 
     /// Writes what is still in memory and closes the files. Nothing can be asked of the store afterwards.
@@ -79,57 +101,82 @@ public final class Store: Sendable {
         do { try database.writer.close() } catch { throw KeystoreError(error, path: location.path) }
     }
 
-    private init(location: StoreLocation, database: StoreDatabase, exists: Bool) {
+    private init(
+        _ location: StoreLocation,
+        _ database: StoreDatabase,
+        _ unlocker: StoreUnlocker,
+        exists: Bool
+    ) {
         self.location = location
         self.database = database
+        self.unlocker = unlocker
         self.exists = exists
-        accounts = AccountStore(database: database, location: location)
+        accounts = AccountStore(database: database, location: location, unlocker: unlocker)
         anchors = AnchorStore(database: database)
+        journal = HandOverJournal(database: database)
         policy = PolicyStore(database: database)
         recipients = RecipientRegistry(database: database)
         settings = SettingStore(database: database)
     }
 
+    /// How many changes of the store key may come between looking and doing.
+    private static let changesSeen = 5
+
+    private func isChanged(_ protectors: Protectors) async throws(KeystoreError) -> Bool {
+        try await database.read { try Protectors(in: $0) } != protectors
+    }
+
     /// Opens the store on this thread, which may block.
-    static func openNow(_ location: StoreLocation, mode: Mode) throws(KeystoreError) -> Store {
+    static func openNow(
+        _ location: StoreLocation,
+        mode: Mode,
+        passphrase: PassphraseSource? = nil
+    ) throws(KeystoreError) -> Store {
         let folder = StoreFolder(location: location)
         if try !folder.exists() {
             if mode == .readOnly {
-                return Store(location: location, database: try .empty(path: location.path), exists: false)
+                return Store(
+                    location,
+                    try .empty(path: location.path),
+                    StoreUnlocker(location, source: nil),
+                    exists: false
+                )
             }
             try folder.create()
             let lock = try StoreLock(location)
             if try !folder.exists() { try create(folder) }
             _ = consume lock
         }
+        let unlocker = StoreUnlocker(location, source: passphrase)
         if let database = try StoreDatabase.open(location, readOnly: mode == .readOnly) {
-            return Store(location: location, database: database, exists: true)
+            let store = Store(location, database, unlocker, exists: true)
+            if mode == .readWrite { try store.finishInterruptedChange() }
+            return store
         }
+        try StoreDatabase.checkCanMigrate(location)
         let lock = try StoreLock(location)
         try StoreDatabase.migrate(location)
         _ = consume lock
         guard let database = try StoreDatabase.open(location, readOnly: mode == .readOnly) else {
             throw KeystoreError.corrupt(path: location.database, detail: "cannot be migrated")
         }
-        return Store(location: location, database: database, exists: true)
+        return Store(location, database, unlocker, exists: true)
+    }
+
+    /// A change of the store key that was killed before it had tidied up.
+    private func finishInterruptedChange() throws(KeystoreError) {
+        guard try StoreFolder(location: location).inspect(location.keyFileSuccessor, isFolder: false) else { return }
+        let lock = try StoreLock(location)
+        try settleKeyFile()
+        _ = consume lock
     }
 
     private static func create(_ folder: StoreFolder) throws(KeystoreError) {
         do {
-            try StoreDatabase.create(folder.location, filling: StoreKey.create(in: folder))
+            let protectors = try StoreKey.create(in: folder)
+            try StoreDatabase.create(folder.location) { try protectors.save(in: $0) }
         } catch {
             throw KeystoreError(error, path: folder.location.path)
-        }
-    }
-
-    private func seal(_ identities: [ImportBatch.IdentityItem]) async throws(KeystoreError) -> [[UInt8]] {
-        guard !identities.isEmpty else { return [] }
-        let protector = try await database.read { try StoreKey.sealed(in: $0) }
-        let key = try StoreKey(sealed: protector, location: location)
-        do {
-            return try identities.map { try key.seal($0.key, for: $0.certificate.fingerprint) }
-        } catch {
-            throw KeystoreError.unexpected(String(describing: error))
         }
     }
 }

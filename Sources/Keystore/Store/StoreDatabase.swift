@@ -15,14 +15,18 @@ struct StoreDatabase: Sendable {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(KeystoreError) -> Value {
-        do { return try await writer.read(body) } catch { throw KeystoreError(error, path: path) }
+        do { return try await writer.read { database in try StoreExecutor.run { try body(database) } } } catch {
+            throw KeystoreError(error, path: path)
+        }
     }
 
     /// One transaction that is made whole or not at all, alone among all processes.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(KeystoreError) -> Value {
-        do { return try await writer.write(body) } catch { throw KeystoreError(error, path: path) }
+        do { return try await writer.write { database in try StoreExecutor.run { try body(database) } } } catch {
+            throw KeystoreError(error, path: path)
+        }
     }
 
     /// A store that holds nothing and lives in memory: what a reader sees where no store was made yet.
@@ -41,6 +45,77 @@ struct StoreDatabase: Sendable {
         let path = location.database
         // A look before anything is written: a newer or foreign file stays as it is, byte for byte.
         let reader = try openReader(location)
+        let found = try form(of: reader, path)
+        guard found.version == Schema.version else { return nil }
+        if readOnly {
+            warm(reader)
+            return StoreDatabase(writer: reader, path: path)
+        }
+        guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
+        return try attempt(path) {
+            let pool = try openPool(path)
+            // Whatever keeps it from being done now, busy writers as a rule, it is done the next time.
+            _ = try? RecordMigration.run(on: pool, within: RecordMigration.openingTime)
+            warm(pool)
+            return StoreDatabase(writer: pool, path: path)
+        }
+    }
+
+    /// Reads the schema and the roots of the indexes that mail is looked up by, while the caller still reads its message.
+    private static func warm(_ reader: some DatabaseReader) {
+        let lookups = [
+            "SELECT id FROM account WHERE address_key = ''", "SELECT account FROM account_alias WHERE pattern_key = ''",
+            "SELECT certificate FROM identity WHERE account = 0",
+            "SELECT sealed FROM private_key WHERE certificate = 0",
+            "SELECT certificate FROM recipient WHERE address_key = ''",
+            "SELECT id FROM certificate WHERE issuer = x'' AND serial = x''",
+            "SELECT id FROM certificate WHERE subject_key = x''",
+        ]
+        // Whatever fails here fails again for whoever needs it, and is told then.
+        _ = try? reader.read { database in
+            for lookup in lookups { _ = try Row.fetchOne(database, sql: lookup) }
+        }
+    }
+
+    /// Refuses an older store that cannot be written before anything is made beside it.
+    ///
+    /// - Throws: `.notMigrated`
+    static func checkCanMigrate(_ location: StoreLocation) throws(KeystoreError) {
+        guard access(location.dataFolder, W_OK) != 0 || access(location.database, W_OK) != 0 else { return }
+        let found = try form(of: try openReader(location), location.database)
+        throw KeystoreError.notMigrated(path: location.database, found: found.version, known: Schema.version)
+    }
+
+    /// Brings an older store to our form. Call under `StoreLock`.
+    static func migrate(_ location: StoreLocation) throws(KeystoreError) {
+        try attempt(location.database) {
+            let pool = try openPool(location.database)
+            try Schema.migrator.migrate(pool)
+            try RecordMigration.run(on: pool, within: RecordMigration.openingTime)
+            try pool.close()
+        }
+    }
+
+    /// What `migrate` and the migration of records have to do. Nothing is changed.
+    static func pendingMigration(of location: StoreLocation) throws(KeystoreError) -> StoreMigration {
+        let reader = try openReader(location)
+        let found = try form(of: reader, location.database)
+        return try attempt(location.database) {
+            let records = try reader.read { database in
+                try RecordMigration.all.map { ($0.table, try $0.remaining(in: database)) }
+            }
+            return StoreMigration(
+                found: found.version,
+                known: Schema.version,
+                records: Dictionary(uniqueKeysWithValues: records.filter { $0.1 > 0 })
+            )
+        }
+    }
+
+    /// The form of a store that is ours.
+    ///
+    /// - Throws: `.corrupt`, `.newer`
+    private static func form(of reader: DatabaseQueue, _ path: String) throws(KeystoreError) -> Form {
         let found = try attempt(path) { try reader.read(Form.init) }
         guard found.applicationID == Schema.applicationID else {
             throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
@@ -48,15 +123,7 @@ struct StoreDatabase: Sendable {
         guard found.version <= Schema.version else {
             throw KeystoreError.newer(path: path, found: found.version, known: Schema.version)
         }
-        guard found.version == Schema.version else { return nil }
-        if readOnly { return StoreDatabase(writer: reader, path: path) }
-        guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
-        return try attempt(path) { StoreDatabase(writer: try openPool(path), path: path) }
-    }
-
-    /// Brings an older store to our form. Call under `StoreLock`.
-    static func migrate(_ location: StoreLocation) throws(KeystoreError) {
-        try attempt(location.database) { try Schema.migrator.migrate(try openPool(location.database)) }
+        return found
     }
 
     /// Makes a store beside its place and moves it there, so that a half-made one is never seen. Call under `StoreLock`.
@@ -112,6 +179,8 @@ struct StoreDatabase: Sendable {
         configuration.busyMode = .timeout(patience)
         configuration.label = "smime store"
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL") }
+        // What is deleted or sealed anew does not stay in free pages.
+        if !readOnly { configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") } }
         return configuration
     }
 

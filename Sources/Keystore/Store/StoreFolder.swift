@@ -12,7 +12,9 @@ struct StoreFolder {
         guard try inspect(location.database, isFolder: false) else { return false }
         for folder in folders { try inspect(folder, isFolder: true) }
         for suffix in ["-wal", "-shm"] { try inspect(location.database + suffix, isFolder: false) }
-        for file in [location.keyFile, location.lockFile] { try inspect(file, isFolder: false) }
+        for file in [location.keyFile, location.keyFileSuccessor, location.lockFile] {
+            try inspect(file, isFolder: false)
+        }
         return true
     }
 
@@ -46,7 +48,7 @@ struct StoreFolder {
         guard Foundation.rename(temporary, path) == 0 else {
             throw KeystoreError.cannotCreate(path: path, code: errno)
         }
-        let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let folder = open(URL(filePath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }
         fsync(folder)
         close(folder)
@@ -59,6 +61,13 @@ struct StoreFolder {
             throw KeystoreError.cannotCreate(path: path, code: errno)
         }
         return descriptor
+    }
+
+    /// Everything that a store consists of, the directories first.
+    var everything: [(path: String, isFolder: Bool)] {
+        let files = ["", "-wal", "-shm"].map { location.database + $0 }
+        return folders.map { ($0, true) }
+            + (files + [location.keyFile, location.keyFileSuccessor, location.lockFile]).map { ($0, false) }
     }
 
     private var folders: [String] { [location.home, location.dataFolder, location.keyFolder].compactMap(\.self) }
@@ -100,7 +109,7 @@ struct StoreFolder {
         }
         if errno == EEXIST { return false }
         guard errno == ENOENT, path.count > 1 else { throw KeystoreError.cannotCreate(path: path, code: errno) }
-        _ = try makeFolder((path as NSString).deletingLastPathComponent)
+        _ = try makeFolder(URL(filePath: path).deletingLastPathComponent().path)
         guard mkdir(path, 0o700) == 0 else {
             guard errno == EEXIST else { throw KeystoreError.cannotCreate(path: path, code: errno) }
             return false

@@ -2,57 +2,71 @@ import CMS
 import Foundation
 import GRDB
 
-/// The key that all private keys are sealed with, itself sealed by a protector: the key file.
+/// The key that all private keys are sealed with, itself sealed by each of its protectors.
 ///
-/// The protector can be changed without touching a private key.
+/// A protector can be changed without touching a private key.
 struct StoreKey: Sendable {
-    private static let protector = "key-file"
     private static let purpose = Array("smime store key under key file".utf8)
-    private static let magic = Array("smime-key-1\n".utf8)
 
     private let key: SealingKey
 
-    /// A new store key, with the row of `protector` that gives it back.
+    /// A new store key for a store in `folder` with a key file as its protector.
     ///
     /// The key file of an interrupted attempt is used again. Call under `StoreLock`.
-    static func create(in folder: StoreFolder) throws -> (Database) throws -> Void {
-        if try !folder.inspect(folder.location.keyFile, isFolder: false) {
-            let bytes = try SealingKey.generate().withBytes { magic + $0 }
-            try folder.createFile(folder.location.keyFile, holding: bytes)
+    static func create(in folder: StoreFolder) throws -> Protectors {
+        let file = KeyFile(folder.location)
+        let fileKey: SealingKey
+        if let found = try file.key() {
+            fileKey = found
+        } else {
+            fileKey = try SealingKey.generate()
+            try file.create(fileKey)
         }
-        let fileKey = try fileKey(in: folder)
-        let sealed = try SealingKey.generate().withBytes { try fileKey.seal($0, authenticating: purpose) }
-        return { database in
-            try database.execute(
-                sql: "INSERT INTO protector (kind, sealed) VALUES (?, ?)",
-                arguments: [protector, Data(sealed)]
-            )
-        }
+        return Protectors(keyFile: try generate().sealed(under: fileKey))
     }
 
-    /// What `init(sealed:location:)` needs from the database.
-    static func sealed(in database: Database) throws -> [UInt8]? {
-        try Data.fetchOne(database, sql: "SELECT sealed FROM protector WHERE kind = ?", arguments: [protector]).map {
-            [UInt8]($0)
-        }
-    }
+    static func generate() throws(CMSError) -> StoreKey { StoreKey(key: try SealingKey.generate()) }
 
-    /// Opens the store key with the key file of `location`.
+    private init(key: SealingKey) { self.key = key }
+
+    /// Opens the store key with the key file of `location`, or the one that is about to take its place.
     ///
     /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`, `.corrupt`
-    init(sealed: [UInt8]?, location: StoreLocation) throws(KeystoreError) {
-        guard let sealed else { throw KeystoreError.corrupt(path: location.database, detail: "has no protector") }
-        let fileKey = try Self.fileKey(in: StoreFolder(location: location))
-        do {
-            let opened = try fileKey.withOpened(sealed, authenticating: Self.purpose) { SealingKey($0) }
-            guard let opened else { throw KeystoreError.corrupt(path: location.database, detail: "store key") }
-            key = opened
-        } catch let error as KeystoreError {
-            throw error
-        } catch {
-            throw KeystoreError.keyMismatch(path: location.keyFile)
+    init(sealed: [UInt8], location: StoreLocation) throws(KeystoreError) {
+        let file = KeyFile(location)
+        let current = try file.key()
+        if let current, let key = Self.open(sealed, under: current) {
+            self.init(key: key)
+        } else if let successor = try file.successor(), let key = Self.open(sealed, under: successor) {
+            self.init(key: key)
+        } else {
+            throw current == nil ? KeystoreError.keyMissing(path: file.path) : .keyMismatch(path: file.path)
         }
     }
+
+    /// Opens the store key with a passphrase; nil if it is not the right one.
+    ///
+    /// - Throws: `.corrupt`
+    init?(wrapped: [UInt8], passphrase: borrowing Passphrase, location: StoreLocation) throws(KeystoreError) {
+        do throws(CMSError) {
+            key = try SealingKey(wrapped: wrapped, passphrase: passphrase)
+        } catch .wrongPassphrase {
+            return nil
+        } catch {
+            throw KeystoreError.corrupt(path: location.database, detail: "the store key under a passphrase: \(error)")
+        }
+    }
+
+    /// Whether `fileKey` gives back the store key in `sealed`.
+    static func opens(_ sealed: [UInt8], under fileKey: SealingKey) -> Bool { open(sealed, under: fileKey) != nil }
+
+    /// The store key as the key file's protector keeps it.
+    func sealed(under fileKey: SealingKey) throws(CMSError) -> [UInt8] {
+        try key.withBytes { bytes throws(CMSError) in try fileKey.seal(bytes, authenticating: Self.purpose) }
+    }
+
+    /// The store key as a passphrase's protector keeps it. Takes a tenth of a second.
+    func wrapped(by passphrase: borrowing Passphrase) throws(CMSError) -> [UInt8] { try key.wrapped(by: passphrase) }
 
     /// Seals the private key of a certificate, bound to its fingerprint.
     func seal(_ key: PrivateKey, for fingerprint: Fingerprint) throws -> [UInt8] {
@@ -64,23 +78,14 @@ struct StoreKey: Sendable {
         try PrivateKey(sealed: sealed, under: key, authenticating: fingerprint.bytes)
     }
 
-    private static func fileKey(in folder: StoreFolder) throws(KeystoreError) -> SealingKey {
-        let path = folder.location.keyFile
-        guard try folder.inspect(path, isFolder: false) else { throw KeystoreError.keyMissing(path: path) }
-        let descriptor = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw KeystoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
+    /// What `seal` made, sealed by `other` instead.
+    func reseal(_ sealed: [UInt8], for fingerprint: Fingerprint, with other: StoreKey) throws -> [UInt8] {
+        try key.withOpened(sealed, authenticating: fingerprint.bytes) { secret in
+            try other.key.seal(secret, authenticating: fingerprint.bytes)
         }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: magic.count + SealingKey.count + 1)
-        let count = read(descriptor, &bytes, bytes.count)
-        guard count == magic.count + SealingKey.count, bytes.starts(with: magic) else {
-            throw KeystoreError.corrupt(path: path, detail: "is not a key file of smime")
-        }
-        defer { bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) } }
-        guard let key = SealingKey(bytes[magic.count..<count]) else {
-            throw KeystoreError.corrupt(path: path, detail: "is not a key file of smime")
-        }
-        return key
+    }
+
+    private static func open(_ sealed: [UInt8], under fileKey: SealingKey) -> SealingKey? {
+        do { return try fileKey.withOpened(sealed, authenticating: purpose) { SealingKey($0) } } catch { return nil }
     }
 }

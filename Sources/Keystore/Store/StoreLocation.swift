@@ -13,8 +13,12 @@ public struct StoreLocation: Equatable, Sendable {
     public var database: String { dataFolder + "/smime.sqlite" }
     /// The key file that seals the store key.
     public var keyFile: String { keyFolder + "/store.key" }
+    /// Where a new key file lies until the database agrees with it.
+    var keyFileSuccessor: String { keyFile + ".next" }
     /// Locked while the store, its key or its form is being made.
     public var lockFile: String { (home ?? dataFolder) + "/lock" }
+    /// Locked, each at a place of its own, for messages that are being handed over.
+    public var handOverLockFile: String { (home ?? dataFolder) + "/handover.lock" }
     /// What a message calls the store.
     public var path: String { home ?? dataFolder }
 

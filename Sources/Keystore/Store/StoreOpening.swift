@@ -17,22 +17,51 @@ public final class StoreOpening: Sendable {
         var next = 0
     }
 
+    /// A queue of its own, so that deadlines are kept while others block their threads.
+    private static let deadlines = DispatchQueue(label: "smime store deadlines")
+
     private let location: StoreLocation
+    private let patience: Duration
     private let state = Mutex(State())
+    /// Signalled from when there is an outcome.
+    private let opened = DispatchSemaphore(value: 0)
 
     /// Starts to open the store at `location`.
-    public init(_ location: StoreLocation, mode: Store.Mode) {
+    ///
+    /// - Parameters:
+    ///   - patience: how long whoever does not say otherwise waits.
+    ///   - passphrase: where the passphrase of a locked store comes from, once a private key is needed.
+    public init(
+        _ location: StoreLocation,
+        mode: Store.Mode,
+        patience: Duration = StoreOpening.patience,
+        passphrase: PassphraseSource? = nil
+    ) {
         self.location = location
+        self.patience = patience
         // Not a task: the cooperative threads may all be busy with the caller's own work.
-        DispatchQueue.global().async { [self] in
-            finish(Result { () throws(KeystoreError) in try Store.openNow(location, mode: mode) })
+        DispatchQueue(label: "smime store opening").async { [self] in
+            let outcome = StoreExecutor.run {
+                Result { () throws(KeystoreError) in
+                    try Store.openNow(location, mode: mode, passphrase: passphrase)
+                }
+            }
+            finish(outcome)
         }
+    }
+
+    /// A store that is open.
+    public init(_ store: Store) {
+        location = store.location
+        patience = Self.patience
+        finish(.success(store))
     }
 
     /// The store as soon as it is open.
     ///
     /// - Throws: what opening it threw; `.openingTimedOut` after `patience`.
-    public func store(within patience: Duration = StoreOpening.patience) async throws(KeystoreError) -> Store {
+    public func store(within patience: Duration? = nil) async throws(KeystoreError) -> Store {
+        let patience = patience ?? self.patience
         let outcome = await withCheckedContinuation { continuation in
             let ticket: Int? = state.withLock { state in
                 guard state.outcome == nil else { return nil }
@@ -41,11 +70,25 @@ public final class StoreOpening: Sendable {
                 return state.next
             }
             guard let ticket else { return answer(continuation) }
-            DispatchQueue.global().asyncAfter(deadline: .now() + patience.timeInterval) { [self] in
+            Self.deadlines.asyncAfter(deadline: .now() + patience.timeInterval) { [self] in
                 let late = state.withLock { $0.waiting.removeValue(forKey: ticket) }
                 late?.resume(returning: .failure(.openingTimedOut(path: location.path)))
             }
         }
+        return try outcome.get()
+    }
+
+    /// The store as soon as it is open, for callers that cannot suspend, such as callbacks of a C library. Blocks the thread.
+    ///
+    /// - Throws: what opening it threw; `.openingTimedOut` after `patience`; `.insideStore` where waiting could never end,
+    ///   since the store itself is calling.
+    public func storeNow(within patience: Duration? = nil) throws(KeystoreError) -> Store {
+        guard !StoreExecutor.isCurrent else { throw .insideStore(path: location.path) }
+        let deadline = DispatchTime.now() + (patience ?? self.patience).timeInterval
+        let isOpen = opened.wait(timeout: deadline) == .success
+        guard isOpen, let outcome = state.withLock({ $0.outcome }) else { throw .openingTimedOut(path: location.path) }
+        // For the next one who waits.
+        opened.signal()
         return try outcome.get()
     }
 
@@ -61,11 +104,13 @@ public final class StoreOpening: Sendable {
             return Array(state.waiting.values)
         }
         waiting.forEach { $0.resume(returning: outcome) }
+        opened.signal()
     }
 }
 
 extension Duration {
-    fileprivate var timeInterval: TimeInterval {
+    /// The time as a number of seconds.
+    var timeInterval: TimeInterval {
         let (seconds, attoseconds) = components
         return TimeInterval(seconds) + TimeInterval(attoseconds) / 1e18
     }

@@ -1,0 +1,57 @@
+public import MIME
+
+/// One address, or `@domain` for every address of one domain.
+///
+/// Accounts have them as aliases; certificates are kept for them, a whole domain having the one of its gateway.
+public struct AddressScope: Hashable, Sendable {
+    /// The scope as it was written.
+    public let text: String
+    /// What equal scopes have in common: the address's key, or `@` and the domain with A-labels.
+    public let key: String
+    /// The address; nil for a whole domain.
+    public let address: EmailAddress?
+
+    /// Reads `local@domain` or `@domain`, also written `*@domain`.
+    ///
+    /// - Throws: `MIMEError.malformedAddress`
+    public init(_ written: String) throws(MIMEError) {
+        let text = written.hasPrefix("*@") ? String(written.dropFirst()) : written
+        if text.hasPrefix("@") {
+            self.init(domainOf: try EmailAddress("postmaster\(text)"))
+        } else {
+            self.init(try EmailAddress(text))
+        }
+    }
+
+    /// The one address.
+    public init(_ address: EmailAddress) {
+        text = address.text
+        key = address.key
+        self.address = address
+    }
+
+    /// The whole domain of `address`.
+    public init(domainOf address: EmailAddress) {
+        text = "@\(address.domain)"
+        key = Self.domainKey(address)
+        self.address = nil
+    }
+
+    public var isDomain: Bool { address == nil }
+
+    /// Whether `address` is in it.
+    public func contains(_ address: EmailAddress) -> Bool {
+        isDomain ? key == Self.domainKey(address) : key == address.key
+    }
+
+    /// The key of the scope for the whole domain of `address`; no address has it.
+    static func domainKey(_ address: EmailAddress) -> String { "@\(address.asciiDomain)" }
+
+    public static func == (a: Self, b: Self) -> Bool { a.key.utf8.elementsEqual(b.key.utf8) }
+
+    public func hash(into hasher: inout Hasher) { for byte in key.utf8 { hasher.combine(byte) } }
+}
+
+extension AddressScope: CustomStringConvertible {
+    public var description: String { text }
+}

@@ -1,0 +1,166 @@
+import CMS
+import Foundation
+import GRDB
+import MIME
+
+/// One backup on its way into the database. What the store says stands; the backup adds what is missing.
+struct RestoreTransaction {
+    let database: Database
+    let restoration: Restoration
+    private var report = RestoreReport()
+
+    init(database: Database, restoration: Restoration) {
+        self.database = database
+        self.restoration = restoration
+    }
+
+    /// - Parameter sealedKeys: the private keys of `restoration.items`, in the same order.
+    mutating func run(sealedKeys: [[UInt8]]) throws -> RestoreReport {
+        let changes = database.totalChangesCount
+        let before = try count("certificate")
+        for (item, sealed) in zip(restoration.items, sealedKeys) {
+            let row = try CertificateRecord.insert(item.certificate, into: database)
+            try insert("INSERT OR IGNORE INTO private_key (certificate, sealed) VALUES (?, ?)", [row, Data(sealed)])
+        }
+        for account in restoration.accounts { try restore(account) }
+        for authority in restoration.authorities { try restore(authority.certificate, anchored: authority.anchored) }
+        for list in restoration.revocationLists {
+            try insert(
+                "INSERT OR IGNORE INTO crl (fingerprint, issuer_key, der, added) VALUES (?, ?, ?, ?)",
+                [Data(list.fingerprint.bytes), Data(list.issuer.matchingKey), Data(list.der), restoration.created]
+            )
+        }
+        for recipient in restoration.recipients { try restore(recipient) }
+        for rule in restoration.rules { try restore(rule) }
+        report.newCertificates = try count("certificate") - before
+        report.changesStore = database.totalChangesCount != changes
+        return report
+    }
+
+    private mutating func restore(_ account: Restoration.Account) throws {
+        let id: Int64
+        if let found = try AccountRecord.id(of: account.address, in: database) {
+            id = found
+            report.accounts.append(.init(address: account.address, isNew: false))
+            for (column, value) in [
+                ("name", account.backup.name), ("header_confidentiality", account.headerConfidentiality?.rawValue),
+            ] {
+                guard let value else { continue }
+                try insert("UPDATE account SET \(column) = ? WHERE id = ? AND \(column) IS NULL", [value, id])
+            }
+        } else {
+            try insert(
+                """
+                INSERT INTO account (address_key, address, name, header_confidentiality, created) VALUES (?, ?, ?, ?, ?)
+                """,
+                [
+                    account.address.key, account.address.text, account.backup.name,
+                    account.headerConfidentiality?.rawValue, account.backup.created,
+                ]
+            )
+            id = database.lastInsertedRowID
+            report.accounts.append(.init(address: account.address, isNew: true))
+        }
+        for alias in account.aliases {
+            do { try AccountRecord.add(alias, to: id, in: database) } catch KeystoreError.addressTaken(_, let owner) {
+                report.kept.append("\(alias.text) belongs to the account \(owner)")
+            }
+        }
+        let hasPin = try Bool.fetchOne(
+            database,
+            sql: "SELECT EXISTS (SELECT 1 FROM identity WHERE account = ? AND pinned)",
+            arguments: [id]
+        )
+        for (certificate, identity) in account.identities {
+            let row = try CertificateRecord.insert(certificate, into: database)
+            let isNew = try insert(
+                "INSERT OR IGNORE INTO identity (account, certificate, assigned, pinned, added) VALUES (?, ?, ?, ?, ?)",
+                [id, row, identity.assigned, identity.pinned && hasPin != true, identity.added]
+            )
+            report.identities.append(.init(account: account.address, certificate: certificate, isNew: isNew))
+        }
+    }
+
+    private mutating func restore(_ authority: Certificate, anchored: Int?) throws {
+        let row = try CertificateRecord.insert(authority, into: database)
+        guard let anchored else {
+            try insert("INSERT OR IGNORE INTO intermediate (certificate) VALUES (?)", [row])
+            return
+        }
+        if try insert("INSERT OR IGNORE INTO anchor (certificate, added) VALUES (?, ?)", [row, anchored]) {
+            report.newAnchors.append(authority)
+        }
+    }
+
+    private mutating func restore(_ recipient: Restoration.Recipient) throws {
+        let row = try CertificateRecord.insert(recipient.certificate, into: database)
+        let backup = recipient.backup
+        let isNew = try insert(
+            """
+            INSERT OR IGNORE INTO recipient (address_key, certificate, address, source, source_detail, first_seen,
+                last_seen, trust, capabilities, capabilities_time)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                recipient.key, row, backup.address, recipient.source.rawValue, backup.sourceDetail, backup.firstSeen,
+                backup.lastSeen, recipient.trust.rawValue, backup.capabilities, backup.capabilitiesTime,
+            ]
+        )
+        if isNew { return report.newRecipients += 1 }
+        if try update(recipient, row) { report.updatedRecipients += 1 }
+    }
+
+    /// Adds what the backup knows more: times beyond those known, newer capabilities, and a decision somebody made by
+    /// hand where none was made here.
+    private func update(_ recipient: Restoration.Recipient, _ row: Int64) throws -> Bool {
+        let key: StatementArguments = [recipient.key, row]
+        let times = try insert(
+            """
+            UPDATE recipient SET first_seen = min(first_seen, ?1), last_seen = max(last_seen, ?2)
+            WHERE address_key = ?3 AND certificate = ?4 AND (first_seen > ?1 OR last_seen < ?2)
+            """,
+            [recipient.backup.firstSeen, recipient.backup.lastSeen] + key
+        )
+        let capabilities = try insert(
+            """
+            UPDATE recipient SET capabilities = ?1, capabilities_time = ?2 WHERE address_key = ?3 AND certificate = ?4
+                AND ?1 IS NOT NULL AND (capabilities IS NULL OR (?2 IS NOT NULL AND capabilities_time < ?2))
+            """,
+            [recipient.backup.capabilities, recipient.backup.capabilitiesTime] + key
+        )
+        var trust = false
+        if [.pinned, .distrusted].contains(recipient.trust) {
+            trust = try insert(
+                "UPDATE recipient SET trust = ?1 WHERE address_key = ?2 AND certificate = ?3 AND trust = ?4",
+                [recipient.trust.rawValue] + key + [KnownRecipient.Trust.chain.rawValue]
+            )
+        }
+        let source = recipient.source == .identity
+        let own =
+            try source
+            && insert(
+                "UPDATE recipient SET source = ?1 WHERE address_key = ?2 AND certificate = ?3 AND source <> ?1",
+                [recipient.source.rawValue] + key
+            )
+        return times || capabilities || trust || own
+    }
+
+    private mutating func restore(_ rule: Policy.Rule) throws {
+        guard let existing = try PolicyStore.rule(rule.scope, in: database) else {
+            try PolicyStore.save(rule, in: database)
+            return report.newRules.append(rule)
+        }
+        if existing != rule { report.kept.append("the policy rule for \(rule.scope) is another one here") }
+    }
+
+    private func count(_ table: String) throws -> Int {
+        try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
+    }
+
+    /// Runs a statement and says whether it changed a row.
+    @discardableResult
+    private func insert(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
+        try database.cachedStatement(sql).execute(arguments: arguments)
+        return database.changesCount > 0
+    }
+}

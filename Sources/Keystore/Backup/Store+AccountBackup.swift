@@ -1,0 +1,206 @@
+public import CMS
+public import Foundation
+import GRDB
+public import MIME
+
+extension Store {
+    /// One encrypted file with `addresses`' accounts: their identities with all keys, their aliases and policy, and with
+    /// that the whole registry of recipients, the trust anchors, intermediates and revocation lists.
+    ///
+    /// - Throws: `.unknownAccount`; what opening the store key throws.
+    public func backupAccounts(
+        _ addresses: [EmailAddress],
+        passphrase: borrowing Passphrase,
+        at time: Date
+    ) async throws(KeystoreError) -> [UInt8] {
+        let (snapshot, keys) = try await snapshot(of: addresses)
+        do {
+            var accounts: [AccountBackup.Account] = []
+            for (account, keys) in zip(snapshot.accounts, keys) {
+                var files: [Data] = []
+                // A PKCS#12 file that others read, too, holds no more keys than that.
+                for start in stride(from: 0, to: keys.count, by: PKCS12.maximumKeys) {
+                    let part = keys[start..<min(start + PKCS12.maximumKeys, keys.count)]
+                    let identities = part.map { PKCS12.Identity(key: $0.key, certificate: $0.certificate) }
+                    files.append(Data(try PKCS12.encode(identities, passphrase: passphrase)))
+                }
+                accounts.append(account.backup(keys: files))
+            }
+            return try BackupFile.seal(
+                try snapshot.backup(of: accounts, at: time).encoded(),
+                passphrase: passphrase
+            )
+        } catch {
+            throw KeystoreError(error, path: location.path)
+        }
+    }
+
+    /// What is in the store, and the keys of each account; read once more if the store key changed in between.
+    private func snapshot(
+        of addresses: [EmailAddress]
+    ) async throws(KeystoreError) -> (BackupSnapshot, [[KeyedCertificate]]) {
+        var seen: Protectors?
+        while true {
+            let snapshot = try await database.read { try BackupSnapshot(of: addresses, in: $0) }
+            do throws(KeystoreError) {
+                var keys: [[KeyedCertificate]] = []
+                for account in snapshot.accounts {
+                    keys.append(try await account.keys.open(unlocker, path: location.database))
+                }
+                return (snapshot, keys)
+            } catch {
+                guard case .keyMismatch = error, let now = snapshot.accounts.first?.keys.protectors, now != seen else {
+                    throw error
+                }
+                seen = now
+            }
+        }
+    }
+}
+
+/// What a backup is made of, as one transaction saw it.
+private struct BackupSnapshot: Sendable {
+    struct Account: Sendable {
+        let account: Keystore.Account
+        let created: Int
+        let keys: SealedKeys
+
+        func backup(keys: [Data]) -> AccountBackup.Account {
+            AccountBackup.Account(
+                address: account.address.text,
+                name: account.name,
+                headerConfidentiality: account.headerConfidentiality?.rawValue,
+                created: created,
+                aliases: account.aliases,
+                identities: account.identities.map {
+                    AccountBackup.Identity(
+                        fingerprint: $0.certificate.fingerprint,
+                        assigned: $0.isAssigned,
+                        pinned: $0.isPinned,
+                        added: $0.added.seconds
+                    )
+                },
+                keys: keys
+            )
+        }
+    }
+
+    let accounts: [Account]
+    private let certificates: [Data]
+    private let authorities: [AccountBackup.Authority]
+    private let revocationLists: [Data]
+    private let recipients: [AccountBackup.Recipient]
+    private let policy: [AccountBackup.Rule]
+
+    init(of addresses: [EmailAddress], in database: Database) throws {
+        var ids: [Int64] = []
+        for address in addresses {
+            let id = try AccountRecord.existing(address, in: database)
+            if !ids.contains(id) { ids.append(id) }
+        }
+        accounts = try ids.map { id in
+            let account = try AccountRecord.account(id, in: database)
+            let certificates = account.identities.map(\.certificate)
+            let created = try Int.fetchOne(database, sql: "SELECT created FROM account WHERE id = ?", arguments: [id])
+            return Account(
+                account: account,
+                created: created ?? 0,
+                keys: try SealedKeys(certificates: certificates, in: database)
+            )
+        }
+        let own = Set(accounts.flatMap { $0.account.identities.map(\.certificate.fingerprint) })
+        certificates = try Data.fetchAll(
+            database,
+            sql: """
+                SELECT der FROM certificate WHERE id IN (SELECT certificate FROM recipient
+                    UNION SELECT certificate FROM intermediate UNION SELECT certificate FROM anchor) ORDER BY id
+                """
+        )
+        authorities = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT fingerprint, added FROM certificate LEFT JOIN anchor ON anchor.certificate = id
+                WHERE id IN (SELECT certificate FROM intermediate UNION SELECT certificate FROM anchor) ORDER BY id
+                """
+        ).map { AccountBackup.Authority(fingerprint: try $0.fingerprint(), anchored: $0["added"]) }
+        revocationLists = try Data.fetchAll(database, sql: "SELECT der FROM crl ORDER BY fingerprint")
+        recipients = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT recipient.*, fingerprint FROM recipient JOIN certificate ON id = certificate
+                ORDER BY address_key, fingerprint
+                """
+        ).map { try AccountBackup.Recipient($0, own: own) }
+        policy = try Self.policy(for: accounts.map(\.account), in: database)
+    }
+
+    func backup(of accounts: [AccountBackup.Account], at time: Date) -> AccountBackup {
+        AccountBackup(
+            schema: AccountBackup.schema,
+            created: time.seconds,
+            accounts: accounts,
+            certificates: certificates,
+            authorities: authorities,
+            revocationLists: revocationLists,
+            recipients: recipients,
+            policy: policy
+        )
+    }
+
+    /// Every rule but those for other senders.
+    private static func policy(
+        for accounts: [Keystore.Account],
+        in database: Database
+    ) throws -> [AccountBackup.Rule] {
+        var senders: Set<String> = []
+        for account in accounts {
+            senders.formUnion(Policy.Pattern.keys(for: account.address))
+            for alias in account.aliases {
+                let address = try? EmailAddress(alias.hasPrefix("@") ? "postmaster\(alias)" : alias)
+                guard let keys = address.map(Policy.Pattern.keys) else { continue }
+                senders.formUnion(alias.hasPrefix("@") ? Array(keys.dropFirst()) : keys)
+            }
+        }
+        return try Row.fetchAll(database, sql: "SELECT * FROM policy_rule ORDER BY side, pattern_key").filter {
+            $0["side"] != "sender" || senders.contains($0["pattern_key"])
+        }.map { row in
+            AccountBackup.Rule(
+                side: row["side"],
+                pattern: row["pattern"],
+                sign: row["sign"],
+                encrypt: row["encrypt"],
+                override: row["override"],
+                missing: row["missing"]
+            )
+        }
+    }
+}
+
+extension AccountBackup.Recipient {
+    /// - Parameter own: the certificates whose keys are in the backup; others are no identities where it is restored.
+    fileprivate init(_ row: Row, own: Set<Fingerprint>) throws {
+        let fingerprint = try row.fingerprint()
+        let isOther = row["source"] == KnownRecipient.Source.identity.rawValue && !own.contains(fingerprint)
+        self.init(
+            address: row["address"],
+            fingerprint: fingerprint,
+            source: isOther ? KnownRecipient.Source.imported.rawValue : row["source"],
+            sourceDetail: row["source_detail"],
+            firstSeen: row["first_seen"],
+            lastSeen: row["last_seen"],
+            trust: row["trust"],
+            capabilities: row["capabilities"],
+            capabilitiesTime: row["capabilities_time"]
+        )
+    }
+}
+
+extension Row {
+    /// The fingerprint in column `fingerprint`.
+    fileprivate func fingerprint() throws -> Fingerprint {
+        guard let fingerprint = Fingerprint(bytes: [UInt8](self["fingerprint"] as Data)) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a fingerprint of another length")
+        }
+        return fingerprint
+    }
+}

@@ -1,0 +1,159 @@
+public import CMS
+import Foundation
+import GRDB
+import MIME
+
+extension Store {
+    /// Brings a backup of accounts into the store, all of it or nothing.
+    ///
+    /// What is there already stays; doing it twice changes nothing more.
+    ///
+    /// - Throws: what opening the store key throws.
+    public func restore(_ restoration: Restoration) async throws(KeystoreError) -> RestoreReport {
+        try await sealing(restoration.items) { sealed, database in
+            var transaction = RestoreTransaction(database: database, restoration: restoration)
+            return try transaction.run(sealedKeys: sealed)
+        }
+    }
+}
+
+/// A backup with everything in it read, so that nothing can turn out wrong once the store is being changed.
+public struct Restoration: Sendable {
+    /// The longest file that is read as a backup.
+    public static let maximumCount = BackupFile.maximumCount
+
+    struct Account: Sendable {
+        let address: EmailAddress
+        let backup: AccountBackup.Account
+        let aliases: [AddressScope]
+        let headerConfidentiality: HeaderConfidentiality?
+        let identities: [(certificate: Certificate, backup: AccountBackup.Identity)]
+    }
+
+    struct Recipient: Sendable {
+        /// What the registry compares addresses by.
+        let key: String
+        let certificate: Certificate
+        let trust: KnownRecipient.Trust
+        let source: KnownRecipient.Source
+        let backup: AccountBackup.Recipient
+    }
+
+    /// The private keys, for sealing.
+    let items: [ImportBatch.IdentityItem]
+    let accounts: [Account]
+    let recipients: [Recipient]
+    let authorities: [(certificate: Certificate, anchored: Int?)]
+    let revocationLists: [CertificateList]
+    let rules: [Policy.Rule]
+    /// When the backup was made, in seconds since 1970.
+    let created: Int
+
+    private struct Missing: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Whether a file begins like an account backup.
+    public static func isBackup(_ bytes: [UInt8]) -> Bool { BackupFile.isBackup(bytes) }
+
+    /// Reads an account backup.
+    ///
+    /// - Parameter path: how errors call the file.
+    /// - Throws: `.malformedBackup`, `.newerBackup`, `.wrongPassphrase`
+    public init(_ bytes: [UInt8], passphrase: borrowing Passphrase, path: String) throws(KeystoreError) {
+        let content = try BackupFile.open(bytes, passphrase: passphrase, path: path)
+        let backup = try AccountBackup.decoded(content, path: path)
+        do { try self.init(backup, passphrase: passphrase) } catch {
+            throw KeystoreError.malformedBackup(path: path, detail: "\(error)")
+        }
+    }
+
+    private init(_ backup: AccountBackup, passphrase: borrowing Passphrase) throws {
+        var certificates: [Fingerprint: Certificate] = [:]
+        for der in backup.certificates {
+            let certificate = try Certificate(der: [UInt8](der))
+            certificates[certificate.fingerprint] = certificate
+        }
+        var items: [ImportBatch.IdentityItem] = []
+        var keyed: Set<Fingerprint> = []
+        for account in backup.accounts {
+            let address = try EmailAddress(account.address)
+            for file in account.keys {
+                // A borrowed value cannot be wrapped in an optional; the copy is wiped at once.
+                let copy: Passphrase? = passphrase.copy()
+                for identity in try PKCS12([UInt8](file), passphrase: copy).identities {
+                    certificates[identity.certificate.fingerprint] = identity.certificate
+                    guard keyed.insert(identity.certificate.fingerprint).inserted else { continue }
+                    items.append(
+                        .init(
+                            certificate: identity.certificate,
+                            key: identity.key,
+                            accounts: [address],
+                            isAssigned: false
+                        )
+                    )
+                }
+            }
+        }
+        let known = certificates
+        func certificate(_ fingerprint: Fingerprint) throws -> Certificate {
+            guard let found = known[fingerprint] else { throw Missing(description: "\(fingerprint) is missing in it") }
+            return found
+        }
+        accounts = try backup.accounts.map { account in
+            let confidentiality = account.headerConfidentiality.flatMap(HeaderConfidentiality.init(rawValue:))
+            guard (confidentiality == nil) == (account.headerConfidentiality == nil) else {
+                throw Missing(description: "it hides header fields in an unknown way")
+            }
+            return Account(
+                address: try EmailAddress(account.address),
+                backup: account,
+                aliases: try account.aliases.map { try AddressScope($0) },
+                headerConfidentiality: confidentiality,
+                identities: try account.identities.map { identity in
+                    guard keyed.contains(identity.fingerprint) else {
+                        throw Missing(description: "the key of \(identity.fingerprint) is missing in it")
+                    }
+                    return (try certificate(identity.fingerprint), identity)
+                }
+            )
+        }
+        recipients = try backup.recipients.map { recipient in
+            guard let trust = KnownRecipient.Trust(rawValue: recipient.trust),
+                let source = KnownRecipient.Source(rawValue: recipient.source)
+            else { throw Missing(description: "it holds a recipient of an unknown kind") }
+            return Recipient(
+                key: try AddressScope(recipient.address).key,
+                certificate: try certificate(recipient.fingerprint),
+                trust: trust,
+                source: source,
+                backup: recipient
+            )
+        }
+        authorities = try backup.authorities.map { (try certificate($0.fingerprint), $0.anchored) }
+        revocationLists = try backup.revocationLists.map { try CertificateList(der: [UInt8]($0)) }
+        rules = try backup.policy.map { rule in
+            guard let rule = Policy.Rule(rule) else { throw Missing(description: "it holds a rule of an unknown kind") }
+            return rule
+        }
+        self.items = items
+        created = backup.created
+    }
+}
+
+extension Policy.Rule {
+    /// Nil if something in it is not known; that is never taken for nothing, which would say less than was meant.
+    fileprivate init?(_ backup: AccountBackup.Rule) {
+        guard let scope = Policy.Scope(side: backup.side, pattern: backup.pattern) else { return nil }
+        self.init(
+            scope,
+            sign: backup.sign.flatMap(Policy.Level.init),
+            encrypt: backup.encrypt.flatMap(Policy.Level.init),
+            override: backup.override.flatMap(Policy.Override.init),
+            missing: backup.missing.flatMap(Policy.Missing.init)
+        )
+        guard (sign == nil) == (backup.sign == nil), (encrypt == nil) == (backup.encrypt == nil),
+            (override == nil) == (backup.override == nil), (missing == nil) == (backup.missing == nil)
+        else { return nil }
+    }
+}

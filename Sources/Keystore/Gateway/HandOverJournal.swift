@@ -1,0 +1,59 @@
+public import Foundation
+import GRDB
+
+/// Who has got a message from us already, so that a mail server's second attempt sends nothing twice.
+public actor HandOverJournal {
+    /// One message in a mail server's queue.
+    public struct Entry: Hashable, Sendable, Codable {
+        /// The mail server's name for it, which may be used again for another one.
+        public let queueID: String
+        /// The SHA-256 of the message as it came.
+        public let digest: [UInt8]
+
+        public init(queueID: String, digest: [UInt8]) {
+            self.queueID = queueID
+            self.digest = digest
+        }
+    }
+
+    /// How long it is remembered that somebody got a message, in seconds: longer than mail servers try.
+    static let memory = 30 * 86_400.0
+
+    private let database: StoreDatabase
+
+    init(database: StoreDatabase) { self.database = database }
+
+    /// Those of `recipients` who have not got the message yet.
+    public func waiting(
+        _ recipients: [String],
+        for entry: Entry
+    ) async throws(KeystoreError) -> [String] {
+        try await database.read { database in
+            let done = try String.fetchSet(
+                database.cachedStatement("SELECT recipient FROM handed_over WHERE queue_id = ? AND digest = ?"),
+                arguments: [entry.queueID, Data(entry.digest)]
+            )
+            return recipients.filter { !done.contains($0) }
+        }
+    }
+
+    /// Remembers that `recipients` got the message, durably, and forgets what is too old to be asked for.
+    public func record(
+        _ recipients: [String],
+        of entry: Entry,
+        at time: Date
+    ) async throws(KeystoreError) {
+        try await database.write { database in
+            let insert = try database.cachedStatement(
+                "INSERT OR IGNORE INTO handed_over (queue_id, digest, recipient, time) VALUES (?, ?, ?, ?)"
+            )
+            for recipient in recipients {
+                try insert.execute(
+                    arguments: [entry.queueID, Data(entry.digest), recipient, time.seconds]
+                )
+            }
+            try database.cachedStatement("DELETE FROM handed_over WHERE time < ?")
+                .execute(arguments: [time.addingTimeInterval(-Self.memory).seconds])
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+/// Held by the one process that hands a message over, so that a mail server's next attempt does not do the same.
+///
+/// Each message locks one byte of one file, at a place that its entry gives; the lock goes with the process.
+/// Source: fcntl(2), F_SETLK
+public struct HandOverLock: ~Copyable {
+    /// How long to wait for another process, in seconds: a mail server may give us the recipients of one message in two
+    /// attempts at once.
+    public static let patience = 30.0
+
+    private let descriptor: Int32
+
+    /// Takes the lock for `entry`, on a thread that may block.
+    ///
+    /// - Throws: `.busy` after `patience`; `.cannotCreate`, `.permissions`
+    public init(
+        _ location: StoreLocation,
+        for entry: HandOverJournal.Entry,
+        patience: Double = Self.patience
+    ) throws(KeystoreError) {
+        let path = location.handOverLockFile
+        try StoreFolder(location: location).inspect(path, isFolder: false)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw KeystoreError.cannotCreate(path: path, code: errno) }
+        var range = flock()
+        range.l_type = Int16(F_WRLCK)
+        range.l_whence = Int16(SEEK_SET)
+        range.l_start = Self.place(of: entry)
+        range.l_len = 1
+        let deadline = Date.now.addingTimeInterval(patience)
+        while fcntl(descriptor, F_SETLK, &range) != 0 {
+            let code = errno
+            let isHeld = code == EACCES || code == EAGAIN || code == EINTR
+            guard isHeld, Date.now < deadline else {
+                close(descriptor)
+                throw isHeld ? KeystoreError.busy(path: path) : KeystoreError.cannotCreate(path: path, code: code)
+            }
+            usleep(10_000)
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// FNV-1a over queue id and digest, as a place in a file.
+    private static func place(of entry: HandOverJournal.Entry) -> off_t {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in Array(entry.queueID.utf8) + entry.digest { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return off_t(hash >> 2)
+    }
+}

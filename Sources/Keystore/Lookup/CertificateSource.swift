@@ -1,0 +1,102 @@
+public import CMS
+import Foundation
+import Synchronization
+
+/// Where people's certificates can be looked up beside the registry: a directory, a server.
+///
+/// What it answers is believed no more than any other certificate: a chain or a pin decides. Its methods may block for
+/// as long as they like; whoever asks waits for `timeLimit` and no longer.
+public protocol CertificateSource: Sendable {
+    /// What its certificates are called in reports.
+    var kind: KnownRecipient.Source { get }
+    /// How long an answer may take.
+    var timeLimit: Duration { get }
+
+    /// What there is for each of `addresses`, and what was wrong with some of it.
+    ///
+    /// - Throws: `SourceOutage` if it is not there at all.
+    func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer
+
+    /// Says in a few words that it is there.
+    ///
+    /// - Throws: `SourceOutage`
+    func state() throws(SourceOutage) -> String
+}
+
+/// A source that could not be asked.
+public struct SourceOutage: Error, Equatable, Sendable {
+    /// Completes "… cannot be asked: ".
+    public let reason: String
+
+    public init(_ reason: String) { self.reason = reason }
+}
+
+/// What a source had.
+public struct SourceAnswer: Sendable {
+    public var found: [FoundCertificate] = []
+    /// What could not be used, one sentence each.
+    public var warnings: [String] = []
+
+    public init() {}
+}
+
+/// A certificate that a source has for an address or domain.
+public struct FoundCertificate: Sendable {
+    public let address: AddressScope
+    public let certificate: Certificate
+    public let source: KnownRecipient.Source
+    /// Where in the source, such as a file's path.
+    public let detail: String
+    /// Authorities that lie beside it, which may help to reach an anchor and are not trusted.
+    public let authorities: [Certificate]
+    /// The place of the source among those that are asked.
+    var rank = 1
+
+    public init(
+        address: AddressScope,
+        certificate: Certificate,
+        source: KnownRecipient.Source,
+        detail: String,
+        authorities: [Certificate] = []
+    ) {
+        self.address = address
+        self.certificate = certificate
+        self.source = source
+        self.detail = detail
+        self.authorities = authorities
+    }
+}
+
+extension CertificateSource {
+    /// Calls `question` on a thread of its own, which is left to itself when the time is over.
+    public func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (any CertificateSource) throws(SourceOutage) -> Answer
+    ) async throws(SourceOutage) -> Answer {
+        let limit = timeLimit
+        let result: Result<Answer, SourceOutage> = await withCheckedContinuation { continuation in
+            let first = FirstAnswer(continuation)
+            Thread.detachNewThread {
+                first.give(Result { () throws(SourceOutage) in try question(self) })
+            }
+            DispatchQueue.global().asyncAfter(deadline: .now() + limit.timeInterval) {
+                first.give(.failure(SourceOutage("no answer within \(limit.timeInterval.formatted()) s")))
+            }
+        }
+        return try result.get()
+    }
+}
+
+/// Of several answers the first one counts.
+private final class FirstAnswer<Answer: Sendable>: Sendable {
+    private let waiting: Mutex<CheckedContinuation<Answer, Never>?>
+
+    init(_ continuation: CheckedContinuation<Answer, Never>) { waiting = Mutex(continuation) }
+
+    func give(_ answer: Answer) {
+        let continuation = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        continuation?.resume(returning: answer)
+    }
+}

@@ -1,0 +1,110 @@
+import CMS
+import Foundation
+
+/// A folder of certificates in files named by address, local or mounted.
+///
+/// `bob@example.org.pem` holds Bob's certificate, `@example.org.pem` that of everybody at example.org, the names in lower
+/// case; endings are those of `endings`. PEM and PKCS#7 files may hold several certificates, and authorities beside them.
+public struct DirectorySource: CertificateSource {
+    /// What the names of files may end with.
+    public static let endings = ["pem", "crt", "cer", "der", "p7c", "p7b"]
+    /// How long a mounted folder may take to answer, unless it is said otherwise.
+    public static let standardTimeLimit = Duration.seconds(2)
+    private static let maximumFileSize = 1 << 20
+
+    public let path: String
+    public let timeLimit: Duration
+    public var kind: KnownRecipient.Source { .directory }
+
+    public init(path: String, timeLimit: Duration = standardTimeLimit) {
+        self.path = path
+        self.timeLimit = timeLimit
+    }
+
+    public func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer {
+        let folder = try open()
+        defer { close(folder) }
+        var answer = SourceAnswer()
+        for address in addresses {
+            for name in Self.fileNames(for: address) { read(name, in: folder, for: address, &answer) }
+        }
+        return answer
+    }
+
+    public func state() throws(SourceOutage) -> String {
+        close(try open())
+        return path
+    }
+
+    private func open() throws(SourceOutage) -> Int32 {
+        let folder = Foundation.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
+        guard folder >= 0 else { throw SourceOutage("\(path): \(String(cString: strerror(errno)))") }
+        guard faccessat(folder, ".", X_OK, 0) == 0 else {
+            defer { close(folder) }
+            throw SourceOutage("\(path): \(String(cString: strerror(errno)))")
+        }
+        return folder
+    }
+
+    /// The names of files that can hold the certificates of `address`, each once; none for an address that would lead
+    /// out of the folder.
+    private static func fileNames(for address: AddressScope) -> [String] {
+        var seen: Set<String> = []
+        return [address.key, address.text].filter { stem in
+            !stem.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 } && !stem.hasPrefix(".")
+                && seen.insert(stem).inserted
+        }.flatMap { stem in endings.map { "\(stem).\($0)" } }
+    }
+
+    private func read(_ name: String, in folder: Int32, for address: AddressScope, _ answer: inout SourceAnswer) {
+        let file = "\(path)/\(name)"
+        // A pipe must not hold us up.
+        let descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            guard ![ENOENT, ENAMETOOLONG, EILSEQ].contains(errno) else { return }
+            return answer.warnings.append("\(file): cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        do {
+            let certificates = try Self.certificates(in: descriptor)
+            let authorities = certificates.filter { $0.isCertificateAuthority && !$0.names(address) }
+            for certificate in certificates where !authorities.contains(certificate) {
+                guard !answer.found.contains(where: { $0.address == address && $0.certificate == certificate }) else {
+                    continue
+                }
+                answer.found.append(
+                    FoundCertificate(
+                        address: address,
+                        certificate: certificate,
+                        source: kind,
+                        detail: file,
+                        authorities: authorities
+                    )
+                )
+            }
+        } catch {
+            answer.warnings.append("\(file): left out: \(Self.reason(error))")
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case let outage as SourceOutage: outage.reason
+        case CMSError.malformed(let structure, let detail): "malformed \(structure.rawValue): \(detail)"
+        case CMSError.limitExceeded(let limit): "beyond a limit: \(limit)"
+        default: error.localizedDescription
+        }
+    }
+
+    private static func certificates(in descriptor: Int32) throws -> [Certificate] {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw SourceOutage("not a regular file")
+        }
+        guard status.st_size <= maximumFileSize else { throw SourceOutage("too big for certificates") }
+        let bytes = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).read(upToCount: maximumFileSize)
+        return try KeyMaterial.read([UInt8](bytes ?? Data())).compactMap {
+            if case .certificate(let certificate) = $0 { certificate } else { nil }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+public import CMS
+public import Foundation
+
+/// Finds the certificates that mail is encrypted to: in the registry, then in the other sources, in their order.
+///
+/// The one place where certificates of recipients are looked up. A source is asked for what none before it had; one that
+/// cannot be asked is noted and passed over.
+public struct RecipientLookup: Sendable {
+    /// Which addresses the sources after the registry are asked for.
+    public enum Extent: Sendable {
+        /// All of them, to show what there is.
+        case everything
+        /// Those that no certificate of their own was found for yet.
+        case missing
+    }
+
+    /// What was found.
+    public struct Answer: Sendable {
+        /// The choice for each address, in the order in which they were given.
+        public let choices: [RecipientChoice]
+        /// Sources that could not be asked, and what they had that could not be used; one sentence each.
+        public let warnings: [String]
+    }
+
+    public let store: Store
+    /// The sources after the registry.
+    public let sources: [any CertificateSource]
+    /// Whether the system's trust anchors count.
+    public let systemAnchors: Bool
+    /// How strictly chains are judged.
+    public let terms: TrustTerms
+    /// Who is asked about revocation where nothing at hand tells; nil for nobody.
+    public let revocation: (any RevocationSource)?
+
+    public init(
+        store: Store,
+        sources: [any CertificateSource] = [],
+        systemAnchors: Bool,
+        terms: TrustTerms = TrustTerms(),
+        revocation: (any RevocationSource)? = nil
+    ) {
+        self.store = store
+        self.sources = sources
+        self.systemAnchors = systemAnchors
+        self.terms = terms
+        self.revocation = revocation
+    }
+
+    /// What is known of each of `addresses`, and which certificate is used at `time`.
+    public func choices(
+        for addresses: [AddressScope],
+        at time: Date,
+        asking extent: Extent = .missing
+    ) async throws(KeystoreError) -> Answer {
+        try await choices(for: addresses, at: time, asking: extent, with: { _ in }).answer
+    }
+
+    /// The same, with what `body` takes out of the very snapshot of the store that the choice was made in.
+    ///
+    /// - Parameter body: may be called several times; the last value counts.
+    public func choices<Value: Sendable>(
+        for addresses: [AddressScope],
+        at time: Date,
+        asking extent: Extent = .missing,
+        with body: @escaping @Sendable (StoreSnapshot) throws -> Value
+    ) async throws(KeystoreError) -> (answer: Answer, value: Value) {
+        var (evidence, value) = try await look(for: addresses, [], body)
+        var choices = evidence.choices(at: time, under: terms)
+        var found: [FoundCertificate] = []
+        var warnings: [String] = []
+        for (index, source) in sources.enumerated() {
+            let wanted = extent == .everything ? addresses : choices.filter(\.hasNoneOfItsOwn).map(\.address)
+            guard !wanted.isEmpty else { break }
+            do throws(SourceOutage) {
+                var answer = try await source.ask { source throws(SourceOutage) in
+                    try source.search(for: Self.withDomains(wanted))
+                }
+                for position in answer.found.indices { answer.found[position].rank = index + 1 }
+                warnings += answer.warnings
+                guard !answer.found.isEmpty else { continue }
+                found += answer.found
+            } catch {
+                warnings.append("the source \(source.kind.rawValue) cannot be asked: \(error.reason)")
+                continue
+            }
+            (evidence, value) = try await look(for: addresses, found, body)
+            choices = evidence.choices(at: time, under: terms)
+        }
+        choices = await afterAsking(evidence, choices, at: time)
+        return (Answer(choices: choices, warnings: warnings), value)
+    }
+
+    /// How often another certificate may take the place of one that turns out to have been revoked.
+    private static let maximumRounds = 4
+
+    /// The choices when it is known which of the certificates that would be used were revoked.
+    private func afterAsking(
+        _ evidence: RecipientEvidence,
+        _ choices: [RecipientChoice],
+        at time: Date
+    ) async -> [RecipientChoice] {
+        guard revocation != nil, terms.revocation != .off else { return choices }
+        var (choices, terms) = (choices, terms)
+        for _ in 0..<Self.maximumRounds {
+            let chains = evidence.chains(wantedBy: choices, at: time, under: terms)
+            let asked = await terms.asking(revocation, about: chains, at: time)
+            guard asked != terms else { break }
+            terms = asked
+            choices = evidence.choices(at: time, under: terms)
+        }
+        return choices
+    }
+
+    private func look<Value: Sendable>(
+        for addresses: [AddressScope],
+        _ found: [FoundCertificate],
+        _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
+    ) async throws(KeystoreError) -> (RecipientEvidence, Value) {
+        let systemAnchors = systemAnchors
+        return try await store.read { snapshot in
+            (try snapshot.evidence(for: addresses, found, systemAnchors: systemAnchors), try body(snapshot))
+        }
+    }
+
+    /// `addresses` and the domains of them, each once.
+    private static func withDomains(_ addresses: [AddressScope]) -> [AddressScope] {
+        var seen: Set<AddressScope> = []
+        return (addresses + addresses.compactMap { $0.address.map(AddressScope.init(domainOf:)) })
+            .filter { seen.insert($0).inserted }
+    }
+}
+
+extension RecipientChoice {
+    /// Whether there is at most the domain's certificate for it.
+    fileprivate var hasNoneOfItsOwn: Bool { selected.map { $0.address != address } ?? true }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import GRDB
+
+/// What has to be there before the private keys of a store can be used.
+public enum Protection: String, CaseIterable, Sendable {
+    /// Either the key file or the passphrase.
+    case both
+    /// The key file, apart from the data.
+    case keyFile = "key-file"
+    /// A passphrase that is written down nowhere.
+    case passphrase
+
+    var usesKeyFile: Bool { self != .passphrase }
+    var usesPassphrase: Bool { self != .keyFile }
+}
+
+/// The store key as each of its protectors seals it. Any one of them gives it back.
+struct Protectors: Equatable, Sendable {
+    private static let keyFileKind = "key-file"
+    private static let passphraseKind = "passphrase"
+
+    /// The store key sealed under the key in the key file.
+    var keyFile: [UInt8]?
+    /// The store key sealed under a key derived from a passphrase, with the parameters of the derivation.
+    var passphrase: [UInt8]?
+
+    init(keyFile: [UInt8]? = nil, passphrase: [UInt8]? = nil) {
+        self.keyFile = keyFile
+        self.passphrase = passphrase
+    }
+
+    init(in database: Database) throws {
+        let rows = try Row.fetchAll(database.cachedStatement("SELECT kind, sealed FROM protector"))
+        func sealed(_ kind: String) -> [UInt8]? {
+            rows.first { $0["kind"] == kind }.map { [UInt8]($0["sealed"] as Data) }
+        }
+        self.init(keyFile: sealed(Self.keyFileKind), passphrase: sealed(Self.passphraseKind))
+    }
+
+    /// Makes these the protectors of the store.
+    func save(in database: Database) throws {
+        for (kind, sealed) in [(Self.keyFileKind, keyFile), (Self.passphraseKind, passphrase)] {
+            try database.execute(sql: "DELETE FROM protector WHERE kind = ?", arguments: [kind])
+            guard let sealed else { continue }
+            try database.execute(
+                sql: "INSERT INTO protector (kind, sealed) VALUES (?, ?)",
+                arguments: [kind, Data(sealed)]
+            )
+        }
+    }
+
+    /// What kind of protection that is; nil if there is none, which no sound store has.
+    var protection: Protection? {
+        switch (keyFile, passphrase) {
+        case (.some, .some): .both
+        case (.some, nil): .keyFile
+        case (nil, .some): .passphrase
+        case (nil, nil): nil
+        }
+    }
+}

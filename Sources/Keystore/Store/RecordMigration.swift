@@ -1,0 +1,81 @@
+import CMS
+import Foundation
+import GRDB
+
+/// Brings the records of one table from older forms to the newest, some at a time.
+///
+/// Every batch is one transaction and the records left say so themselves, so that a migration may be killed at any moment
+/// and goes on where it was, in whatever process. Until then old records stay readable.
+struct RecordMigration: Sendable {
+    /// How many records one transaction changes.
+    static let batchCount = 250
+    /// How long opening a store may spend on records; the next one goes on.
+    static let openingTime = Duration.seconds(1)
+
+    let table: String
+    /// The form it leads to. A record without a form is of form 0.
+    let form: Int
+    /// Changes the records of older forms it is given, by row.
+    private let change: @Sendable (_ records: [Row], Database) throws -> Void
+
+    /// All there are.
+    static let all = [certificates]
+
+    /// Form 2: `public_key`, by which certificates about one key find each other.
+    private static let certificates = RecordMigration(table: "certificate", form: CertificateRecord.form) {
+        let update = try $1.cachedStatement("UPDATE certificate SET public_key = ?, form = ? WHERE id = ?")
+        for record in $0 {
+            // One that this program cannot read any more is shown by whoever asks for it, and holds up nobody else.
+            let key = try (try? record.certificate()).map { Data(try $0.publicKeyDigest()) }
+            try update.execute(arguments: [key, CertificateRecord.form, record["id"] as Int64])
+        }
+    }
+
+    /// How many records are of an older form.
+    func remaining(in database: Database) throws -> Int {
+        try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table) WHERE form < \(form)") ?? 0
+    }
+
+    /// Changes the next records of older forms.
+    ///
+    /// - Returns: how many.
+    func runBatch(in database: Database) throws -> Int {
+        let statement = try database.cachedStatement(
+            "SELECT * FROM \(table) WHERE form < \(form) ORDER BY id LIMIT \(Self.batchCount)"
+        )
+        let records = try Row.fetchAll(statement)
+        if !records.isEmpty { try change(records, database) }
+        return records.count
+    }
+
+    /// Runs batches until no old record is left, or `patience` is over. Blocks.
+    ///
+    /// - Returns: how many records were changed, by table.
+    @discardableResult
+    static func run(on writer: any DatabaseWriter, within patience: Duration? = nil) throws -> [String: Int] {
+        let deadline = patience.map { ContinuousClock.now + $0 }
+        var counts: [String: Int] = [:]
+        for migration in all {
+            // A look does not wait for other writers, and as a rule there is nothing to do.
+            guard try writer.read({ try migration.hasWork(in: $0) }) else { continue }
+            var count = 0
+            repeat {
+                count = try writer.write { try migration.runBatch(in: $0) }
+                counts[migration.table, default: 0] += count
+                if let deadline, ContinuousClock.now >= deadline { return counts }
+            } while count > 0
+        }
+        return counts
+    }
+
+    private func hasWork(in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database.cachedStatement("SELECT EXISTS (SELECT 1 FROM \(table) WHERE form < \(form))")
+        ) ?? false
+    }
+}
+
+extension Certificate {
+    /// SHA-256 of the SubjectPublicKeyInfo, equal for all certificates about one key.
+    func publicKeyDigest() throws(OpenSSLError) -> [UInt8] { try DigestAlgorithm.sha256.digest(publicKeyInfo) }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import GRDB
+
+extension Store {
+    /// Writes a copy of the database as it is at one moment, while others go on reading and writing.
+    ///
+    /// The file appears whole or not at all, mode 0600. The key file is not part of it.
+    ///
+    /// - Throws: `.cannotCreate`, `.writeFailed`
+    public func backup(to path: String) async throws(KeystoreError) {
+        let (database, location) = (database, location)
+        try await onBlockingThread { () throws(KeystoreError) in
+            let target = Self.resolved(path)
+            let temporary = "\(target).\(UUID().uuidString.prefix(8)).tmp"
+            // SQLite fills an empty file, whose mode stays.
+            Foundation.close(try StoreFolder.createPrivate(temporary))
+            do {
+                try database.writer.vacuum(into: temporary)
+                try Self.synchronize(temporary)
+                try StoreFolder(location: location).rename(temporary, to: target)
+            } catch {
+                for suffix in ["", "-journal"] { unlink(temporary + suffix) }
+                throw Self.error(error, target)
+            }
+        }
+    }
+
+    /// A failure while a copy is written is one of the copy.
+    private static func error(_ error: any Error, _ path: String) -> KeystoreError {
+        guard let error = error as? DatabaseError, [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
+        else {
+            return KeystoreError(error, path: path)
+        }
+        return .writeFailed(path: path, reason: error.message ?? "cannot write")
+    }
+
+    /// Where a symbolic link leads, so that the copy takes the place of the file and not of the link.
+    private static func resolved(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    private static func synchronize(_ path: String) throws(KeystoreError) {
+        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw KeystoreError.writeFailed(path: path, reason: String(cString: strerror(errno)))
+        }
+        defer { Foundation.close(descriptor) }
+        guard fsync(descriptor) == 0 else {
+            throw KeystoreError.writeFailed(path: path, reason: String(cString: strerror(errno)))
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Synchronization
+
+extension Store {
+    /// Runs `body` for a caller that cannot suspend, such as a callback of a C library, and waits for what comes of it.
+    /// Blocks the thread, which must be none of those that tasks run on.
+    ///
+    /// - Throws: what `body` throws; `.busy` after `patience`, when `body` is cancelled; `.insideStore` where waiting could
+    ///   never end, since the store itself is calling.
+    public func blocking<Value: Sendable>(
+        within patience: Duration,
+        _ body: @escaping @Sendable (Store) async throws -> Value
+    ) throws -> Value {
+        guard !StoreExecutor.isCurrent else { throw KeystoreError.insideStore(path: location.path) }
+        let outcome = Outcome<Value>()
+        let task = Task.detached { [self] in
+            let result: Result<Value, any Error>
+            do { result = .success(try await body(self)) } catch { result = .failure(error) }
+            outcome.set(result)
+        }
+        guard let result = outcome.wait(within: patience) else {
+            task.cancel()
+            throw KeystoreError.busy(path: location.path)
+        }
+        return try result.get()
+    }
+}
+
+/// A result that one thread waits for and a task sets.
+private final class Outcome<Value: Sendable>: Sendable {
+    private let result = Mutex<Result<Value, any Error>?>(nil)
+    private let isThere = DispatchSemaphore(value: 0)
+
+    func set(_ result: Result<Value, any Error>) {
+        self.result.withLock { $0 = result }
+        isThere.signal()
+    }
+
+    /// Nil if nothing was set in time.
+    func wait(within patience: Duration) -> Result<Value, any Error>? {
+        guard isThere.wait(timeout: .now() + patience.timeInterval) == .success else { return nil }
+        return result.withLock { $0 }
+    }
+}

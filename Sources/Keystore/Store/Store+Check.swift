@@ -1,0 +1,97 @@
+import CMS
+import Foundation
+import GRDB
+
+extension Store {
+    /// Looks for damage: in the database's pages, in references, in the private keys; and for what nothing needs.
+    ///
+    /// Without a passphrase the private keys of a locked store are not opened, and a finding says so.
+    ///
+    /// - Returns: what was found, the worst first; nothing for a sound store.
+    /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`, `.wrongPassphrase`; `.corrupt` if the database cannot
+    ///   even be searched.
+    public func check() async throws(KeystoreError) -> [StoreFinding] {
+        guard exists else { return [] }
+        let (found, protectors, keys) = try await database.read { database in
+            (
+                try Self.damage(in: database) + Self.orphans(in: database) + Self.oldRecords(in: database),
+                try Protectors(in: database), try SealedKeys(where: "TRUE", [], in: database)
+            )
+        }
+        let findings = found + leftovers(protectors) + (try await examine(keys, protectors))
+        return findings.filter { $0.level == .error } + findings.filter { $0.level == .warning }
+            + findings.filter { $0.level == .note }
+    }
+
+    /// Every file and directory of the store that others could read or change, or that is not what it should be.
+    public static func looseFiles(of location: StoreLocation) -> [StoreFinding] {
+        let folder = StoreFolder(location: location)
+        return folder.everything.compactMap { path, isFolder in
+            do throws(KeystoreError) {
+                try folder.inspect(path, isFolder: isFolder)
+                return nil
+            } catch {
+                guard case .permissions(let path, let why) = error else { return nil }
+                return StoreFinding(.permissions, .error, "\(path): \(why)")
+            }
+        }
+    }
+
+    private static func damage(in database: Database) throws -> [StoreFinding] {
+        let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+        let references = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").reduce(into: [:]) {
+            $0[$1["table"] as String, default: 0] += 1
+        }
+        return pages.map { StoreFinding(.integrity, .error, $0) }
+            + references.sorted { $0.key < $1.key }.map {
+                StoreFinding(.reference, .error, "\($0.key): \($0.value) references to records that are missing")
+            }
+    }
+
+    private static func orphans(in database: Database) throws -> [StoreFinding] {
+        let certificates = try Data.fetchAll(
+            database,
+            sql: "SELECT fingerprint FROM certificate WHERE \(CertificateRecord.isUnused) ORDER BY fingerprint"
+        )
+        let keys = try Data.fetchAll(
+            database,
+            sql: """
+                SELECT fingerprint FROM certificate JOIN private_key ON certificate = id
+                WHERE NOT EXISTS (SELECT 1 FROM identity WHERE identity.certificate = certificate.id) ORDER BY fingerprint
+                """
+        )
+        func name(_ data: Data) -> String { Fingerprint(bytes: [UInt8](data)).map { "\($0)" } ?? "a certificate" }
+        return certificates.map { StoreFinding(.orphanCertificate, .warning, "\(name($0)): nothing refers to it") }
+            + keys.map { StoreFinding(.orphanKey, .warning, "\(name($0)): its private key belongs to no account") }
+    }
+
+    private static func oldRecords(in database: Database) throws -> [StoreFinding] {
+        try RecordMigration.all.compactMap { migration in
+            let count = try migration.remaining(in: database)
+            guard count > 0 else { return nil }
+            return StoreFinding(.oldRecords, .note, "\(migration.table): \(count) records of an older form")
+        }
+    }
+
+    private func leftovers(_ protectors: Protectors) -> [StoreFinding] {
+        let temporaries = [location.database + ".new", location.keyFile + ".new", location.keyFileSuccessor]
+        let stale = temporaries + (protectors.keyFile == nil ? [location.keyFile] : [])
+        return stale.filter { access($0, F_OK) == 0 }.map {
+            StoreFinding(.staleFile, .warning, "\($0): left behind by a change that was interrupted")
+        }
+    }
+
+    private func examine(
+        _ keys: SealedKeys,
+        _ protectors: Protectors
+    ) async throws(KeystoreError) -> [StoreFinding] {
+        let storeKey: StoreKey
+        do throws(KeystoreError) { storeKey = try await unlocker.key(for: protectors) } catch {
+            guard case .locked = error else { throw error }
+            return [StoreFinding(.locked, .note, "locked with a passphrase, so no private key was opened")]
+        }
+        return keys.damaged(under: storeKey).map {
+            StoreFinding(.privateKey, .error, "\($0.fingerprint): its private key is damaged")
+        }
+    }
+}

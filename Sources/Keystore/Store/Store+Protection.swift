@@ -1,0 +1,166 @@
+public import CMS
+import Foundation
+import GRDB
+
+extension Store {
+    /// What protects the store key.
+    ///
+    /// - Throws: `.corrupt` if nothing does.
+    public func protection() async throws(KeystoreError) -> Protection {
+        let protectors = try await database.read { try Protectors(in: $0) }
+        guard let protection = protectors.protection else {
+            throw KeystoreError.corrupt(path: location.database, detail: "has no protector")
+        }
+        return protection
+    }
+
+    /// Changes what protects the store key. No private key is touched.
+    ///
+    /// - Parameter passphrase: the new one; nil keeps the one there is.
+    /// - Throws: what opening the store key throws; `.locked` if a passphrase is wanted and there is none; `.busy` if
+    ///   somebody else changes it just now.
+    public func protect(
+        with protection: Protection,
+        passphrase: borrowing Passphrase?
+    ) async throws(KeystoreError) {
+        let before = try await database.read { try Protectors(in: $0) }
+        let key = try await unlocker.key(for: before)
+        var wrapped = before.passphrase
+        // Bound by `switch`, since a borrowed value cannot be copied into a closure.
+        switch passphrase {
+        case .some(let passphrase): wrapped = try attempt { try key.wrapped(by: passphrase) }
+        case .none: break
+        }
+        guard !protection.usesPassphrase || wrapped != nil else {
+            throw KeystoreError.locked(path: location.path, why: "there is no passphrase to lock it with")
+        }
+        let passphrases = protection.usesPassphrase ? wrapped : nil
+        try await change(from: before) { store, file in
+            var after = Protectors(keyFile: protection.usesKeyFile ? before.keyFile : nil, passphrase: passphrases)
+            // A key file that does not open its protector is made anew, too: the passphrase has stood in for it.
+            let isSound = before.keyFile.map { (try? StoreKey(sealed: $0, location: store.location)) != nil } ?? false
+            if protection.usesKeyFile, !isSound {
+                let fileKey = try SealingKey.generate()
+                try file.prepare(fileKey)
+                after.keyFile = try key.sealed(under: fileKey)
+            }
+            try store.save(after, from: before) { _ in }
+        }
+    }
+
+    /// Gives the store a new key, and a new key file if it has one; all private keys are sealed anew in one transaction.
+    ///
+    /// - Parameter passphrase: the passphrase the store has, if it has one; it stays.
+    /// - Returns: how many private keys there are.
+    /// - Throws: what opening the store key throws; `.locked`, `.wrongPassphrase`; `.busy` if somebody else changes it
+    ///   just now; `.corrupt` for a private key that does not open.
+    public func rekey(passphrase: borrowing Passphrase?) async throws(KeystoreError) -> Int {
+        let before = try await database.read { try Protectors(in: $0) }
+        let new = try attempt { try StoreKey.generate() }
+        var after = Protectors()
+        let old: StoreKey
+        if let wrapped = before.passphrase {
+            switch passphrase {
+            case .none: throw KeystoreError.locked(path: location.path, why: nil)
+            case .some(let passphrase):
+                let key = try StoreKey(wrapped: wrapped, passphrase: passphrase, location: location)
+                guard let key else { throw KeystoreError.wrongPassphrase(path: location.path) }
+                old = key
+                after.passphrase = try attempt { try new.wrapped(by: passphrase) }
+            }
+        } else {
+            old = try await unlocker.key(for: before)
+        }
+        let protectors = after
+        return try await change(from: before) { store, file in
+            var after = protectors
+            if before.keyFile != nil {
+                let fileKey = try SealingKey.generate()
+                try file.prepare(fileKey)
+                after.keyFile = try new.sealed(under: fileKey)
+            }
+            return try store.save(after, from: before) { try Self.reseal(from: old, to: new, in: $0) }
+        }
+    }
+
+    /// Runs `body` alone among all processes that change the store's protection, on a thread that may block.
+    private func change<Value: Sendable>(
+        from before: Protectors,
+        _ body: @escaping @Sendable (Store, KeyFile) throws -> Value
+    ) async throws(KeystoreError) -> Value {
+        try await onBlockingThread { [self] () throws(KeystoreError) in
+            let lock = try StoreLock(location)
+            try settleKeyFile()
+            let value = try attempt { try body(self, KeyFile(location)) }
+            _ = consume lock
+            return value
+        }
+    }
+
+    /// One transaction from one set of protectors to another, and the key file after it.
+    private func save<Value: Sendable>(
+        _ after: Protectors,
+        from before: Protectors,
+        _ body: @Sendable (Database) throws -> Value
+    ) throws -> Value {
+        let value = try database.writer.write { database in
+            guard try Protectors(in: database) == before else { throw KeystoreError.busy(path: location.path) }
+            let value = try body(database)
+            try after.save(in: database)
+            return value
+        }
+        try settleKeyFile()
+        // What was sealed before should not lie about in the log; readers may keep it for a while.
+        _ = try? database.writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        return value
+    }
+
+    private static func reseal(from old: StoreKey, to new: StoreKey, in database: Database) throws -> Int {
+        let rows = try Row.fetchAll(
+            database,
+            sql: "SELECT certificate, fingerprint FROM private_key JOIN certificate ON id = certificate"
+        )
+        for row in rows {
+            let (id, bytes): (Int64, Data) = (row["certificate"], row["fingerprint"])
+            guard let fingerprint = Fingerprint(bytes: [UInt8](bytes)),
+                let sealed = try Data.fetchOne(
+                    database.cachedStatement("SELECT sealed FROM private_key WHERE certificate = ?"),
+                    arguments: [id]
+                )
+            else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a private key is missing") }
+            let resealed: [UInt8]
+            do { resealed = try old.reseal([UInt8](sealed), for: fingerprint, with: new) } catch CMSError
+                .decryptionFailed
+            {
+                throw DatabaseError(
+                    resultCode: .SQLITE_CORRUPT,
+                    message: "the private key of \(fingerprint) was changed"
+                )
+            }
+            try database.cachedStatement("UPDATE private_key SET sealed = ? WHERE certificate = ?").execute(
+                arguments: [Data(resealed), id]
+            )
+        }
+        return rows.count
+    }
+
+    /// Brings the key file to what the database says, after a change or one that was interrupted. Call under `StoreLock`.
+    func settleKeyFile() throws(KeystoreError) {
+        let file = KeyFile(location)
+        let protectors: Protectors
+        do { protectors = try database.writer.read { try Protectors(in: $0) } } catch {
+            throw KeystoreError(error, path: location.database)
+        }
+        guard let sealed = protectors.keyFile else {
+            // Never the last thing that opens the store.
+            if protectors.passphrase != nil { try file.remove() }
+            return
+        }
+        guard let successor = try file.successor() else { return }
+        if StoreKey.opens(sealed, under: successor) { try file.adopt() } else { file.discard() }
+    }
+
+    private func attempt<Value>(_ body: () throws -> Value) throws(KeystoreError) -> Value {
+        do { return try body() } catch { throw KeystoreError(error, path: location.database) }
+    }
+}

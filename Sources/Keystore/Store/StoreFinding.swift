@@ -1,0 +1,44 @@
+/// Something that a check of the store found.
+public struct StoreFinding: Sendable, Equatable {
+    /// How bad it is.
+    public enum Level: String, Sendable {
+        /// Good to know.
+        case note
+        /// Nothing is lost, and something should be tidied.
+        case warning
+        /// Broken, or open to others.
+        case error
+    }
+
+    /// What was found.
+    public enum Code: String, Sendable {
+        /// Pages of the database are damaged.
+        case integrity
+        /// The store is locked and no passphrase was given, so private keys were not opened.
+        case locked
+        /// A file or directory is open to others, or not what it seems.
+        case permissions
+        /// A private key does not open, or does not belong to its certificate.
+        case privateKey = "private-key"
+        /// Records of an older form, which are still to be migrated.
+        case oldRecords = "old-records"
+        /// A certificate that nothing refers to.
+        case orphanCertificate = "orphan-certificate"
+        /// A private key that belongs to no account.
+        case orphanKey = "orphan-key"
+        /// A record refers to one that is missing.
+        case reference
+        /// A file that an interrupted change left behind.
+        case staleFile = "stale-file"
+    }
+
+    public let code: Code
+    public let level: Level
+    public let text: String
+
+    init(_ code: Code, _ level: Level, _ text: String) {
+        self.code = code
+        self.level = level
+        self.text = text
+    }
+}

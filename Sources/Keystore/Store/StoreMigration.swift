@@ -1,0 +1,54 @@
+import Foundation
+import GRDB
+
+/// What separates a store from the newest form.
+public struct StoreMigration: Sendable, Equatable {
+    /// The form that was found.
+    public let found: Int
+    /// The form this program writes.
+    public let known: Int
+    /// How many records are of an older form, by table; tables without any are left out.
+    public let records: [String: Int]
+
+    /// The forms that the store goes through, each in a transaction of its own.
+    public var steps: [Int] { found < known ? Array(found + 1...known) : [] }
+    /// Whether there is nothing to do.
+    public var isEmpty: Bool { steps.isEmpty && records.isEmpty }
+
+    /// What there is to do for the store at `location`; nil where there is no store. Nothing is changed.
+    ///
+    /// - Throws: what opening a store throws, `.newer` among it.
+    public static func pending(for location: StoreLocation) async throws(KeystoreError) -> StoreMigration? {
+        try await onBlockingThread { () throws(KeystoreError) in
+            guard try StoreFolder(location: location).exists() else { return nil }
+            return try StoreDatabase.pendingMigration(of: location)
+        }
+    }
+}
+
+extension Store {
+    /// Brings every record to its newest form, in batches that may be interrupted.
+    ///
+    /// - Returns: how many records were changed, by table.
+    public func migrateRecords() async throws(KeystoreError) -> [String: Int] {
+        let database = database
+        return try await onBlockingThread { () throws(KeystoreError) in
+            do { return try RecordMigration.run(on: database.writer) } catch {
+                throw KeystoreError(error, path: database.path)
+            }
+        }
+    }
+}
+
+/// Runs `body` on a thread that may block, which the few cooperative ones must not.
+func onBlockingThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws(KeystoreError) -> Value
+) async throws(KeystoreError) -> Value {
+    let result: Result<Value, KeystoreError> = await withCheckedContinuation { continuation in
+        // A queue of its own gets a thread, however many others are blocked.
+        DispatchQueue(label: "smime store").async {
+            continuation.resume(returning: Result { () throws(KeystoreError) in try body() })
+        }
+    }
+    return try result.get()
+}

@@ -1,0 +1,61 @@
+public import CMS
+import Foundation
+import GRDB
+public import MIME
+
+/// The store as it is at one moment, for what must fit together: rules, accounts, keys, certificates.
+///
+/// It lives as long as the closure that `Store.read` calls with it; what is needed later is taken out as values.
+public struct StoreSnapshot {
+    let database: Database
+
+    /// The account that mail of `address` belongs to; nil if there is none.
+    public func account(for address: EmailAddress) throws -> Account? {
+        try AccountRecord.id(sendingAs: address, in: database).map { try AccountRecord.account($0, in: database) }
+    }
+
+    /// The rules that mail from `senders` to `recipients` can fall under.
+    public func rules(
+        forSenders senders: [EmailAddress],
+        recipients: [EmailAddress],
+        kind: Policy.Kind? = nil
+    ) throws -> [Policy.Rule] {
+        try PolicyStore.rules(forSenders: senders, recipients: recipients, kind: kind, in: database)
+    }
+
+    /// The key of `certificate` as the store keeps it, for `AccountStore.open`; nil if the store does not have it.
+    public func sealedIdentity(_ certificate: Certificate) throws -> SealedIdentity? {
+        let keys = try SealedKeys(certificates: [certificate], in: database)
+        return keys.certificates.isEmpty ? nil : SealedIdentity(keys: keys)
+    }
+
+    /// The CA certificates above `certificate` that the store knows, nearest first, without roots.
+    public func chain(above certificate: Certificate) throws -> [Certificate] {
+        try Authorities(above: [certificate], in: database).all.filter { !$0.isSelfIssued }
+    }
+
+    /// Everything that the choice for each of `addresses` depends on.
+    ///
+    /// - Parameter found: what other sources than the registry have.
+    func evidence(
+        for addresses: [AddressScope],
+        _ found: [FoundCertificate],
+        systemAnchors: Bool
+    ) throws -> RecipientEvidence {
+        try RecipientEvidence(for: addresses, found, systemAnchors: systemAnchors, in: database)
+    }
+}
+
+/// A certificate of ours with its private key, which is not open yet.
+public struct SealedIdentity: Sendable {
+    let keys: SealedKeys
+}
+
+extension Store {
+    /// Lets `body` look at the store as of one moment.
+    public func read<Value: Sendable>(
+        _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
+    ) async throws(KeystoreError) -> Value {
+        try await database.read { try body(StoreSnapshot(database: $0)) }
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Synchronization
+
+/// A socket that one thread uses and another one may cut.
+final class Connection: Sendable {
+    private enum State {
+        case none
+        case open(CInt)
+        case cut
+    }
+
+    private let state = Mutex(State.none)
+
+    /// Ends what happens on the connection, now or when it is opened.
+    func cut() {
+        state.withLock { state in
+            if case .open(let descriptor) = state { shutdown(descriptor, CInt(SHUT_RDWR)) }
+            state = .cut
+        }
+    }
+
+    /// Connects to one of `addresses` before `deadline`, lends the socket to `body`, and closes it.
+    func open<Value>(
+        to addresses: [PeerAddress],
+        before deadline: ContinuousClock.Instant,
+        _ body: (CInt) throws(RevocationError) -> Value
+    ) throws(RevocationError) -> Value {
+        var failure = RevocationError.notReached("it has no address")
+        for address in addresses {
+            let descriptor = try Self.makeSocket(address.family)
+            let isOpen = state.withLock { state in
+                guard case .none = state else { return false }
+                state = .open(descriptor)
+                return true
+            }
+            defer { release(descriptor) }
+            guard isOpen else { throw .cancelled }
+            do throws(RevocationError) { try connect(descriptor, to: address, before: deadline) } catch {
+                failure = error
+                continue
+            }
+            return try body(descriptor)
+        }
+        throw failure
+    }
+
+    /// Closes the socket while nobody can cut it.
+    private func release(_ descriptor: CInt) {
+        state.withLock { state in
+            close(descriptor)
+            if case .open = state { state = .none }
+        }
+    }
+
+    private static func makeSocket(_ family: CInt) throws(RevocationError) -> CInt {
+        #if canImport(Glibc)
+        let type = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        #else
+        let type = SOCK_STREAM
+        #endif
+        let descriptor = socket(family, type, 0)
+        guard descriptor >= 0 else { throw .notReached(String(cString: strerror(errno))) }
+        return descriptor
+    }
+
+    private func connect(
+        _ descriptor: CInt,
+        to address: PeerAddress,
+        before deadline: ContinuousClock.Instant
+    ) throws(RevocationError) {
+        let flags = fcntl(descriptor, F_GETFL)
+        guard fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0 else { throw Self.failure(errno) }
+        let result = address.bytes.withUnsafeBytes { bytes -> CInt in
+            guard let start = bytes.baseAddress else { return -1 }
+            let pointer = start.assumingMemoryBound(to: sockaddr.self)
+            #if canImport(Glibc)
+            return Glibc.connect(descriptor, pointer, socklen_t(bytes.count))
+            #else
+            return Darwin.connect(descriptor, pointer, socklen_t(bytes.count))
+            #endif
+        }
+        if result != 0 {
+            guard errno == EINPROGRESS else { throw Self.failure(errno) }
+            try wait(descriptor, before: deadline)
+            var (code, length) = (CInt(0), socklen_t(MemoryLayout<CInt>.size))
+            guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0, code == 0 else {
+                throw Self.failure(code)
+            }
+        }
+        // From here on the deadline cuts the connection.
+        guard fcntl(descriptor, F_SETFL, flags) == 0 else { throw Self.failure(errno) }
+    }
+
+    /// Waits until the socket is connected or will not be.
+    private func wait(_ descriptor: CInt, before deadline: ContinuousClock.Instant) throws(RevocationError) {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        while true {
+            let left = ContinuousClock.now.duration(to: deadline)
+            guard left > .zero else { throw .timeLimit }
+            let milliseconds = min(
+                100,
+                max(1, left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000)
+            )
+            let count = poll(&entry, 1, CInt(milliseconds))
+            if count > 0 { return }
+            guard count == 0 || errno == EINTR else { throw Self.failure(errno) }
+            if case .cut = state.withLock({ $0 }) { throw .cancelled }
+        }
+    }
+
+    private static func failure(_ code: CInt) -> RevocationError { .notReached(String(cString: strerror(code))) }
+}

@@ -1,0 +1,115 @@
+import CMS
+import Foundation
+import Synchronization
+
+/// Asks services on the network, within limits.
+public struct HTTPClient: Sendable {
+    /// How long one answer may take, looking up the name and connecting included.
+    public var timeLimit: Duration
+    /// The greatest answer that is taken, in bytes.
+    public var maximumCount: Int
+    /// Whether services in networks that are not public are asked, too.
+    public var allowsPrivateAddresses: Bool
+
+    public init(timeLimit: Duration = .seconds(5), maximumCount: Int = 10 << 20, allowsPrivateAddresses: Bool = false) {
+        self.timeLimit = timeLimit
+        self.maximumCount = maximumCount
+        self.allowsPrivateAddresses = allowsPrivateAddresses
+    }
+
+    /// Asks for what lies at `url`, or posts `content` there, and gives the DER element in the answer. A redirection is no
+    /// answer.
+    ///
+    /// Ends when the time is over or the task is cancelled, whatever the peer does.
+    public func ask(
+        _ url: ServiceURL,
+        posting content: (type: String, bytes: [UInt8])? = nil,
+        expecting type: String? = nil
+    ) async -> Result<[UInt8], RevocationError> {
+        let exchange = HTTPExchange(
+            host: url.authority,
+            path: url.path,
+            content: content,
+            expectedType: type,
+            maximumCount: maximumCount
+        )
+        let connection = Connection()
+        let answer = Answer()
+        let deadline = ContinuousClock.now + timeLimit
+        let alarm = Task {
+            try await Task.sleep(until: deadline, clock: .continuous)
+            answer.give(.failure(.timeLimit))
+            connection.cut()
+        }
+        defer { alarm.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                answer.wait(with: continuation)
+                let thread = Thread { answer.give(run(exchange, at: url, over: connection, before: deadline)) }
+                thread.start()
+            }
+        } onCancel: {
+            answer.give(.failure(.cancelled))
+            connection.cut()
+        }
+    }
+
+    /// The whole of it, on a thread of its own, as looking up names and libcrypto's HTTP block.
+    private func run(
+        _ exchange: HTTPExchange,
+        at url: ServiceURL,
+        over connection: Connection,
+        before deadline: ContinuousClock.Instant
+    ) -> Result<[UInt8], RevocationError> {
+        // A peer that ends early must not end us; the thread takes the signal with it.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        do throws(RevocationError) {
+            let all = try PeerAddress.all(of: url.host, port: url.port)
+            let addresses = allowsPrivateAddresses ? all : all.filter(\.isPublic)
+            guard !addresses.isEmpty || all.isEmpty else { throw .privateAddress }
+            let seconds = Int(timeLimit.components.seconds) + 1
+            let body = try connection.open(to: addresses, before: deadline) { socket throws(RevocationError) in
+                do throws(OpenSSLError) { return try exchange.perform(over: socket, seconds: seconds) } catch {
+                    let reasons = error.stack.map(\.reason).filter { !$0.isEmpty }
+                    throw .badAnswer(reasons.isEmpty ? "it ends too early" : reasons.joined(separator: "; "))
+                }
+            }
+            return .success(body)
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// An answer that somebody waits for; the first one counts.
+private final class Answer: Sendable {
+    typealias Value = Result<[UInt8], RevocationError>
+
+    private struct State {
+        var value: Value?
+        var continuation: CheckedContinuation<Value, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func wait(with continuation: CheckedContinuation<Value, Never>) {
+        let value = state.withLock { state in
+            if state.value == nil { state.continuation = continuation }
+            return state.value
+        }
+        if let value { continuation.resume(returning: value) }
+    }
+
+    func give(_ value: Value) {
+        let continuation = state.withLock { state in
+            guard state.value == nil else { return nil as CheckedContinuation<Value, Never>? }
+            state.value = value
+            defer { state.continuation = nil }
+            return state.continuation
+        }
+        continuation?.resume(returning: value)
+    }
+}

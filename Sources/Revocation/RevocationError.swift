@@ -1,0 +1,27 @@
+/// Why a service did not answer.
+public enum RevocationError: Error, Hashable, Sendable {
+    /// It answered with nothing that can be used, for this reason.
+    case badAnswer(String)
+    case cancelled
+    /// The name stands for no address, or nobody accepts a connection there, for this reason.
+    case notReached(String)
+    /// It is no http URL that is asked.
+    case notAsked
+    /// It lies in a private network, and those are not asked.
+    case privateAddress
+    /// It did not answer in time.
+    case timeLimit
+}
+
+extension RevocationError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .badAnswer(let why): "its answer cannot be used: \(why)"
+        case .cancelled: "cancelled"
+        case .notReached(let why): "cannot be reached: \(why)"
+        case .notAsked: "is no http URL"
+        case .privateAddress: "not asked, as it is in a private network (setting revocation.private-addresses)"
+        case .timeLimit: "no answer in time"
+        }
+    }
+}

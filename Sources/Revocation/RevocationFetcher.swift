@@ -1,0 +1,105 @@
+public import CMS
+public import Foundation
+
+/// Asks the services that certificates name: the responder first, and where it does not tell, the lists.
+///
+/// Asking tells the authority, and whoever watches the network, that somebody reads such mail; so nobody makes one without
+/// the user's word. Nothing is asked twice in the lifetime of a value.
+public actor RevocationFetcher: RevocationSource {
+    /// A service that gave no answer, and why.
+    public struct Outage: Hashable, Sendable {
+        public let url: String
+        public let error: RevocationError
+    }
+
+    /// The most questions that are asked in the lifetime of a value.
+    public static let maximumQuestions = 256
+
+    private struct Question: Hashable {
+        let url: String
+        let request: OCSPRequest?
+    }
+
+    private let client: HTTPClient
+    private var answers: [Question: Result<[UInt8], RevocationError>] = [:]
+    /// The services that gave no answer so far, in their order.
+    public private(set) var outages: [Outage] = []
+    /// The lists that were fetched and are what they should be, for keeping.
+    public private(set) var certificateLists: [CertificateList] = []
+
+    public init(_ client: HTTPClient = HTTPClient()) { self.client = client }
+
+    public func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
+        var evidence = RevocationEvidence()
+        for place in places where place + 1 < chain.count && !Task.isCancelled {
+            let (certificate, issuer) = (chain[place], chain[place + 1])
+            if let response = await response(about: certificate, issuedBy: issuer, at: date) {
+                evidence.responses.append(response)
+            } else {
+                evidence.certificateLists += await lists(for: certificate, issuedBy: issuer)
+            }
+        }
+        return evidence
+    }
+
+    /// The first response that says something that counts.
+    private func response(
+        about certificate: Certificate,
+        issuedBy issuer: Certificate,
+        at date: Date
+    ) async -> OCSPResponse? {
+        let services = certificate.revocationServices
+        guard !services.responders.isEmpty, let request = try? OCSPRequest(about: certificate, issuedBy: issuer) else {
+            return nil
+        }
+        for text in services.responders {
+            guard let der = await ask(Question(url: text, request: request)) else { continue }
+            let response = OCSPResponse(der: der)
+            if response.speaks(of: certificate, issuedBy: issuer, at: date) { return response }
+            note(text, .badAnswer("it is not about this certificate, not current, or by nobody who may speak for it"))
+        }
+        return nil
+    }
+
+    /// All lists that can be had: they may be parts of one another.
+    private func lists(for certificate: Certificate, issuedBy issuer: Certificate) async -> [CertificateList] {
+        var lists: [CertificateList] = []
+        for text in certificate.revocationServices.lists {
+            guard let der = await ask(Question(url: text, request: nil)) else { continue }
+            do throws(CMSError) {
+                let list = try CertificateList(der: der)
+                // One by another issuer may be an indirect one, which only the chain's verification can tell.
+                guard !list.issuer.matches(issuer.subject) || list.isSigned(by: issuer) else {
+                    note(text, .badAnswer("a revocation list that its issuer did not sign"))
+                    continue
+                }
+                lists.append(list)
+                if list.isSigned(by: issuer), !certificateLists.contains(list) { certificateLists.append(list) }
+            } catch {
+                note(text, .badAnswer("no revocation list"))
+            }
+        }
+        return lists
+    }
+
+    private func ask(_ question: Question) async -> [UInt8]? {
+        if let known = answers[question] { return try? known.get() }
+        guard answers.count < Self.maximumQuestions else { return nil }
+        guard let url = ServiceURL(question.url) else {
+            // A directory (ldap) beside a web server is usual, and no outage.
+            if !question.url.lowercased().hasPrefix("ldap") { note(question.url, .notAsked) }
+            return nil
+        }
+        let content = question.request.map { (type: "application/ocsp-request", bytes: $0.der) }
+        let type = question.request.map { _ in "application/ocsp-response" }
+        let answer = await client.ask(url, posting: content, expecting: type)
+        if case .failure(let error) = answer { note(question.url, error) }
+        if answer != .failure(.cancelled) { answers[question] = answer }
+        return try? answer.get()
+    }
+
+    private func note(_ url: String, _ error: RevocationError) {
+        let outage = Outage(url: url, error: error)
+        if !outages.contains(outage) { outages.append(outage) }
+    }
+}
