@@ -61,25 +61,3 @@ public struct MessageControls: Sendable {
         return try AddressList(field: field).addresses
     }
 }
-
-/// A source with another beginning.
-private struct RewrittenSource: ByteSource {
-    private let head: MemorySource
-    private let base: any ByteSource
-    private let start: Int
-
-    var count: Int { head.count + base.count - start }
-
-    init(_ head: [UInt8], _ base: any ByteSource, after start: Int) {
-        self.head = MemorySource(head)
-        self.base = base
-        self.start = start
-    }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
-        offset < head.count
-            ? try head.read(into: buffer, at: offset) : try base.read(into: buffer, at: offset - head.count + start)
-    }
-
-    func checkUnchanged() throws(StreamError) { try base.checkUnchanged() }
-}

@@ -12,16 +12,17 @@ public struct MessageWish: Hashable, Sendable {
 
     /// Reads `encrypt=require; sign=never`, the body of an X-SMIME field or the meaning of a subject tag.
     ///
-    /// Blanks, commas for semicolons, letters of either case, `yes`, `no` and a bare `encrypt` are understood. What is
-    /// said of neither axis is passed over. A level that cannot be read is taken for `require`: a slip of the pen must
+    /// Blanks, commas for semicolons, colons for equals signs, letters of either case, `yes`, `no` and a bare `encrypt` are
+    /// understood; a bare `require` is for both axes. What is said of neither axis is passed over. A level that cannot be read is taken for `require`: a slip of the pen must
     /// not send in clear what somebody wanted to protect.
     public init(parsing text: String) {
         for piece in text.split(whereSeparator: { $0 == ";" || $0 == "," || $0.isNewline }) {
-            let sides = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let sides = piece.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "=" || $0 == ":" }
             let value = sides.count == 2 ? Self.level(Self.word(sides[1])) : .require
             switch Self.word(sides[0]) {
             case "encrypt": encrypt = Self.stricter(encrypt, value)
             case "sign": sign = Self.stricter(sign, value)
+            case "require", "required": (sign, encrypt) = (.require, .require)
             default: break
             }
         }

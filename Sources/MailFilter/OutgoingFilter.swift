@@ -1,4 +1,4 @@
-import CMS
+public import CMS
 public import Foundation
 public import Keystore
 public import MIME
@@ -9,47 +9,81 @@ public import Streams
 public struct OutgoingFilter: Sendable {
     private let store: Store
     private let time: Date
-    private let systemAnchors: Bool
     private let flags: MessageWish
     private let tags: SubjectTags
+    private let ciphers: CipherPreferences
+    private let heedsMessages: Bool
+    private let gateway: Gateway?
+    private let lookup: RecipientLookup
+    private let warn: @Sendable (String) -> Void
 
     /// A filter that asks `store` for rules, keys and certificates, and judges these at `time`.
     ///
     /// - Parameters:
     ///   - systemAnchors: whether the system's trust anchors count.
+    ///   - sources: where recipients' certificates are looked up that the store does not have.
+    ///   - terms: how strictly recipients' certificates are judged.
+    ///   - revocation: who is asked about revocation where nothing at hand tells.
     ///   - flags: what stands above all rules.
     ///   - tags: what subjects may ask for.
+    ///   - ciphers: what is encrypted with where nothing is known.
+    ///   - heedsMessages: whether messages may ask for anything at all.
+    ///   - gateway: who marks the messages that are changed; nil leaves no mark.
+    ///   - warn: is told of sources that cannot be asked.
     public init(
         store: Store,
         time: Date,
         systemAnchors: Bool,
+        sources: [any CertificateSource] = [],
+        terms: TrustTerms = TrustTerms(),
+        revocation: (any RevocationSource)? = nil,
         flags: MessageWish = MessageWish(),
-        tags: SubjectTags = .standard
+        tags: SubjectTags = .standard,
+        ciphers: CipherPreferences = CipherPreferences(),
+        heedsMessages: Bool = true,
+        gateway: Gateway? = nil,
+        warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.store = store
         self.time = time
-        self.systemAnchors = systemAnchors
         self.flags = flags
         self.tags = tags
+        self.ciphers = ciphers
+        self.heedsMessages = heedsMessages
+        self.gateway = gateway
+        self.warn = warn
+        lookup = RecipientLookup(
+            store: store,
+            sources: sources,
+            systemAnchors: systemAnchors,
+            terms: terms,
+            revocation: revocation
+        )
     }
 
     /// What happens to the message in `source` that `sender` sends to `recipients`.
     ///
-    /// - Parameter sender: nil for the null sender, of bounces.
-    /// - Throws: `MIMEError` for a message that cannot be read, `KeystoreError`, and what reading throws.
+    /// - Throws: `MIMEError` for a message that cannot be read, `GatewayError.loop` for one that we changed too often,
+    ///   `KeystoreError`, and what reading throws.
     public func plan(
         _ source: any ByteSource,
-        from sender: EmailAddress?,
+        from sender: EnvelopeSender,
         to recipients: [EmailAddress]
     ) async throws -> OutgoingPlan {
         let (controls, found) = try await judge(source, from: sender, to: recipients)
+        let changes = found.decisions.contains { $0.action.isChange }
+        let marked = changes ? try gateway?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action == .sign || $0.action == .signAndEncrypt }
         return OutgoingPlan(
             source: controls.source,
+            changed: marked ?? controls.source,
             decisions: found.decisions,
             visible: try controls.visibleRecipients(),
-            certificates: found.certificates,
-            signer: signs ? try await signer(found.signer) : nil,
+            parties: found.parties,
+            ciphers: ciphers,
+            senders: [sender.address, found.signing.account].compactMap(\.self),
+            signer: signs ? try await found.signing.signer(in: store) : nil,
+            headers: try await store.headerPolicy(for: sender.address),
             time: time
         )
     }
@@ -59,7 +93,7 @@ public struct OutgoingFilter: Sendable {
     /// - Throws: as `plan`
     public func decisions(
         on source: any ByteSource,
-        from sender: EmailAddress?,
+        from sender: EnvelopeSender,
         to recipients: [EmailAddress]
     ) async throws -> [PolicyDecision] {
         try await judge(source, from: sender, to: recipients).verdict.decisions
@@ -73,20 +107,21 @@ public struct OutgoingFilter: Sendable {
         authors: [EmailAddress],
         to recipients: [EmailAddress]
     ) async throws -> [PolicyDecision] {
-        try await judge(from: sender, authors: authors, to: recipients).decisions
+        try await judge(from: sender, authors: authors, to: recipients, kind: sender == nil ? .bounce : nil).decisions
     }
 
     private func judge(
         _ source: any ByteSource,
-        from sender: EmailAddress?,
+        from sender: EnvelopeSender,
         to recipients: [EmailAddress]
     ) async throws -> (controls: MessageControls, verdict: Verdict) {
         let controls = try MessageControls(of: source, tags: tags)
         let verdict = try await judge(
-            from: sender,
+            from: sender.address,
             authors: controls.authors(),
             to: recipients,
-            wish: controls.wish,
+            wish: heedsMessages ? controls.wish : MessageWish(),
+            kind: Policy.Kind(of: controls.message.header, isFromNobody: sender == .null),
             protection: ExistingProtection(of: controls.message, in: controls.source)
         )
         return (controls, verdict)
@@ -95,89 +130,53 @@ public struct OutgoingFilter: Sendable {
     /// The decisions, and what they were made with.
     private struct Verdict {
         let decisions: [PolicyDecision]
-        let certificates: [EmailAddress: Certificate]
-        let signer: Certificate?
+        let parties: [EmailAddress: CipherNegotiation.Party]
+        let signing: SigningStanding
     }
 
+    /// Decides by one snapshot of the store: rules, accounts, keys and certificates are of the same moment.
     private func judge(
         from sender: EmailAddress?,
         authors: [EmailAddress],
         to recipients: [EmailAddress],
         wish: MessageWish = MessageWish(),
+        kind: Policy.Kind? = nil,
         protection: ExistingProtection = .unprotected
     ) async throws -> Verdict {
         var seen: Set<EmailAddress> = []
         let recipients = recipients.filter { seen.insert($0).inserted }
-        let account = try await account(of: sender)
-        let signing = try await signingCertificate(of: account, for: authors)
-        let choices = try await store.recipients.choices(for: recipients, at: time, systemAnchors: systemAnchors)
+        let time = time
+        let (answer, (rules, signing)) = try await lookup.choices(
+            for: recipients.map { AddressScope($0) },
+            at: time
+        ) { snapshot in
+            let signing = try SigningStanding(of: sender, for: authors, at: time, in: snapshot)
+            let senders = [sender, signing.account].compactMap(\.self)
+            return (try snapshot.rules(forSenders: senders, recipients: recipients, kind: kind), signing)
+        }
+        answer.warnings.forEach(warn)
         var question = PolicyQuestion(
             sender: sender,
-            account: account?.address,
-            rules: try await store.policy.rules(
-                forSenders: [sender, account?.address].compactMap(\.self),
-                recipients: recipients
-            ),
+            account: signing.account,
+            rules: rules,
             flags: flags,
             message: wish,
+            kind: kind,
             protection: protection,
             signing: signing.standing,
             encryption: [:]
         )
-        var certificates: [EmailAddress: Certificate] = [:]
-        for choice in choices {
-            certificates[choice.address] = choice.selected?.certificate
-            question.encryption[choice.address] = choice.selected == nil ? .missing(why: choice.whyNone) : .usable
+        var parties: [EmailAddress: CipherNegotiation.Party] = [:]
+        for (recipient, choice) in zip(recipients, answer.choices) {
+            parties[recipient] = choice.selected.map {
+                CipherNegotiation.Party(name: "\(recipient)", certificate: $0.certificate, known: $0)
+            }
+            question.encryption[recipient] = choice.selected == nil ? .missing(why: choice.whyNone) : .usable
         }
         return Verdict(
             decisions: recipients.map { PolicyDecision(for: $0, question) },
-            certificates: certificates,
-            signer: signing.certificate
-        )
-    }
-
-    private func account(of address: EmailAddress?) async throws -> Account? {
-        guard let address else { return nil }
-        do throws(KeystoreError) {
-            return try await store.accounts.account(for: address)
-        } catch .unknownAccount {
-            return nil
-        }
-    }
-
-    /// The certificate that `account` signs mail of `authors` with.
-    ///
-    /// Who may send as one account does not thereby get the signature of another one, whatever From says.
-    private func signingCertificate(
-        of account: Account?,
-        for authors: [EmailAddress]
-    ) async throws -> (standing: PolicyQuestion.Standing, certificate: Certificate?) {
-        guard let account else { return (.missing(why: "no such account"), nil) }
-        guard !authors.isEmpty else {
-            return (.missing(why: "the message is from nobody or has several From fields"), nil)
-        }
-        for author in authors {
-            let isOwn = try await self.account(of: author)?.address == account.address
-            let identity = IdentitySelection.current(
-                of: account.identities.filter { isOwn || $0.certificate.names(author) },
-                for: author,
-                purpose: .signing,
-                at: time
-            )
-            if let identity { return (.usable, identity.certificate) }
-        }
-        let names = authors.map(\.text).joined(separator: ", ")
-        return (.missing(why: "the account \(account.address) has no valid certificate for From \(names)"), nil)
-    }
-
-    private func signer(_ certificate: Certificate?) async throws -> SignedDataWriter.Signer? {
-        guard let certificate else { return nil }
-        let keyed = try await store.accounts.identity(certificate.fingerprint)
-        return SignedDataWriter.Signer(
-            key: keyed.key,
-            certificate: keyed.certificate,
-            chain: try await store.anchors.chain(above: keyed.certificate),
-            digest: .sha256
+            parties: parties,
+            signing: signing
         )
     }
 }

@@ -21,24 +21,43 @@ public struct OutgoingPlan: Sendable {
     public let messages: [Message]
 
     private let source: any ByteSource
-    private let certificates: [EmailAddress: Certificate]
+    private let parties: [EmailAddress: CipherNegotiation.Party]
+    private let ciphers: CipherPreferences
+    private let senders: [EmailAddress]
+    /// The message as it is signed and encrypted, with our mark.
+    private let changed: any ByteSource
     private let signer: SignedDataWriter.Signer?
+    private let headers: HeaderPolicy
     private let time: Date
 
     init(
         source: any ByteSource,
+        changed: any ByteSource,
         decisions: [PolicyDecision],
         visible: Set<EmailAddress>,
-        certificates: [EmailAddress: Certificate],
+        parties: [EmailAddress: CipherNegotiation.Party],
+        ciphers: CipherPreferences,
+        senders: [EmailAddress],
         signer: SignedDataWriter.Signer?,
+        headers: HeaderPolicy,
         time: Date
     ) {
         self.source = source
+        self.changed = changed
         self.decisions = decisions
-        self.certificates = certificates
+        self.parties = parties
+        self.ciphers = ciphers
+        self.senders = senders
         self.signer = signer
+        self.headers = headers
         self.time = time
-        messages = Self.messages(decisions, visible)
+        messages = Self.messages(decisions, visible).flatMap { message in
+            // Whoever cannot read what the others can gets a message alone.
+            let preferences = ciphers.preferences(from: senders, to: message.recipients)
+            let readers = message.recipients.compactMap { parties[$0] }
+            let isCommon = !message.action.encrypts || (try? CipherNegotiation(for: readers, preferences)) != nil
+            return isCommon ? [message] : message.recipients.map { Message(recipients: [$0], action: message.action) }
+        }
     }
 
     /// The decisions for those who get nothing because it goes back to its sender.
@@ -74,7 +93,7 @@ public struct OutgoingPlan: Sendable {
             try source.reader().copy(to: sink)
             try source.checkUnchanged()
         case .sign:
-            try MessageProtector(source).sign(by: try aSigner(), as: .detached, at: time, to: sink)
+            try MessageProtector(changed, headers: headers).sign(by: try aSigner(), as: .detached, at: time, to: sink)
         case .encrypt:
             try encrypt(message, nil, to: sink)
         case .signAndEncrypt:
@@ -88,17 +107,32 @@ public struct OutgoingPlan: Sendable {
         _ signer: (SignedDataWriter.Signer, MessageProtector.SignatureForm)?,
         to sink: any ByteSink
     ) throws {
-        let recipients = try message.recipients.map { address in
+        let readers = try message.recipients.map { address in
             // Decided to be there. All of them can read it, or nobody gets it.
-            guard let certificate = certificates[address] else { throw KeystoreError.unknownRecipient(address) }
-            return Recipient(certificate, rsaWrapping: .oaep)
+            guard let party = parties[address] else {
+                throw KeystoreError.unknownRecipient(AddressScope(address))
+            }
+            return party
         }
-        try MessageProtector(source)
-            .encrypt(to: recipients, cipher: .aes256GCM, signedBy: signer, at: time, to: sink)
+        let negotiation = try CipherNegotiation(
+            for: readers,
+            ciphers.preferences(from: senders, to: message.recipients)
+        )
+        try MessageProtector(changed, headers: headers).encrypt(
+            to: negotiation.recipients,
+            cipher: negotiation.cipher,
+            signedBy: signer,
+            at: time,
+            to: sink
+        )
     }
 
     private func aSigner() throws -> SignedDataWriter.Signer {
         guard let signer else { throw SMIMEError.malformed("nobody to sign it") }
         return signer
     }
+}
+
+extension PolicyDecision.Action {
+    fileprivate var encrypts: Bool { self == .encrypt || self == .signAndEncrypt }
 }

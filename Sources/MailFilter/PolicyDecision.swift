@@ -15,6 +15,9 @@ public struct PolicyDecision: Hashable, Sendable {
         case plain
         case sign
         case signAndEncrypt = "sign+encrypt"
+
+        /// Whether another message comes of it.
+        public var isChange: Bool { self == .encrypt || self == .sign || self == .signAndEncrypt }
     }
 
     public let recipient: EmailAddress
@@ -36,11 +39,12 @@ public struct PolicyDecision: Hashable, Sendable {
             question.rules,
             recipient: recipient,
             sender: question.sender,
-            account: question.account
+            account: question.account,
+            kind: question.kind
         )
-        let sign = AxisDecision("sign", \.sign, \.sign, precedence, question)
-        let encrypt = AxisDecision("encrypt", \.encrypt, \.encrypt, precedence, question)
-        let outcome = Outcome(recipient, sign.level, encrypt.level, precedence.missing, question)
+        let sign = AxisDecision("sign", \.sign, precedence.signing, question)
+        let encrypt = AxisDecision("encrypt", \.encrypt, precedence.encryption, question)
+        let outcome = Outcome(recipient, sign.level, encrypt.level, precedence, question)
         self.recipient = recipient
         self.sign = sign.level
         self.encrypt = encrypt.level
@@ -50,6 +54,11 @@ public struct PolicyDecision: Hashable, Sendable {
     }
 }
 
+extension Policy.Rule {
+    /// What reasons call it.
+    fileprivate var title: String { scope == .global ? "the global rule" : "the rule for \(scope)" }
+}
+
 /// How much is wanted of signing, or of encryption.
 private struct AxisDecision {
     private(set) var level: Policy.Level
@@ -57,25 +66,24 @@ private struct AxisDecision {
 
     init(
         _ name: String,
-        _ ruleAxis: KeyPath<Policy.Rule, Policy.Level?>,
-        _ wishAxis: KeyPath<MessageWish, Policy.Level?>,
-        _ precedence: RulePrecedence,
+        _ axis: KeyPath<MessageWish, Policy.Level?>,
+        _ choice: RulePrecedence.Choice,
         _ question: PolicyQuestion
     ) {
-        if let flag = question.flags[keyPath: wishAxis] {
+        if let flag = question.flags[keyPath: axis] {
             level = flag
             reasons = ["\(name)=\(flag.rawValue): the command line says so"]
             return
         }
-        let (base, rule) = precedence.deciding(ruleAxis)
+        let (base, rule) = (choice.level, choice.rule)
         level = base
-        let isOwn = rule?[keyPath: ruleAxis] != nil
-        let origin = rule.map {
-            ($0.scope == .global ? "the global rule" : "the rule for \($0.scope)")
-                + (isOwn ? "" : ", which leaves the built-in level")
+        reasons = ["\(name)=\(base.rawValue): \(Self.origin(of: choice, axis, question))"]
+        guard let wish = question.message[keyPath: axis], wish != base else { return }
+        guard question.account != nil else {
+            let who = question.sender.map(\.text) ?? "the null sender"
+            reasons.append("\(name)=\(wish.rawValue) in the message does not count: \(who) is no account")
+            return
         }
-        reasons = ["\(name)=\(base.rawValue): \(origin ?? "built in, no rule speaks of it")"]
-        guard let wish = question.message[keyPath: wishAxis], wish != base else { return }
         let bound = rule?.override ?? .any
         level = bound.bounded(base, wish: wish)
         reasons.append(
@@ -83,6 +91,18 @@ private struct AxisDecision {
                 ? "\(name)=\(wish.rawValue): the message asks for it"
                 : "\(name)=\(wish.rawValue) in the message does not count: override \(bound.rawValue)"
         )
+    }
+
+    /// Where the level comes from.
+    private static func origin(
+        of choice: RulePrecedence.Choice,
+        _ axis: KeyPath<MessageWish, Policy.Level?>,
+        _ question: PolicyQuestion
+    ) -> String {
+        if choice.isOfKind, let kind = question.kind { return "built in for \(kind.plural)" }
+        guard let rule = choice.rule else { return "built in, no rule speaks of it" }
+        let isOwn = MessageWish(sign: rule.sign, encrypt: rule.encrypt)[keyPath: axis] != nil
+        return rule.title + (isOwn ? "" : ", which leaves the built-in level")
     }
 }
 
@@ -96,26 +116,33 @@ private struct Outcome {
         _ recipient: EmailAddress,
         _ sign: Policy.Level,
         _ encrypt: Policy.Level,
-        _ missing: Policy.Missing,
+        _ precedence: RulePrecedence,
         _ question: PolicyQuestion
     ) {
+        let missing = precedence.missing
+        let resigns = precedence.protected == .resign && question.protection != .unprotected && sign != .never
         switch question.protection {
-        case .encrypted:
+        case .encrypted where !resigns:
             reasons = ["the message is encrypted already and goes as it is"]
             return
-        case .signed where encrypt != .require:
+        case .signed where encrypt != .require && !resigns:
             reasons = ["the message is signed already and goes as it is"]
             return
-        case .signed, .unprotected: break
+        case .encrypted, .signed, .unprotected: break
         }
         let isSigned = question.protection == .signed
-        if isSigned { reasons.append("the message is signed already") }
-        let doesSign = !isSigned && can(sign, question.signing, "identity to sign with", question.sender)
+        if question.protection != .unprotected {
+            let what = isSigned ? "signed" : "encrypted"
+            reasons.append("the message is \(what) already" + (resigns ? ", and is to be signed again" : ""))
+        }
+        let doesSign =
+            (resigns || !isSigned) && can(sign, question.signing, "identity to sign with", question.sender)
         let standing = question.encryption[recipient] ?? .missing(why: "none is known")
-        let doesEncrypt = can(encrypt, standing, "certificate", recipient)
+        let doesEncrypt = question.protection != .encrypted && can(encrypt, standing, "certificate", recipient)
         guard obstacles.isEmpty else {
-            action = missing == .bounce ? .bounce : .deferral
-            reasons.append("what is required cannot be done: \(missing.rawValue)")
+            action = missing.way == .bounce ? .bounce : .deferral
+            let origin = missing.rule.map { ", by \($0.title)" } ?? ""
+            reasons.append("what is required cannot be done: \(missing.way.rawValue)\(origin)")
             return
         }
         action =

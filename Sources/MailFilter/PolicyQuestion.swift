@@ -18,8 +18,10 @@ public struct PolicyQuestion: Sendable {
     public var rules: [Policy.Rule]
     /// What the command line says.
     public var flags: MessageWish
-    /// What the message says.
+    /// What the message says, which counts only if its sender is an account.
     public var message: MessageWish
+    /// What the message is, if no person wrote it to another.
+    public var kind: Policy.Kind?
     /// How the message is protected already.
     public var protection: ExistingProtection
     /// Whether the message can be signed.
@@ -33,6 +35,7 @@ public struct PolicyQuestion: Sendable {
         rules: [Policy.Rule],
         flags: MessageWish = MessageWish(),
         message: MessageWish = MessageWish(),
+        kind: Policy.Kind? = nil,
         protection: ExistingProtection = .unprotected,
         signing: Standing,
         encryption: [EmailAddress: Standing]
@@ -42,6 +45,7 @@ public struct PolicyQuestion: Sendable {
         self.rules = rules
         self.flags = flags
         self.message = message
+        self.kind = kind
         self.protection = protection
         self.signing = signing
         self.encryption = encryption

@@ -1,0 +1,22 @@
+public import CMS
+public import Keystore
+public import SMIME
+
+extension CipherNegotiation.Party {
+    /// Somebody else, with what is known of them; nil if nothing is.
+    public init(name: String, certificate: Certificate, known: KnownRecipient?) {
+        // Whoever reads with a key of this store reads what we read.
+        let isOurs = known?.source == .identity
+        self.init(
+            name: name,
+            certificate: certificate,
+            capabilities: isOurs ? SMIMECapability.ours : known?.announced,
+            isOurs: isOurs
+        )
+    }
+
+    /// Ourselves: we read whatever we write.
+    public init(name: String, ours certificate: Certificate) {
+        self.init(name: name, certificate: certificate, capabilities: SMIMECapability.ours, isOurs: true)
+    }
+}

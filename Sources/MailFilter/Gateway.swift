@@ -1,0 +1,97 @@
+import Foundation
+import MIME
+import Streams
+
+/// What keeps a gateway from passing a message on.
+public enum GatewayError: Error, Equatable, Sendable {
+    /// We changed it too often already.
+    case loop(passes: Int)
+}
+
+/// The host that a filter works on: what it calls itself, and what others must not call themselves.
+///
+/// RFC 8601 §2.5
+public struct Gateway: Sendable {
+    /// How often one message is changed by the same gateway. Out and in is twice; list servers send it round again.
+    public static let maximumPasses = 8
+    /// The field that counts how often we changed a message.
+    static let loopField = "X-SMIME-Filtered"
+
+    /// The authserv-id.
+    public let name: String
+    /// The names that mean us, in lower case and with A-labels.
+    private let claims: Set<String>
+
+    /// - Parameter name: the authserv-id; the host's full name if nil.
+    public init(name: String? = nil, host: HostName = HostName()) {
+        self.name = name ?? host.full
+        claims = Set([self.name, host.full, host.bare].map(Self.folded))
+    }
+
+    /// Whether `text` is one of our names, however it is written.
+    func isUs(_ text: String) -> Bool { claims.contains(Self.folded(text)) }
+
+    /// The message in `source`, whose header is `header`, with our count raised by one.
+    ///
+    /// - Throws: `GatewayError.loop`
+    func marked(_ source: any ByteSource, _ header: HeaderBlock) throws(GatewayError) -> any ByteSource {
+        var edit = HeaderEdit(added: [try mark(on: header)])
+        edit.replacement = { isMark($0) ? [] : Array($0.rawBytes) }
+        return edit.apply(to: source, header)
+    }
+
+    /// The field that says how often we have changed the message with `header`, this time included.
+    func mark(on header: HeaderBlock) throws(GatewayError) -> NewField {
+        let passes = header.all(Self.loopField).filter(isMark).map(Self.count).max() ?? 0
+        guard passes < Self.maximumPasses else { throw .loop(passes: passes) }
+        return NewField(Self.loopField, "\(name); count=\(passes + 1)")
+    }
+
+    /// Whether `field` is our count.
+    func isMark(_ field: HeaderField) -> Bool {
+        guard field.isNamed(Self.loopField) else { return false }
+        return isUs(String(field.value.prefix { $0 != ";" }))
+    }
+
+    private static func count(_ field: HeaderField) -> Int {
+        let digits = field.value.drop { $0 != "=" }.dropFirst().prefix { $0.isASCII && $0.isNumber }
+        return Int(digits) ?? (digits.isEmpty ? 0 : maximumPasses)
+    }
+
+    private static func folded(_ text: String) -> String {
+        var text = text.trimmingCharacters(in: .whitespaces).lowercased()
+        while text.hasSuffix(".") { text.removeLast() }
+        return (try? EmailAddress("postmaster@\(text)"))?.asciiDomain ?? text
+    }
+}
+
+/// What the machine is called.
+public struct HostName: Sendable {
+    /// With its domain, where that is known.
+    public let full: String
+    /// Without its domain.
+    public var bare: String { String(full.prefix { $0 != "." }) }
+
+    public init(_ full: String) { self.full = full }
+
+    /// The name of this machine; the domain is looked up as hostname(1) does if the name has none.
+    public init() {
+        var buffer = [CChar](repeating: 0, count: 256)
+        let name = gethostname(&buffer, buffer.count - 1) == 0 ? Self.text(buffer) : "localhost"
+        full = name.contains(".") ? name : Self.canonical(name) ?? name
+    }
+
+    private static func canonical(_ name: String) -> String? {
+        var hints = addrinfo()
+        hints.ai_flags = AI_CANONNAME
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(name, nil, &hints, &found) == 0, let found else { return nil }
+        defer { freeaddrinfo(found) }
+        let text = found.pointee.ai_canonname.map { String(cString: $0) }
+        return text.flatMap { $0.contains(".") ? $0 : nil }
+    }
+
+    private static func text(_ buffer: [CChar]) -> String {
+        String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+/// A program that is started with descriptors of ours as its streams, and waited for.
+///
+/// The words go to the program as they are; no shell reads them.
+package struct ChildProgram {
+    /// What the program is in the file system, which may differ from its first word.
+    package let path: String
+    package let words: [String]
+    package var standardInput: Int32 = -1
+    /// For standard error, too, unless that is given.
+    package var standardOutput: Int32 = -1
+    /// Whether it lives on when we, and all that belongs to our session, are ended.
+    package var hasOwnSession = false
+
+    package init(
+        path: String,
+        words: [String],
+        standardInput: Int32 = -1,
+        standardOutput: Int32 = -1,
+        hasOwnSession: Bool = false
+    ) {
+        self.path = path
+        self.words = words
+        self.standardInput = standardInput
+        self.standardOutput = standardOutput
+        self.hasOwnSession = hasOwnSession
+    }
+
+    /// How a program ended.
+    package enum Ending: Equatable {
+        case exited(Int32)
+        case signalled(Int32)
+    }
+
+    /// Starts the program and waits for its end.
+    ///
+    /// - Throws: `TransportError` if it cannot be started.
+    package func run() throws(TransportError) -> Ending {
+        let identifier = try spawn()
+        var status: Int32 = 0
+        while waitpid(identifier, &status, 0) < 0 {
+            guard errno == EINTR else { throw TransportError("\(path): lost: \(String(cString: strerror(errno)))") }
+        }
+        let signal = status & 0x7F
+        return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
+    }
+
+    private func spawn() throws(TransportError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (stream, descriptor) in [(0, standardInput), (1, standardOutput), (2, standardOutput)] as [(Int32, Int32)] {
+            if descriptor >= 0 {
+                posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
+            } else {
+                posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", stream == 0 ? O_RDONLY : O_WRONLY, 0)
+            }
+        }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        Self.resetSignals(&attributes, hasOwnSession)
+
+        var identifier = pid_t()
+        let words = words.map { strdup($0) }
+        defer { for word in words { free(word) } }
+        let code = posix_spawn(&identifier, path, &actions, &attributes, words + [nil], environ)
+        guard code == 0 else { throw TransportError("\(path): cannot be started: \(String(cString: strerror(code)))") }
+        return identifier
+    }
+
+    /// What we do with signals is not for others to inherit.
+    private static func resetSignals(_ attributes: inout posix_spawnattr_t, _ hasOwnSession: Bool) {
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        sigaddset(&defaults, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        posix_spawnattr_setsigmask(&attributes, &blocked)
+        let flags = Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK)
+        posix_spawnattr_setflags(&attributes, hasOwnSession ? flags | newSession : flags)
+    }
+
+    #if os(Linux)
+    private static let newSession = Int16(0x80)  // POSIX_SPAWN_SETSID, which needs _GNU_SOURCE
+    #else
+    private static let newSession = Int16(POSIX_SPAWN_SETSID)
+    #endif
+}

@@ -1,0 +1,72 @@
+public import Foundation
+public import Keystore
+public import Streams
+
+/// The messages that came of one, finished and ready to be sent.
+///
+/// Nothing is computed any more: all that can still fail is the transport and the journal. Who has got a message is in
+/// the journal before the next one is sent.
+public struct HandOver: Sendable {
+    /// One message, and who gets it.
+    public struct Message: Sendable {
+        public let file: SpooledFile
+        public let recipients: [String]
+
+        public init(_ file: SpooledFile, to recipients: [String]) {
+            self.file = file
+            self.recipients = recipients
+        }
+    }
+
+    /// The envelope sender; empty for the null sender.
+    public let sender: String
+    public let messages: [Message]
+
+    public init(from sender: String, _ messages: [Message]) {
+        self.sender = sender
+        self.messages = messages
+    }
+
+    /// Sends the messages in order; with a journal, to those only who have not got theirs, and nothing while another
+    /// process does so.
+    ///
+    /// - Parameters:
+    ///   - entry: how the journal of `store` knows the message; nil for no journal.
+    ///   - patience: after a failure, how many seconds the journal may take to be writable again.
+    /// - Throws: `TransportError`, `KeystoreError`; what was sent until then is in the journal.
+    public func run(
+        through transport: any MailTransport,
+        rememberingIn store: Store?,
+        as entry: HandOverJournal.Entry?,
+        at time: Date,
+        patience: Int = 60
+    ) async throws {
+        guard let store, let entry else {
+            for message in messages { try transport.send(message.file, from: sender, to: message.recipients) }
+            return
+        }
+        let lock = try HandOverLock(store.location, for: entry)
+        var unrecorded: [String] = []
+        do {
+            for message in messages {
+                let waiting = try await store.journal.waiting(message.recipients, for: entry)
+                guard !waiting.isEmpty else { continue }
+                try transport.send(message.file, from: sender, to: waiting)
+                unrecorded += waiting
+                // What cannot be written down now is no reason to keep the others waiting: if all is sent, there will be
+                // no second attempt that could miss it.
+                do { try await store.journal.record(unrecorded, of: entry, at: time) } catch { continue }
+                unrecorded = []
+            }
+        } catch {
+            // Now there will be one, which must know of those who have got theirs.
+            for _ in 0..<patience where !unrecorded.isEmpty {
+                try? await Task.sleep(for: .seconds(1))
+                do { try await store.journal.record(unrecorded, of: entry, at: time) } catch { continue }
+                unrecorded = []
+            }
+            throw error
+        }
+        _ = consume lock
+    }
+}

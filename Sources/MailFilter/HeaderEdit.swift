@@ -1,0 +1,33 @@
+import MIME
+import Streams
+
+/// A message's header with some fields taken out and some put in front; its body stays as it is, byte for byte.
+struct HeaderEdit {
+    /// Fields in front of all others, where trace fields belong (RFC 5322 §3.6.7).
+    var added: [NewField] = []
+    /// What becomes of each field that is there: its bytes, none to take it out.
+    var replacement: (HeaderField) -> [UInt8] = { Array($0.rawBytes) }
+
+    /// The message in `source`, whose header is `header`, edited.
+    func apply(to source: any ByteSource, _ header: HeaderBlock) -> any ByteSource {
+        var bytes = Array(header.leadingBytes)
+        for field in added { bytes += field.bytes(lineEnd: header.lineEnd) }
+        for field in header.fields { bytes += replacement(field) }
+        if bytes.last.map({ $0 != UInt8(ascii: "\n") }) ?? false { bytes += header.lineEnd.bytes }
+        if header.defects.contains(.bareCR) || header.defects.contains(.nul) { bytes = Self.withoutControls(bytes) }
+        // Where only the shape of a line ends the header, others may find fields in what is the body to us.
+        if header.separatorRange.isEmpty { bytes += header.lineEnd.bytes }
+        return RewrittenSource(bytes, source, after: header.range.upperBound)
+    }
+
+    /// Carriage returns that end no line are what one server takes for a line end and another does not (RFC 5321
+    /// §2.3.8): blanks instead of them, and of NUL.
+    private static func withoutControls(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.indices.map { index in
+            let byte = bytes[index]
+            let next = index + 1 < bytes.count ? bytes[index + 1] : 0
+            let isBare = byte == UInt8(ascii: "\r") && next != UInt8(ascii: "\n")
+            return byte == 0 || isBare ? UInt8(ascii: " ") : byte
+        }
+    }
+}

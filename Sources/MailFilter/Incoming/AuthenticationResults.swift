@@ -1,0 +1,154 @@
+import CMS
+import Foundation
+import MIME
+import SMIME
+
+/// What is told of a message's signatures in an Authentication-Results field.
+///
+/// RFC 7281 §3, RFC 8601 §2
+struct AuthenticationResults {
+    static let fieldName = "Authentication-Results"
+
+    /// The verdicts of RFC 7281 §3.1.
+    enum Result: String {
+        case fail
+        case neutral
+        case none
+        case pass
+        case permanentError = "permerror"
+        case policy
+        /// The only thing against it is that nobody knows, for now, whether a certificate was revoked. What our own disk or
+        /// store keeps us from is no verdict: such mail waits.
+        case temporaryError = "temperror"
+    }
+
+    let result: Result
+    private let reason: String
+    private let signers: [VerificationReport.Signer]
+
+    /// What `report` comes to.
+    ///
+    /// - Parameter isOpen: whether what is encrypted was decrypted, and so known to be signed or not.
+    init(_ report: VerificationReport, isOpen: Bool) {
+        signers = report.signers
+        let isSigned = report.layers.contains { $0.kind == .signed }
+        let errors = (signers.flatMap(\.problems) + report.problems).filter { $0.level == .error }
+        let isEncrypted =
+            !isOpen && report.layers.contains { $0.kind == .encrypted || $0.kind == .authenticatedEncrypted }
+        result =
+            switch report.status {
+            case .valid: .pass
+            case .revoked where Self.isUnknown(errors): .temporaryError
+            case .invalid, .revoked: .fail
+            // The signature holds, and is not acceptable: not by somebody known, or not by who is said to write.
+            case .expired, .mismatch, .partial, .untrusted: .policy
+            case .malformed: isSigned ? .neutral : .permanentError
+            case .unsigned: .none
+            }
+        let codes = errors.map(\.kind.rawValue)
+        let because = codes.isEmpty ? "" : ": " + Array(Set(codes)).sorted().prefix(4).joined(separator: ", ")
+        reason =
+            switch report.status {
+            case .unsigned where isEncrypted: "encrypted"
+            case .revoked where result == .temporaryError: ProblemCode.revocationUnknown.rawValue
+            default: report.status.rawValue + because
+            }
+    }
+
+    private static func isUnknown(_ errors: [Problem]) -> Bool {
+        !errors.isEmpty && errors.allSatisfy { $0.kind == .revocationUnknown }
+    }
+
+    /// The field, in the name of `host`.
+    func field(by host: String) -> NewField {
+        let results = signers.prefix(8).map { "smime=\(result.rawValue) (\(reason))\(Self.properties($0))" }
+        let all = results.isEmpty ? ["smime=\(result.rawValue) (\(reason))"] : Array(results)
+        return NewField(Self.fieldName, "\(host); " + all.joined(separator: "; "))
+    }
+
+    /// Who signed. Serial number and issuer stand together (RFC 7281 §3.2).
+    private static func properties(_ signer: VerificationReport.Signer) -> String {
+        guard let certificate = signer.certificate else { return "" }
+        let serial = certificate.serialNumber.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let address = certificate.addresses.first.map { " body.smime-identifier=\(value($0))" } ?? ""
+        return "\(address) body.smime-serial=\(serial) body.smime-issuer=\(quoted("\(certificate.issuer)"))"
+    }
+
+    /// An address as it is, where it can stand without quotes.
+    private static func value(_ address: String) -> String {
+        address.utf8.allSatisfy { byte in
+            33...126 ~= byte && !"()<>[]:;,\\\"/?=".utf8.contains(byte)
+        } ? address : quoted(address)
+    }
+
+    /// `text` as a quoted string of printable ASCII; other bytes are written as RFC 4514 §2.4 does.
+    private static func quoted(_ text: String) -> String {
+        var output = ""
+        for byte in text.utf8.prefix(500) {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += "\\" + String(Unicode.Scalar(byte))
+            case 32...126: output += String(Unicode.Scalar(byte))
+            default: output += "\\\\" + String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+            }
+        }
+        return "\"\(output)\""
+    }
+}
+
+extension VerificationReport.Signer {
+    /// What is wrong on all axes.
+    var problems: [Problem] { [integrity, chain, identity, revocation, time].flatMap(\.problems) }
+}
+
+extension Gateway {
+    /// Whether `field`, which came from outside, speaks in our name and so has to go.
+    ///
+    /// RFC 8601 §5. Comments, blanks, quotes, folding, control characters and letters of either case hide nothing; a field
+    /// that names nobody is taken for ours.
+    func isForged(_ field: HeaderField) -> Bool {
+        if field.isNamed("X-SMIME") || field.name.lowercased().hasPrefix("x-smime-") { return true }
+        guard field.isNamed(AuthenticationResults.fieldName) else { return false }
+        let words = Self.words(before: ";", in: field.value)
+        let joined = words.joined()
+        let unversioned = words.count > 1 ? words.dropLast().joined() : joined
+        let first = words.first.map { String($0.prefix { $0 != "/" }) } ?? ""
+        return first.isEmpty || ([joined, unversioned, first] + words).contains(where: isUs)
+    }
+
+    /// The words of `text` in front of `stop`, without comments and quotes (RFC 5322 §3.2).
+    ///
+    /// By scalars: to those who read bytes, a semicolon with an accent on it is a semicolon.
+    private static func words(before stop: Unicode.Scalar, in text: String) -> [String] {
+        var words: [String] = []
+        var word = ""
+        var (depth, isQuoted, isEscaped) = (0, false, false)
+        for character in text.unicodeScalars {
+            if isEscaped {
+                if depth == 0 { word.unicodeScalars.append(character) }
+                isEscaped = false
+            } else if character == "\\", isQuoted || depth > 0 {
+                isEscaped = true
+            } else if isQuoted {
+                if character == "\"" { isQuoted = false } else { word.unicodeScalars.append(character) }
+            } else if character == "(" {
+                depth += 1
+            } else if depth > 0 {
+                if character == ")" { depth -= 1 }
+                if depth == 0, !word.isEmpty {
+                    words.append(word)
+                    word = ""
+                }
+            } else if character == "\"" {
+                isQuoted = true
+            } else if character == stop {
+                break
+            } else if character.properties.isWhitespace || character.properties.generalCategory == .control {
+                if !word.isEmpty { words.append(word) }
+                word = ""
+            } else {
+                word.unicodeScalars.append(character)
+            }
+        }
+        return word.isEmpty ? words : words + [word]
+    }
+}

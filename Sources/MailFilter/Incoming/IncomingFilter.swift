@@ -1,0 +1,179 @@
+public import CMS
+public import Foundation
+public import Keystore
+import MIME
+public import SMIME
+public import Streams
+
+/// Judges mail on its way in, and says so in its header; nothing that is signed is touched.
+public struct IncomingFilter: Sendable {
+    private let store: Store
+    private let provider: any KeyProvider
+    private let time: Date
+    private let gateway: Gateway
+    private let terms: TrustTerms
+    private let tagsSubjects: Bool
+    private let revocation: (any RevocationSource)?
+
+    /// A filter that asks `store` for rules and accounts, and `provider` for keys and trust as of `time`.
+    ///
+    /// - Parameters:
+    ///   - gateway: in whose name the verdict is told.
+    ///   - tagsSubjects: whether it is told in the subject, too.
+    ///   - terms: how strictly signers' certificates are judged.
+    ///   - revocation: who is asked about revocation where nothing at hand tells.
+    public init(
+        store: Store,
+        provider: any KeyProvider,
+        time: Date,
+        gateway: Gateway,
+        tagsSubjects: Bool = false,
+        terms: TrustTerms = TrustTerms(),
+        revocation: (any RevocationSource)? = nil
+    ) {
+        self.store = store
+        self.provider = provider
+        self.time = time
+        self.gateway = gateway
+        self.tagsSubjects = tagsSubjects
+        self.terms = terms
+        self.revocation = revocation
+    }
+
+    /// What becomes of the message in `source` for `recipients`.
+    ///
+    /// - Throws: `GatewayError.loop`; else only what keeps us from judging, such as a store that cannot be read. Whatever
+    ///   is wrong with the message is a verdict.
+    public func plan(_ source: any ByteSource, to recipients: [String]) async throws -> IncomingPlan {
+        let verified = try await MessageOpener(provider, at: time, terms: terms, revocation: revocation).verify(source)
+        var plan = IncomingPlan(report: verified.report, message: verified.message)
+        var others = recipients
+        if verified.report.layers.contains(where: \.isEncryption) {
+            for (recipient, account) in try await decryptingAccounts(of: recipients) {
+                guard let opened = try await decrypt(source, for: account) else { continue }
+                let report = opened.report
+                let clear = try SpooledFile { try opened.write(to: $0) }.rewound()
+                let cipher = report.layers.first(where: \.isEncryption)?.algorithm ?? "unknown"
+                plan.messages.append(
+                    IncomingPlan.Message(
+                        recipients: [recipient],
+                        source: try marked(clear, report, decrypted: cipher),
+                        report: report,
+                        isDecrypted: true
+                    )
+                )
+                others.removeAll { $0 == recipient }
+            }
+        }
+        guard !others.isEmpty else { return plan }
+        plan.messages.insert(
+            IncomingPlan.Message(
+                recipients: others,
+                source: try marked(source, verified.report, decrypted: nil),
+                report: verified.report,
+                isDecrypted: false
+            ),
+            at: 0
+        )
+        return plan
+    }
+
+    /// Those of `recipients` who are accounts with a rule that has their mail decrypted here.
+    private func decryptingAccounts(
+        of recipients: [String]
+    ) async throws -> [(recipient: String, account: Account)] {
+        var found: [(String, Account)] = []
+        for recipient in recipients {
+            guard let address = try? EmailAddress(recipient) else { continue }
+            let account = try await store.read { snapshot -> Account? in
+                let rules = try snapshot.rules(forSenders: [], recipients: [address])
+                let closest = RulePrecedence(rules, recipient: address, sender: nil, account: nil)
+                return closest.decryptsAtGateway ? try snapshot.account(for: address) : nil
+            }
+            if let account { found.append((recipient, account)) }
+        }
+        return found
+    }
+
+    /// The message opened with the account's own keys and no others; nil if that cannot be done.
+    private func decrypt(_ source: any ByteSource, for account: Account) async throws -> OpenedMessage? {
+        let own = AccountKeys(provider: provider, certificates: Set(account.identities.map(\.certificate)))
+        do {
+            let opener = MessageOpener(own, at: time, terms: terms, revocation: revocation)
+            return try await opener.decrypt(source, keepingSignatures: true)
+        } catch {
+            switch error {
+            case MIMEError.unreadable(let cause): throw cause
+            case is CMSError, is SMIMEError, is MIMEError, StreamError.malformedBase64: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// The message with the verdict on it, and without those that others claim to be ours.
+    private func marked(
+        _ source: any ByteSource,
+        _ report: VerificationReport,
+        decrypted cipher: String?
+    ) throws -> any ByteSource {
+        let results = AuthenticationResults(report, isOpen: cipher != nil).field(by: gateway.name)
+        guard let header = try Self.header(of: source) else {
+            // Nobody can say where such a header ends; what is in front of it is ours in any case.
+            return RewrittenSource(results.bytes(lineEnd: .crlf), source, after: 0)
+        }
+        let tags = tagsSubjects ? VerdictTags(report, wasDecrypted: cipher != nil) : nil
+        var edit = HeaderEdit(added: [results, try gateway.mark(on: header)])
+        if let cipher { edit.added.append(NewField("X-SMIME-Decrypted", "\(gateway.name); cipher=\(cipher)")) }
+        if let field = tags?.field, header.first("Subject") == nil { edit.added.append(field) }
+        let gateway = gateway
+        edit.replacement = { field in
+            if gateway.isForged(field) { return [] }
+            guard let tags, field.isNamed("Subject") else { return Array(field.rawBytes) }
+            return tags.apply(to: field, lineEnd: header.lineEnd)
+        }
+        return edit.apply(to: source, header)
+    }
+
+    /// The header of the message in `source`; nil if it exceeds every limit.
+    private static func header(of source: any ByteSource) throws -> HeaderBlock? {
+        var count = min(source.count, 64 << 10)
+        while true {
+            do throws(MIMEError) {
+                let header = try HeaderBlock(parsing: try bytes(of: source, count))
+                if header.separatorRange.upperBound < count || count == source.count { return header }
+            } catch .unreadable(let error) {
+                throw error
+            } catch {
+                return nil
+            }
+            count = min(source.count, count * 8)
+        }
+    }
+
+    private static func bytes(of source: any ByteSource, _ count: Int) throws(MIMEError) -> [UInt8] {
+        do throws(StreamError) { return try source.bytes(in: 0..<count) } catch { throw .unreadable(error) }
+    }
+}
+
+extension VerificationReport.Layer {
+    fileprivate var isEncryption: Bool { kind == .encrypted || kind == .authenticatedEncrypted }
+}
+
+/// Only the keys of one account.
+private struct AccountKeys: KeyProvider {
+    let provider: any KeyProvider
+    let certificates: Set<Certificate>
+
+    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
+        let own = recipients.filter { recipient in certificates.contains { recipient.matches($0) } }
+        return try await provider.keys(for: own).filter { certificates.contains($0.certificate) }
+    }
+
+    func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
+        try await provider.certificates(for: signers)
+    }
+
+    func trust(for certificates: [Certificate]) async throws -> TrustStore {
+        try await provider.trust(for: certificates)
+    }
+}

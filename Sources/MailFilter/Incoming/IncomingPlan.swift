@@ -1,0 +1,27 @@
+public import SMIME
+public import Streams
+
+/// A message's way in: the verdict, and the messages that come of it.
+public struct IncomingPlan: Sendable {
+    /// One of the messages, and who gets it.
+    public struct Message: Sendable {
+        public let recipients: [String]
+        /// The message with the verdict in its header.
+        public let source: any ByteSource
+        public let report: VerificationReport
+        /// Whether it is in clear behind us.
+        public let isDecrypted: Bool
+    }
+
+    /// What is to be delivered: one message for all recipients but those whose mail was decrypted, who get their own.
+    public internal(set) var messages: [Message] = []
+    /// The verdict on the message as it came.
+    public let report: VerificationReport
+    /// What may be learned from it; nil if that is nothing.
+    public let message: VerifiedMessage?
+
+    init(report: VerificationReport, message: VerifiedMessage?) {
+        self.report = report
+        self.message = message
+    }
+}

@@ -1,0 +1,69 @@
+import CMS
+import MIME
+import SMIME
+
+/// Words in front of a subject that tell the verdict to people whose program shows none.
+///
+/// They can be believed only where those that come from outside are taken out, so both go together.
+struct VerdictTags {
+    private static let names = ["signature invalid", "encrypted"]
+    private static let prefix = "signed:"
+
+    /// What stands in front of the subject, with a blank behind it; empty for mail that is neither signed nor encrypted.
+    private let text: String
+
+    init(_ report: VerificationReport, wasDecrypted: Bool) {
+        var tags = wasDecrypted ? ["[encrypted]"] : []
+        if report.status == .valid, let address = report.signers.first?.certificate?.addresses.first {
+            tags.append("[signed: \(address.filter { !"[]".contains($0) })]")
+        } else if !report.signers.isEmpty || report.layers.contains(where: { $0.kind == .signed }) {
+            tags.append("[signature INVALID]")
+        }
+        text = tags.joined(separator: " ")
+    }
+
+    /// The Subject `field` with the tags in front, and without those of others.
+    func apply(to field: HeaderField, lineEnd: LineEnd) -> [UInt8] {
+        let shown = field.displayValue
+        let clean = Self.removingTags(from: shown)
+        guard !text.isEmpty || clean != shown else { return Array(field.rawBytes) }
+        let subject = clean == shown ? field.value : EncodedText.encode(clean)
+        let tagged = text.isEmpty ? subject : "\(EncodedText.encode(text)) \(subject)"
+        return NewField(field.name, tagged).bytes(lineEnd: lineEnd)
+    }
+
+    /// The field for a message that has no subject; nil if there is nothing to say.
+    var field: NewField? { text.isEmpty ? nil : NewField("Subject", EncodedText.encode(text)) }
+
+    /// By scalars, and without those that nobody sees: a bracket with a joiner behind it looks like a bracket.
+    private static func removingTags(from subject: String) -> String {
+        var output = String.UnicodeScalarView()
+        var rest = subject.unicodeScalars[...]
+        while let open = rest.firstIndex(of: "[") {
+            output += rest[..<open]
+            rest = rest[open...]
+            let inner = rest.dropFirst().prefix { $0 != "]" && $0 != "[" }
+            if inner.endIndex < rest.endIndex, rest[inner.endIndex] == "]", isTag(inner) {
+                rest = rest[rest.index(after: inner.endIndex)...]
+                rest = rest.drop { $0.properties.isWhitespace || isUnseen($0) }
+            } else {
+                output.append("[")
+                rest = rest.dropFirst()
+            }
+        }
+        output += rest
+        return String(output)
+    }
+
+    private static func isTag(_ inner: Substring.UnicodeScalarView) -> Bool {
+        var seen = String.UnicodeScalarView()
+        for scalar in inner where !isUnseen(scalar) { seen.append(scalar) }
+        let words = String(seen).lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return names.contains(words) || words.hasPrefix(prefix) || words.hasPrefix("signed :")
+    }
+
+    /// Whether `scalar` shows nothing by itself; marks that are set over others count, too.
+    private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isDefaultIgnorableCodePoint || scalar.properties.generalCategory == .nonspacingMark
+    }
+}

@@ -1,0 +1,52 @@
+import Keystore
+import MIME
+
+extension Policy.Kind {
+    /// What `header` and the envelope say that a message is; nil for mail from one person to another.
+    ///
+    /// RFC 5321 §4.5.5, RFC 3834 §5, RFC 2919, RFC 2369
+    init?(of header: HeaderBlock, isFromNobody: Bool) {
+        let precedence = header.first("Precedence")?.value.lowercased()
+        let submitted = header.all("Auto-Submitted").map { Self.keyword($0) }
+        if isFromNobody {
+            self = .bounce
+        } else if header.fields.contains(where: { $0.name.lowercased().hasPrefix("list-") })
+            || ["list", "bulk", "junk"].contains(precedence)
+        {
+            self = .list
+        } else if submitted.contains(where: { $0 != "no" }) || precedence == "auto_reply" {
+            self = .automatic
+        } else {
+            return nil
+        }
+    }
+
+    /// What is done with such mail where no rule for its kind, its recipient or its sender speaks; nil for what is done
+    /// with all mail.
+    ///
+    /// Mail servers and list software read reports and subscribers' addresses, which they cannot do in encrypted mail.
+    func builtInLevel(encrypting: Bool, hasAccount: Bool) -> Policy.Level? {
+        switch self {
+        case .automatic: nil
+        case .bounce: .never
+        case .list: encrypting || !hasAccount ? .never : nil
+        }
+    }
+
+    /// The field's value without parameters and comments.
+    private static func keyword(_ field: HeaderField) -> String {
+        let word = field.value.prefix { $0 != ";" && $0 != "(" }
+        return word.filter { !$0.isWhitespace }.lowercased()
+    }
+}
+
+extension Policy.Kind {
+    /// The kind as a sentence has it: `bounces`, `mailing lists`, `automatic mail`.
+    var plural: String {
+        switch self {
+        case .automatic: "automatic mail"
+        case .bounce: "bounces"
+        case .list: "mailing lists"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+
+/// Whether and with what a message can be signed, by one snapshot of the store.
+struct SigningStanding: Sendable {
+    /// The main address of the account that sends; nil if there is none.
+    let account: EmailAddress?
+    private(set) var standing = PolicyQuestion.Standing.missing(why: "no such account")
+    private var sealed: SealedIdentity?
+    private var chain: [Certificate] = []
+
+    /// The standing of mail from `authors` that `sender`, nil for the null sender, sends at `time`.
+    ///
+    /// Who may send as one account does not thereby get the signature of another one, whatever From says.
+    init(
+        of sender: EmailAddress?,
+        for authors: [EmailAddress],
+        at time: Date,
+        in snapshot: StoreSnapshot
+    ) throws {
+        guard let sender, let account = try snapshot.account(for: sender) else {
+            account = nil
+            return
+        }
+        self.account = account.address
+        guard !authors.isEmpty else {
+            standing = .missing(why: "the message is from nobody or has several From fields")
+            return
+        }
+        for author in authors {
+            let isOwn = try snapshot.account(for: author)?.address == account.address
+            let identity = IdentitySelection.current(
+                of: account.identities.filter { isOwn || $0.certificate.names(author) },
+                for: author,
+                purpose: .signing,
+                at: time
+            )
+            guard let identity else { continue }
+            guard let sealed = try snapshot.sealedIdentity(identity.certificate) else {
+                throw KeystoreError.unknownCertificate(identity.certificate.fingerprint)
+            }
+            standing = .usable
+            self.sealed = sealed
+            chain = try snapshot.chain(above: identity.certificate)
+            return
+        }
+        let names = authors.map(\.text).joined(separator: ", ")
+        standing = .missing(why: "the account \(account.address) has no valid certificate for From \(names)")
+    }
+
+    /// The signer, its key opened; nil if there is none.
+    func signer(in store: Store) async throws -> SignedDataWriter.Signer? {
+        guard let sealed else { return nil }
+        let keyed = try await store.accounts.open(sealed)
+        return SignedDataWriter.Signer(key: keyed.key, certificate: keyed.certificate, chain: chain)
+    }
+}
