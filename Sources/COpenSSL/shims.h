@@ -7,7 +7,9 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/http.h>
 #include <openssl/kdf.h>
+#include <openssl/ocsp.h>
 #include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
@@ -17,6 +19,21 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <openssl/x509_vfy.h>
+
+#ifdef __linux__
+#include <malloc.h>
+#include <sys/prctl.h>
+
+/* prctl takes as many arguments as it likes, which Swift cannot call. */
+static inline int smime_prctl_set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, value, 0, 0, 0); }
+#endif
+
+/* Overwrites the stack that calls before this one have used: libcrypto leaves RSA exponents there. Swift has no such arrays. */
+static inline __attribute__((noinline)) void smime_wipe_stack(void)
+{
+    unsigned char used[32768];
+    OPENSSL_cleanse(used, sizeof used);
+}
 
 // Swift cannot see function-like macros. Each shim below is one such macro under its own name, nothing more: no
 // logic, no error handling, no ownership change.
@@ -37,4 +54,6 @@ static inline void smime_OPENSSL_clear_free(void *pointer, size_t count) { OPENS
 // String macros: Swift would pass a temporary copy, but OSSL_PARAM keeps the pointer it is given.
 static inline const char *smime_OSSL_KDF_PARAM_DIGEST(void) { return OSSL_KDF_PARAM_DIGEST; }
 static inline const char *smime_OSSL_KDF_PARAM_INFO(void) { return OSSL_KDF_PARAM_INFO; }
+static inline const char *smime_OSSL_KDF_PARAM_KEY(void) { return OSSL_KDF_PARAM_KEY; }
+static inline const char *smime_OSSL_KDF_PARAM_SALT(void) { return OSSL_KDF_PARAM_SALT; }
 static inline const char *smime_OSSL_KDF_PARAM_SECRET(void) { return OSSL_KDF_PARAM_SECRET; }

@@ -26,6 +26,8 @@ extension Failure {
                 "\(path): the store is damaged: \(detail)",
                 hints: ["put back a copy of the store; `smime doctor` shows what else is wrong"]
             )
+        case .insideStore(let path):
+            self.init(.software, "\(path): the store waits for itself")
         case .keyMismatch(let path):
             self.init(
                 .configuration,
@@ -38,6 +40,25 @@ extension Failure {
                 "\(path): the key file is missing, so no private key can be opened",
                 hints: ["put back the key file from a copy"]
             )
+        case .locked(let path, let why):
+            self.init(
+                .noPermission,
+                "\(path): locked: \(why ?? "a passphrase is needed, and none was given")",
+                hints: [
+                    """
+                    give the store's passphrase with --password-file, --password-fd or --password-env (--store-password-file \
+                    and so on where those are for another file), or as the systemd credential \(StorePassphrase.credential)
+                    """
+                ]
+            )
+        case .malformedBackup(let path, let detail):
+            self.init(.badData, "\(path): not a sound account backup: \(detail)")
+        case .newerBackup(let path, let found, let known):
+            self.init(
+                .configuration,
+                "\(path): a backup by a newer smime (form \(found), this one knows \(known))",
+                hints: ["install the newer version; nothing was changed"]
+            )
         case .newer(let path, let found, let known):
             self.init(
                 .configuration,
@@ -46,10 +67,20 @@ extension Failure {
             )
         case .noUsableIdentity(let address, let why):
             self.init(.noUser, "\(address): no usable identity: \(why)", hints: ["see `smime account show \(address)`"])
+        case .notMigrated(let path, let found, let known):
+            self.init(
+                .noPermission,
+                "\(path): the store has an older form (\(found), this smime knows \(known)) and cannot be written",
+                hints: ["migrate it once as somebody who may write it: smime store migrate"]
+            )
         case .notWritable(let path):
             self.init(.noPermission, "\(path): the store cannot be written")
         case .openingTimedOut(let path):
-            self.init(.tryAgain, "\(path): the store did not open in time")
+            self.init(
+                .tryAgain,
+                "\(path): the store did not open in time",
+                hints: ["give it more seconds with \(GlobalOptions.timeoutVariable)"]
+            )
         case .permissions(let path, let why):
             self.init(.noPermission, "\(path): \(why)", hints: Self.permissionHints(path, why))
         case .unexpected(let detail):
@@ -70,6 +101,8 @@ extension Failure {
                 "\(address): no certificate is known",
                 hints: ["add one with `smime recipient add \(address) FILE`"]
             )
+        case .wrongPassphrase(let path):
+            self.init(.noPermission, "\(path): wrong passphrase")
         case .writeFailed(let path, let reason):
             self.init(.inputOutput, "\(path): cannot write: \(reason)")
         }

@@ -2,6 +2,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 import SMIME
 import Streams
 
@@ -66,10 +67,12 @@ struct Failure: Error {
         switch error {
         case let failure as Failure: self = failure
         case let error as CMSError: self.init(cms: error, in: subject)
+        case let error as GatewayError: self.init(gateway: error)
         case let error as KeystoreError: self.init(keystore: error)
         case let error as MIMEError: self.init(mime: error, in: subject)
         case let error as StreamError: self.init(stream: error, in: subject)
         case let error as SMIMEError: self.init(smime: error, in: subject)
+        case let error as TransportError: self.init(.tryAgain, error.reason)
         case let error as OpenSSLError: self.init(cms: .openSSL(error), in: subject)
         case is CancellationError: self.init(.tryAgain, "interrupted")
         default: self.init(.software, Self.said(String(describing: error), of: subject))
@@ -78,6 +81,10 @@ struct Failure: Error {
 
     /// `text` behind the subject it is about.
     static func said(_ text: String, of subject: String?) -> String { subject.map { "\($0): \(text)" } ?? text }
+}
+
+extension Failure: CustomStringConvertible {
+    var description: String { message }
 }
 
 extension Failure {
@@ -95,15 +102,27 @@ extension Failure {
         self.init(status, Self.said(text, of: subject))
     }
 
+    private init(gateway error: GatewayError) {
+        switch error {
+        case .loop(let passes): self.init(.badData, "5.4.6 mail loop: changed here \(passes) times already")
+        }
+    }
+
     private init(smime error: SMIMEError, in subject: String?) {
         let (status, text): (ExitStatus, String) =
             switch error {
             case .malformed(let why): (.badData, "malformed: \(why)")
+            case .noCommonCipher(let who): (.noUser, "no cipher that all recipients can read: \(who)")
             case .notARecipient: (.noPermission, "not encrypted for any identity here")
             case .notEncrypted: (.badData, "not encrypted")
             case .tooManyLayers: (.badData, "refused, beyond a limit: \(MessageOpener.maximumLayers) layers")
             }
-        let hints = error == .notARecipient ? ["import the key it is for: smime import KEY.p12"] : []
+        let hints: [String] =
+            switch error {
+            case .notARecipient: ["import the key it is for: smime import KEY.p12"]
+            case .noCommonCipher: ["encrypt to each of them alone with --to, or say --cipher NAME"]
+            default: []
+            }
         self.init(status, Self.said(text, of: subject), hints: hints)
     }
 

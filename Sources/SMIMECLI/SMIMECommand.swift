@@ -1,6 +1,7 @@
 import ArgumentParser
 import CMS
 import Foundation
+import MailFilter
 import Streams
 
 /// The command `smime`.
@@ -21,7 +22,7 @@ struct SMIMECommand: AsyncParsableCommand {
     private static let allVerbs: [any ParsableCommand.Type] = [
         Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
         AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, PolicyCommand.self,
-        FilterCommand.self, ConfigCommand.self, Export.self, Doctor.self,
+        FilterCommand.self, ConfigCommand.self, Export.self, StoreCommand.self, Doctor.self, Explain.self,
     ]
 
     /// The verbs that this process has to know: the one that is called, or all of them.
@@ -38,9 +39,26 @@ struct SMIMECommand: AsyncParsableCommand {
     static func main() async {
         // A reader that went away is a failed write, which has a status of its own, and not a silent death.
         signal(SIGPIPE, SIG_IGN)
+        MemoryDumps.forbid()
+        Libcrypto.wipeFreedMemory()
+        if CommandLine.arguments == [HandOverProcess.name] {
+            Foundation.exit(await HandOverProcess.main { Failure($0).message })
+        }
+        // Swift reads the arguments from /proc. Without them we would print our help, and end with a success that loses mail.
+        guard CommandLine.argc > 0 else {
+            Console.error("cannot read the command line")
+            Console.hint("mount /proc where this runs")
+            Foundation.exit(ExitStatus.tryAgain.rawValue)
+        }
+        // The runtime ends the process by a signal if it cannot open what it needs for its threads.
+        guard hasDescriptors(4) else {
+            Console.error("too few file descriptors")
+            Console.hint("raise the limit: ulimit -n 64")
+            Foundation.exit(ExitStatus.tryAgain.rawValue)
+        }
         if isFilter { FilterStatus.catchSignals() }
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -51,8 +69,24 @@ struct SMIMECommand: AsyncParsableCommand {
         }
     }
 
+    /// What was said on the command line; for the parser a value of nothing behind an equals sign is none.
+    private static var arguments: [String] {
+        let words = CommandLine.arguments.dropFirst()
+        let options = words.prefix { $0 != "--" }
+        return options.flatMap { $0 == "--sender=" ? ["--sender", ""] : [$0] } + words.dropFirst(options.count)
+    }
+
+    /// Whether so many files more can be opened.
+    private static func hasDescriptors(_ count: Int) -> Bool {
+        let probes = (0..<count).map { _ in dup(STDERR_FILENO) }.filter { $0 >= 0 }
+        for probe in probes { close(probe) }
+        // Without a standard error there is nothing to duplicate, and it is too late to say so.
+        return probes.count == count || errno != EMFILE
+    }
+
     /// Says what went wrong, or what was asked for, and returns the status to end with.
     private static func report(_ error: any Error) -> ExitStatus {
+        if let end = error as? FilterStatus.End { return end.status }
         if let status = error as? ExitStatus, !isFilter { return status }
         let failure: Failure
         if exitCode(for: error) == .success {

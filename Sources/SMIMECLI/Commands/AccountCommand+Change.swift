@@ -18,11 +18,12 @@ extension SMIMECommand.AccountCommand {
                 valueName: "addr|@domain"
             )
         )
-        var addedAliases: [AccountAlias] = []
+        var addedAliases: [AddressScope] = []
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
+            for named in [address] + addedAliases.compactMap(\.address) { try named.checkAccountName() }
             guard let name else { return }
             guard name.utf8.count <= 255, name.escapedForDisplay == name else {
                 throw ValidationError("--name: too long for a name, or not printable")
@@ -75,12 +76,29 @@ extension SMIMECommand.AccountCommand {
             name: .customLong("remove-alias"),
             help: ArgumentHelp("An alias to take away; may be repeated.", valueName: "addr|@domain")
         )
-        var removedAliases: [AccountAlias] = []
+        var removedAliases: [AddressScope] = []
         @Option(
             help: ArgumentHelp("The identity to use; none goes back to the newest.", valueName: "fpr|none"),
             transform: Self.parsePin
         )
         var pin: AccountChange.Pin?
+        @Option(
+            name: .customLong("header-confidentiality"),
+            help: ArgumentHelp(
+                "What encrypted mail hides of its header: none, baseline or shy; default for the store's setting.",
+                valueName: "policy"
+            ),
+            transform: Self.parseHiding
+        )
+        var hiding: AccountChange.Hiding?
+
+        private static func parseHiding(_ text: String) throws -> AccountChange.Hiding {
+            if text == "default" { return .standard }
+            guard let policy = HeaderConfidentiality(rawValue: text) else {
+                throw ValidationError("'\(text)' is none of none, baseline, shy and default")
+            }
+            return .policy(policy)
+        }
 
         private static func parsePin(_ text: String) throws -> AccountChange.Pin {
             if text == "none" { return .none }
@@ -89,8 +107,13 @@ extension SMIMECommand.AccountCommand {
         }
 
         func validate() throws {
-            guard naming.name != nil || !naming.addedAliases.isEmpty || !removedAliases.isEmpty || pin != nil else {
-                throw ValidationError("nothing to change: --name, --add-alias, --remove-alias or --pin")
+            guard
+                naming.name != nil || !naming.addedAliases.isEmpty || !removedAliases.isEmpty || pin != nil
+                    || hiding != nil
+            else {
+                throw ValidationError(
+                    "nothing to change: --name, --add-alias, --remove-alias, --pin or --header-confidentiality"
+                )
             }
         }
 
@@ -98,6 +121,7 @@ extension SMIMECommand.AccountCommand {
             var change = naming.change
             change.removedAliases = removedAliases
             change.pin = pin
+            change.headerConfidentiality = hiding
             let address = naming.address
             _ = try await naming.global.store(.readOnly).accounts.account(for: address)
             let store = try await naming.global.store(.readWrite)

@@ -10,7 +10,7 @@ extension SMIMECommand {
             commandName: "account",
             abstract: "Show and change whom mail can be sent as.",
             discussion: "  smime account show alice@example.org",
-            subcommands: [List.self, Show.self, Add.self, Set.self, Remove.self]
+            subcommands: [List.self, Show.self, Add.self, Set.self, Remove.self, Backup.self, Restore.self]
         )
     }
 }
@@ -111,6 +111,8 @@ struct AccountReport: Encodable {
     let address: String
     let aliases: [String]
     let name: String?
+    /// What encrypted mail hides of its header; nil if the store's setting holds.
+    let headerConfidentiality: String?
     let identities: [IdentityLine]
     fileprivate(set) var policy = PolicyLine()
 
@@ -118,6 +120,7 @@ struct AccountReport: Encodable {
         address = account.address.text
         aliases = account.aliases
         name = account.name
+        headerConfidentiality = account.headerConfidentiality?.rawValue
         let signing = IdentitySelection.judge(account.identities, for: account.address, purpose: .signing, at: time)
         let encryption = IdentitySelection.judge(
             account.identities,
@@ -148,7 +151,7 @@ struct AccountReport: Encodable {
         return names.isEmpty ? address : "\(address) (\(names.joined(separator: ", ")))"
     }
 
-    private enum CodingKeys: CodingKey { case address, aliases, identities, name, policy }
+    private enum CodingKeys: CodingKey { case address, aliases, headerConfidentiality, identities, name, policy }
 }
 
 extension Certificate {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Keystore
-import MailFilter
 
 extension SMIMECommand {
     struct ConfigCommand: AsyncParsableCommand {
@@ -9,44 +8,33 @@ extension SMIMECommand {
             commandName: "config",
             abstract: "Show and change the settings of the store.",
             discussion: """
+                encryption.cipher: the cipher for recipients of whom nothing is known, and others for some recipients or \
+                senders, as in 'aes-256-gcm example.org=aes-256-cbc alice@example.com=aes-256-cbc'.
+                encryption.floor: the least cipher that is used because recipients announce no better one.
                 subject-tags: what people can write into a subject, and what it asks for. Empty for none.
+                filter.authserv-id: what `smime filter` calls this host. Empty for the host's full name.
+                filter.sendmail: the program `smime filter` hands mail to, with its arguments.
+                filter.tags: on, if `smime filter incoming` tells its verdict in the subject, too.
+                filter.log: where `smime filter` writes its line on each mail: syslog, stderr or none.
+                header-protection (on, off): whether the header is signed and encrypted with the content.
+                header-confidentiality (none, baseline, shy): what of it encrypted mail hides, but for accounts that \
+                say so themselves.
+                legacy-display (on, off): whether what is hidden stands in the text, too.
+                lookup.sources: where recipients' certificates are looked up, in this order, the registry first.
+                lookup.directory: a folder of certificates in files named by address, as bob@example.org.pem, or by \
+                domain, as @example.org.pem. Empty for none.
+                revocation.directory: a folder of revocation lists, which count as imported ones do.
+                revocation.online (on, off): whether verify, decrypt, encrypt and filter ask the services that certificates \
+                name, as with --online.
+                revocation.private-addresses (on, off): whether such services are asked in private networks, too.
+                revocation.timeout: how long one of them may take to answer, as 5s or 500ms.
+                lookup.directory.timeout: how long the folder may take to answer, as 2s or 500ms.
 
                   smime config set subject-tags '[encrypt] encrypt=require [open] encrypt=never'
+                  smime config set lookup.directory /mnt/certificates
                 """,
             subcommands: [List.self, Get.self, Set.self, Unset.self]
         )
-    }
-}
-
-/// What can be set.
-private enum Setting: String, CaseIterable, ExpressibleByArgument {
-    case subjectTags = "subject-tags"
-
-    /// What holds where nothing was set.
-    var standard: String {
-        switch self {
-        case .subjectTags: "\(SubjectTags.standard)"
-        }
-    }
-
-    /// Whether `value` says something.
-    func accepts(_ value: String) -> Bool {
-        switch self {
-        case .subjectTags: SubjectTags(parsing: value) != nil
-        }
-    }
-}
-
-extension Store {
-    /// What subject tags mean, by the store's setting.
-    ///
-    /// - Throws: `Failure` with status 78 if the setting cannot be read.
-    func subjectTags() async throws -> SubjectTags {
-        guard let text = try await settings.value(of: Setting.subjectTags.rawValue) else { return .standard }
-        guard let tags = SubjectTags(parsing: text) else {
-            throw Failure(.configuration, "the setting subject-tags is not readable")
-        }
-        return tags
     }
 }
 
@@ -80,7 +68,7 @@ extension SMIMECommand.ConfigCommand {
         )
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
-        fileprivate var key: Setting
+        var key: Setting
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
@@ -97,7 +85,7 @@ extension SMIMECommand.ConfigCommand {
         )
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
-        fileprivate var key: Setting
+        var key: Setting
         @Argument(help: "Its value.")
         var value: String
         @OptionGroup var global: GlobalOptions
@@ -121,7 +109,7 @@ extension SMIMECommand.ConfigCommand {
         )
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
-        fileprivate var key: Setting
+        var key: Setting
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {

@@ -16,14 +16,18 @@ extension SMIMECommand {
                 written before all of it was found intact. A signature inside is judged, too: status 1 if it fails.
 
                   smime decrypt mail.eml -o plain.eml
+                  smime decrypt --with-password secret.eml
                 """
         )
 
         @OptionGroup var input: InputOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var form: FormOptions
+        @OptionGroup(title: "Secrets in place of certificates") var secrets: SecretOptions
         @OptionGroup var times: TimeOptions
         @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var trust: TrustOptions
+        @OptionGroup var online: OnlineOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
@@ -33,16 +37,26 @@ extension SMIMECommand {
         }
 
         func run() async throws {
-            let store = try await global.store(.readOnly)
-            let provider = StoreKeyProvider(store: store, systemAnchors: anchors.systemAnchors)
-            let opener = MessageOpener(provider, at: times.date)
+            let opening = try global.opening(.readOnly, password: secrets.storePassword)
+            let provider = StoreKeyProvider(opening: opening, systemAnchors: anchors.systemAnchors)
+            let secret = try secrets.secret(isNew: false)
+            let asked = OnlineRevocation(opening, isDemanded: online.online)
+            let opener = MessageOpener(
+                provider,
+                at: times.date,
+                secret: secret,
+                terms: trust.terms,
+                revocation: asked
+            )
             let outcomes = try await Batch(input.paths, output).run { path in
                 let opened = try await decrypt(path, opener)
                 try Output.write(to: try output.target(for: path), isPrivate: true) {
                     try opened.write(to: $0, lineEnd: output.lineEnd)
                 }
-                return (opened.report, opened.report.signers.isEmpty ? .success : opened.report.exitStatus)
+                let status = await asked.status(for: opened.report)
+                return (opened.report, opened.report.signers.isEmpty ? .success : status)
             }
+            try await asked.finish()
             for outcome in outcomes {
                 guard let value = outcome.value else { continue }
                 let name = InputFile.name(outcome.path)
@@ -64,15 +78,22 @@ extension SMIMECommand {
                 Console.note("\(name): \(layer.kind.rawValue) with \(layer.algorithm)")
                 layer.problems.forEach { Console.warning("\(name): \($0.text)") }
             }
+            if let hidden = report.headers?.hidden, !hidden.isEmpty {
+                Console.note("\(name): header fields that were hidden: \(hidden.joined(separator: ", "))")
+            }
+            defer {
+                for problem in report.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
+            }
             guard !report.signers.isEmpty else { return Console.note("\(name): not signed") }
             for signer in report.signers {
                 let who = signer.certificate.map { $0.addresses.first ?? "\($0.subject)" } ?? "unknown"
                 Console.note("\(name): signed by \(who), \(report.status.rawValue)")
-                for axis in [signer.integrity, signer.chain, signer.identity, signer.time] {
-                    for problem in axis.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
+                let axes = [signer.integrity, signer.chain, signer.identity, signer.revocation, signer.time]
+                for problem in axes.flatMap(\.problems) {
+                    let isNote = problem.kind == .revocationUnknown && problem.level == .warning
+                    (isNote ? Console.note : Console.warning)("\(name): \(problem.text) (\(problem.code))")
                 }
             }
-            for problem in report.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
         }
     }
 }

@@ -15,9 +15,14 @@ extension SMIMECommand {
                 Without --to the recipients are those of To and Cc. All of them can read it, or nothing is written. The \
                 sender can read it, too. A Bcc field needs -O: beside NAME.eml for To and Cc each Bcc recipient gets a copy \
                 NAME.bcc1.eml, …, that names nobody else; send it to that address only, as in `sendmail ADDR < FILE`.
+                With a secret key or password that both sides have, only those whom --to names need a certificate.
+
+                The header fields are encrypted, too, and some of them hidden outside if you want that (RFC 9788): \
+                --header-confidentiality, or for good `smime account set ADDR --header-confidentiality baseline`.
 
                   smime encrypt mail.eml -o secret.eml
                   smime encrypt --sign --to bob@example.org < mail.eml | sendmail -t
+                  smime encrypt --with-password mail.eml -o secret.eml
                 """
         )
 
@@ -35,55 +40,83 @@ extension SMIMECommand {
         @Flag(help: "Sign first.")
         var sign = false
         @OptionGroup var signing: SigningOptions
+        @Flag(help: "Compress the content first.")
+        var compress = false
+        @OptionGroup(title: "Secrets in place of certificates") var secrets: SecretOptions
         @Option(
             help: """
-                The cipher: aes-256-gcm, aes-128-gcm, aes-256-cbc or aes-128-cbc. With CBC, for old readers, RSA keys are \
-                wrapped in the older way, too.
+                The cipher: \(Self.cipherNames). (default: the best that all recipients announce to read, else by the \
+                setting encryption.cipher)
                 """,
             transform: Self.parseCipher
         )
-        var cipher = ContentCipher.aes256GCM
+        var cipher: ContentCipher?
         @Flag(name: .customLong("no-self"), help: "Do not encrypt to the sender.")
         var noSelf = false
         @Flag(help: "The input is plain text, not a message.")
         var text = false
         @OptionGroup var output: OutputOptions
         @OptionGroup var object: ObjectOptions
+        @OptionGroup var headers: HeaderOptions
+        @OptionGroup var hiding: HidingOptions
         @OptionGroup var times: TimeOptions
         @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var revocation: RevocationOptions
+        @OptionGroup var online: OnlineOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         private static func parseCipher(_ text: String) throws -> ContentCipher {
             guard let cipher = ContentCipher(writable: text) else {
-                throw ValidationError("'\(text)' is none of aes-256-gcm, aes-128-gcm, aes-256-cbc and aes-128-cbc")
+                throw ValidationError("'\(text)' is none of \(cipherNames)")
             }
             return cipher
         }
 
+        private static let cipherNames = ContentCipher.writable.map(\.name).joined(separator: ", ")
+
         func validate() throws {
             try output.validate(with: input, report)
+            try hiding.validate(with: headers)
+            if compress, object.outform != .mime {
+                throw ValidationError("--compress makes a mail, not a bare CMS object")
+            }
             if sign, object.outform != .mime { throw ValidationError("--sign makes a mail, not a bare CMS object") }
         }
 
         func run() async throws {
-            let store = try await global.store(.readOnly)
+            let opening = try global.opening(.readOnly, password: secrets.storePassword)
             let extra = try Certificate.unchecked(from: toCert)
+            let secret = try secrets.secret(isNew: true)
+            let lists = FolderLists()
+            let asked = OnlineRevocation(opening, isDemanded: online.online)
             let outcomes = try await Batch(input.paths, output).run { path in
-                (try await encrypt(path, extra, store), ExitStatus.success)
+                (try await encrypt(path, extra, secret, opening, lists, asked), ExitStatus.success)
             }
+            try await asked.finish()
             let files = outcomes.compactMap(\.value).flatMap(\.self)
-            if report.json, !files.isEmpty { try Report.print(EncryptionReport(cipher: cipher.name, files: files)) }
+            if report.json, !files.isEmpty { try Report.print(EncryptionReport(files)) }
             try outcomes.map(\.status).throwWorst()
         }
 
-        private func encrypt(_ path: String, _ extra: [Certificate], _ store: Store) async throws -> [EncryptedFile] {
+        private func encrypt(
+            _ path: String,
+            _ extra: [Certificate],
+            _ secret: SharedSecret?,
+            _ opening: StoreOpening,
+            _ lists: FolderLists,
+            _ asked: OnlineRevocation
+        ) async throws -> [EncryptedFile] {
             let recipients = to.map(\.text).joined(separator: ", ")
             let fields =
                 (signing.from.map { [NewField("From", $0.text)] } ?? [])
                 + (to.isEmpty ? [] : [NewField("To", recipients)])
             let source = try MessageInput.open(path, isText: text, fields: fields)
-            let protector = try MessageProtector(source, omitting: ["Bcc"])
+            let author = try Sender(of: MIMEReader.message(in: source).header)?.address
+            let store = try await opening.store()
+            let policy = try await headers.policy(for: signing.from ?? author, in: store)
+            var protector = try MessageProtector(source, omitting: ["Bcc"], headers: hiding.applied(to: policy))
+            protector.compresses = compress
             guard output.outputDir != nil || !to.isEmpty || protector.header.first("Bcc") == nil else {
                 throw Failure(
                     .usage,
@@ -91,44 +124,61 @@ extension SMIMECommand {
                 )
             }
             let plan = RecipientPlan(
-                store: store,
+                lookup: try await store.lookup(
+                    systemAnchors: anchors.systemAnchors,
+                    terms: revocation.terms,
+                    lists: lists,
+                    online: asked
+                ),
                 time: times.date,
-                systemAnchors: anchors.systemAnchors,
-                wrapping: cipher.isAuthenticated ? .oaep : .pkcs1,
-                extra: extra
+                ciphers: try await store.cipherPreferences(),
+                demanded: cipher,
+                extra: extra,
+                hasSecret: secret != nil,
+                online: asked
             )
             let copies = try await plan.copies(
                 of: protector.header,
                 to: to,
-                sender: noSelf ? nil : (signing.from, try Sender(of: protector.header)?.address)
+                from: [signing.from, author].compactMap(\.self),
+                sender: noSelf ? nil : (signing.from, author)
             )
             let signer = sign ? try await signing.signer(for: protector.header, in: store, at: times.date) : nil
+            if object.outform == .mime { protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true) }
             return try copies.map { copy in
                 let target = try output.target(for: path).map { copy.path($0) }
                 try object.check(target: target)
-                try Output.write(to: target) { try write(protector, copy.recipients, signer, to: $0) }
+                try Output.write(to: target) { try write(protector, copy.negotiation, secret, signer, to: $0) }
                 if copies.count > 1, let target {
                     let who = copy.addresses.map(\.text).joined(separator: ", ")
                     Console.note("\(target): to be sent to \(who) and nobody else")
                 }
-                return EncryptedFile(file: target ?? "-", recipients: copy.addresses.map(\.text))
+                return EncryptedFile(target ?? "-", copy)
             }
         }
 
         private func write(
             _ protector: MessageProtector,
-            _ recipients: [Recipient],
+            _ negotiation: CipherNegotiation,
+            _ secret: SharedSecret?,
             _ signer: SignedDataWriter.Signer?,
             to sink: any ByteSink
         ) throws {
+            let secrets = [secret].compactMap(\.self)
             guard object.outform == .mime else {
                 return try object.write(to: sink) {
-                    try protector.encryptedObject(to: recipients, cipher: cipher, to: $0)
+                    try protector.encryptedObject(
+                        to: negotiation.recipients,
+                        secrets: secrets,
+                        cipher: negotiation.cipher,
+                        to: $0
+                    )
                 }
             }
             try protector.encrypt(
-                to: recipients,
-                cipher: cipher,
+                to: negotiation.recipients,
+                secrets: secrets,
+                cipher: negotiation.cipher,
                 signedBy: signer.map { ($0, signing.form) },
                 at: .now,
                 to: sink,
@@ -140,12 +190,49 @@ extension SMIMECommand {
 
 /// What was encrypted with which cipher, and for whom.
 private struct EncryptionReport: Encodable {
+    /// The cipher of the first file.
     let cipher: String
     let files: [EncryptedFile]
+
+    init(_ files: [EncryptedFile]) {
+        cipher = files.first?.cipher ?? ""
+        self.files = files
+    }
 }
 
 /// One file that was written.
 struct EncryptedFile: Encodable, Sendable {
+    /// What was known of somebody, and came of it.
+    struct Choice: Encodable, Sendable {
+        let name: String
+        let fingerprint: Fingerprint
+        /// The ciphers announced that count; none if nothing is known.
+        let announces: [String]
+        /// `oaep` and the like for an RSA key; missing for others, which have one way only.
+        let keyEncryption: String?
+    }
+
     let file: String
     let recipients: [String]
+    let cipher: String
+    /// Why it is this cipher: announced, demanded, standard.
+    let reason: String
+    let choices: [Choice]
+
+    init(_ file: String, _ copy: RecipientPlan.Copy) {
+        self.file = file
+        recipients = copy.addresses.map(\.text)
+        cipher = copy.negotiation.cipher.name
+        reason = copy.negotiation.reason.rawValue
+        choices = copy.negotiation.verdicts.map { verdict in
+            let certificate = verdict.recipient.certificate
+            let isRSA = if case .rsa = certificate.publicKeyAlgorithm { true } else { false }
+            return Choice(
+                name: verdict.name,
+                fingerprint: certificate.fingerprint,
+                announces: verdict.ciphers.map(\.name),
+                keyEncryption: isRSA ? verdict.recipient.rsaWrapping.rawValue : nil
+            )
+        }
+    }
 }

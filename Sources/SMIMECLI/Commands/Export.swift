@@ -26,6 +26,7 @@ extension SMIMECommand {
         @Option(help: "Who must be able to read it: modern, legacy, or macos.")
         var compat = PKCS12.Compatibility.modern
         @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var storePasswords: StorePasswordOptions
         @OptionGroup var global: GlobalOptions
 
         private var target: String? { output == "-" ? nil : output }
@@ -34,7 +35,7 @@ extension SMIMECommand {
             guard target != nil || isatty(STDOUT_FILENO) != 1 else {
                 throw Failure(.usage, "a PKCS#12 file is nothing for a terminal", hints: ["name a file with -o"])
             }
-            let store = try await global.store(.readOnly)
+            let store = try await global.store(.readOnly, password: storePasswords.origin)
             let all = try await store.accounts.identities(of: address)
             let chosen = all.filter { identity == nil || $0.certificate.fingerprint == identity }
             guard !chosen.isEmpty else {

@@ -26,6 +26,7 @@ extension SMIMECommand {
         var jobs: Int?
         @OptionGroup var learning: LearningOptions
         @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var revocation: RevocationOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
@@ -43,15 +44,21 @@ extension SMIMECommand {
             let provider = StoreKeyProvider(store: store, systemAnchors: anchors.systemAnchors)
             let harvest = Harvest(
                 store: store,
-                opener: MessageOpener(provider, at: .now),
+                opener: MessageOpener(provider, at: .now, terms: revocation.terms),
                 policy: learning.onChange,
                 jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount
             )
             let progress = ProgressBar(total: sources.count())
-            let result = try await harvest.run(sources, advance: progress.advance) { interruption.isPending }
+            let result = await harvest.run(
+                sources,
+                advance: progress.advance,
+                isInterrupted: { interruption.isPending }
+            )
             progress.clear()
-            try store.close()
+            // A store that failed is closed as well as can be; what was learned before is told in any case.
+            if result.failure == nil { try store.close() } else { try? store.close() }
             try report.print(result) { result.text }
+            if let failure = result.failure { throw failure }
             guard !result.isInterrupted else { throw Failure(.tryAgain, "interrupted; what was done is kept") }
             try [result.worst].throwWorst()
         }

@@ -30,53 +30,69 @@ extension SMIMECommand {
         @Flag(help: "Make CA certificates trust anchors, and believe the others without a chain.")
         var trust = false
         @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var storePasswords: StorePasswordOptions
+        @OptionGroup var learning: LearningOptions
         @OptionGroup var anchors: AnchorOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
+
+        func validate() throws { try account?.checkAccountName() }
 
         func run() async throws {
             let contents = try ImportedFiles(files, passwords: passwords)
             var plan = ImportPlan(account: account, trust: trust, now: .now)
             try plan.add(contents)
-            let store = try await global.store(.readWrite)
+            let store = try await global.store(.readWrite, password: storePasswords.origin)
             var result = try await store.add(plan.batch, at: .now)
-            plan.note(try await learn(from: contents.mails, in: store, &result))
+            let harvested = try await harvest(contents.mails, in: store, &result)
+            plan.note(Self.problems(of: harvested, contents.mails))
+            if !result.isFruitful, let failure = harvested.failure { throw failure }
             guard result.isFruitful || contents.mails.isEmpty else {
                 throw Failure(.badData, plan.problems.last?.text ?? "nothing to import")
             }
             plan.problems.forEach { Console.warning($0.text) }
-            let hints = try await nextSteps(for: result, in: store)
-            try store.close()
+            let hints = try await plan.hints.prefix(Self.maximumHints) + nextSteps(for: result, in: store)
+            if harvested.failure == nil { try store.close() } else { try? store.close() }
             try report.print(ImportCommandReport(result, plan.problems)) { ImportCommandReport.text(result) }
             hints.forEach(Console.hint)
+            if let failure = harvested.failure { throw failure }
+            try [harvested.worst].throwWorst()
         }
 
-        /// Learns from signed mail, which may be trusted because of what else is imported.
-        ///
-        /// - Returns: what is wrong with mail that nothing is learned from.
-        private func learn(
-            from mails: [(file: String, source: any ByteSource)],
+        /// How many hints about single certificates are given.
+        private static let maximumHints = 5
+
+        /// Learns from signed mail, which may be trusted because of what else is imported; in batches, so that a mailbox
+        /// may have any size.
+        private func harvest(
+            _ mails: [(file: String, source: any ByteSource)],
             in store: Store,
             _ result: inout ImportReport
-        ) async throws -> [Problem] {
-            guard !mails.isEmpty else { return [] }
+        ) async throws -> HarvestReport {
+            guard !mails.isEmpty else { return HarvestReport() }
             let provider = StoreKeyProvider(store: store, systemAnchors: anchors.systemAnchors)
-            let opener = MessageOpener(provider, at: .now)
-            var problems: [Problem] = []
-            var sightings: [SignerSighting] = []
-            let sources = MailSources(opened: mails)
-            while let item = try sources.next() {
-                let verified = try await opener.verify(item.source)
-                if let message = verified.message {
-                    sightings.append(SignerSighting(message))
-                } else {
-                    let text = "\(item.name): nothing learned: \(verified.report.reason)"
-                    problems.append(Problem("not-learned", .warning, text))
-                }
+            let harvest = Harvest(
+                store: store,
+                opener: MessageOpener(provider, at: .now),
+                policy: learning.onChange,
+                jobs: ProcessInfo.processInfo.activeProcessorCount
+            )
+            return await harvest.run(MailSources(opened: mails), learned: { result.add($0) })
+        }
+
+        /// What is wrong with mail that nothing is learned from.
+        private static func problems(
+            of report: HarvestReport,
+            _ mails: [(file: String, source: any ByteSource)]
+        ) -> [Problem] {
+            var problems = report.refused.map { refusal in
+                let name = refusal.message.map { "\(refusal.file), message \($0)" } ?? refusal.file
+                return Problem(.notLearned, "\(name): nothing learned: \(refusal.reason)")
             }
-            let learned = try await store.recipients.learn(sightings, at: .now)
-            result.add(learned)
-            for entry in learned.entries where entry.kind == .changed { entry.announce() }
+            if report.unsigned > 0 {
+                let name = report.messages == 1 ? mails[0].file : "\(report.unsigned) of \(report.messages) messages"
+                problems.append(Problem(.notLearned, "\(name): nothing learned: not signed"))
+            }
             return problems
         }
 
@@ -109,6 +125,8 @@ struct ImportPlan {
     let now: Date
     private(set) var batch = ImportBatch()
     private(set) var problems: [Problem] = []
+    /// What could be done next about some of it.
+    private(set) var hints: [String] = []
 
     init(account: EmailAddress?, trust: Bool, now: Date) {
         self.account = account
@@ -125,7 +143,7 @@ struct ImportPlan {
     mutating func add(_ contents: ImportedFiles) throws {
         problems += contents.problems
         if let account, contents.identities.isEmpty {
-            warn("account-unused", "there is no private key in it that \(account) could get")
+            warn(.accountUnused, "there is no private key in it that \(account) could get")
         }
         var seen: Set<Certificate> = []
         for identity in contents.identities where seen.insert(identity.certificate).inserted {
@@ -152,24 +170,32 @@ struct ImportPlan {
             )
         }
         if let account, !certificate.names(account) {
-            warn("address-mismatch", "the certificate of \(account) names \(Self.list(named.map(\.text)))")
+            warn(.addressMismatch, "the certificate of \(account) names \(Self.list(named.map(\.text)))")
         }
         noteOddities(of: certificate)
         batch.identities.append(
             .init(certificate: certificate, key: key, accounts: accounts, isAssigned: account != nil)
         )
-        if trust { batch.recipients.append(.init(certificate: certificate, addresses: accounts, isPinned: true)) }
+        guard trust else { return }
+        batch.recipients.append(
+            .init(certificate: certificate, addresses: accounts.map { AddressScope($0) }, isPinned: true)
+        )
     }
 
     private mutating func add(_ certificate: Certificate) {
-        let addresses = certificate.emailAddresses
+        let addresses = certificate.recipientScopes
         if certificate.isCertificateAuthority || (certificate.isSelfIssued && addresses.isEmpty) {
             batch.intermediates.append(certificate)
             if trust { batch.anchors.append(certificate) }
+            if certificate.isSelfIssued, certificate.keyAllowsEncryption, let address = addresses.first {
+                hints.append(
+                    "if \(certificate.subject) is a person and no authority: smime recipient add \(address) FILE --trust"
+                )
+            }
             return
         }
         guard !addresses.isEmpty else {
-            return warn("certificate-without-address", "\(certificate.subject): names no address, and was left out")
+            return warn(.certificateNoAddress, "\(certificate.subject): names no address, and was left out")
         }
         noteOddities(of: certificate)
         batch.recipients.append(.init(certificate: certificate, addresses: addresses, isPinned: trust))
@@ -177,20 +203,27 @@ struct ImportPlan {
 
     private mutating func noteOddities(of certificate: Certificate) {
         let name = certificate.subject.description
-        if certificate.notAfter < now { warn("certificate-expired", "\(name): expired on \(certificate.notAfter.day)") }
+        if certificate.notAfter < now { warn(.certificateExpired, "\(name): expired on \(certificate.notAfter.day)") }
         if certificate.notBefore > now {
-            warn("certificate-not-yet-valid", "\(name): not valid before \(certificate.notBefore.day)")
+            warn(.certificateNotYetValid, "\(name): not valid before \(certificate.notBefore.day)")
         }
-        if certificate.hasMalformedAddress { warn("malformed-address", "\(name): an address in it is malformed") }
+        if certificate.hasMalformedAddress {
+            warn(.certificateAddressMalformed, "\(name): an address in it is malformed")
+        }
         if certificate.publicKeyAlgorithm.isWeak {
-            warn("weak-key", "\(name): \(certificate.publicKeyAlgorithm) is weak")
+            warn(.weakKey, "\(name): \(certificate.publicKeyAlgorithm) is weak")
         }
-        if !certificate.canSign, !certificate.canEncrypt {
-            warn("key-usage", "\(name): its usage allows neither signing nor encrypting mail")
+        if certificate.isCertificateAuthority {
+            warn(.endEntityIsCA, "\(name): says that it is an authority's (CA:TRUE), so mail signed with it is refused")
+            hints.append(
+                "have it issued anew with basicConstraints CA:FALSE, as by openssl req -x509 -addext basicConstraints=critical,CA:FALSE"
+            )
+        } else if !certificate.canSign, !certificate.canEncrypt {
+            warn(.keyUsage, "\(name): its usage allows neither signing nor encrypting mail")
         }
     }
 
-    private mutating func warn(_ code: String, _ text: String) { problems.append(Problem(code, .warning, text)) }
+    private mutating func warn(_ code: ProblemCode, _ text: String) { problems.append(Problem(warning: code, text)) }
 
     private static func list(_ addresses: [String]) -> String {
         addresses.isEmpty ? "no address" : addresses.joined(separator: ", ")

@@ -2,7 +2,6 @@ import ArgumentParser
 import CMS
 import Foundation
 import Keystore
-import MIME
 
 extension SMIMECommand {
     struct List: AsyncParsableCommand {
@@ -28,27 +27,27 @@ extension SMIMECommand {
         func run() async throws {
             let store = try await global.store(.readOnly)
             let identities = try await store.accounts.all().flatMap { account in
-                account.identities.map { ListedCertificate(account.address, $0.certificate) }
+                account.identities.map { ListedCertificate(AddressScope(account.address), $0.certificate) }
             }
-            let recipients = try await store.recipients.all().filter { $0.source != .identity }
-                .map { ListedCertificate($0.address, $0.certificate) }
+            let recipients = try await store.recipients.map { recipient in
+                recipient.source == .identity ? nil : ListedCertificate(recipient.address, recipient.certificate)
+            }
             let listed = (identities: selected(identities), recipients: selected(recipients))
             try report.print(
                 ListReport(
-                    identities: listed.identities.map { IdentityReport($0.address, $0.certificate) },
-                    recipients: listed.recipients.map { RecipientEntryReport($0.address, $0.certificate) }
+                    identities: listed.identities.map { IdentityReport($0) },
+                    recipients: listed.recipients.map { RecipientEntryReport($0) }
                 )
             ) {
                 var table = TextTable()
                 for (kind, certificates) in [("identity", listed.identities), ("recipient", listed.recipients)] {
                     for entry in certificates {
-                        let certificate = entry.certificate
-                        let state = certificate.notAfter < time.date ? "expired" : "until"
+                        let state = entry.notAfter < time.date ? "expired" : "until"
                         table.add(
                             kind,
                             entry.address.text,
-                            "\(state) \(certificate.notAfter.day)",
-                            "\(certificate.fingerprint)"
+                            "\(state) \(entry.notAfter.day)",
+                            "\(entry.fingerprint)"
                         )
                     }
                 }
@@ -62,9 +61,9 @@ extension SMIMECommand {
         private func selected(_ certificates: [ListedCertificate]) -> [ListedCertificate] {
             guard let expiring else { return certificates }
             let now = time.date
-            let valid = Set(certificates.filter { $0.certificate.isValid(at: now) }.map(\.address))
+            let valid = Set(certificates.filter { $0.notBefore <= now && now <= $0.notAfter }.map(\.address))
             return certificates.filter { entry in
-                let end = entry.certificate.notAfter
+                let end = entry.notAfter
                 return end <= now.addingTimeInterval(expiring) && (end >= now || !valid.contains(entry.address))
             }
         }
@@ -79,14 +78,20 @@ extension SMIMECommand {
     }
 }
 
-/// A certificate and the address it is listed under.
-struct ListedCertificate {
-    let address: EmailAddress
-    let certificate: Certificate
+/// What is listed of a certificate; of thousands no more than that is held.
+struct ListedCertificate: Sendable {
+    let address: AddressScope
+    let addresses: [String]
+    let fingerprint: Fingerprint
+    let notBefore: Date
+    let notAfter: Date
 
-    init(_ address: EmailAddress, _ certificate: Certificate) {
+    init(_ address: AddressScope, _ certificate: Certificate) {
         self.address = address
-        self.certificate = certificate
+        addresses = certificate.addresses
+        fingerprint = certificate.fingerprint
+        notBefore = certificate.notBefore
+        notAfter = certificate.notAfter
     }
 }
 

@@ -46,16 +46,13 @@ extension SMIMECommand.PolicyCommand {
                 store: store,
                 time: times.date,
                 systemAnchors: anchors.systemAnchors,
+                sources: try await store.lookupSources(),
                 flags: levels.wish,
-                tags: try await store.subjectTags()
+                tags: try await store.subjectTags(),
+                warn: Console.warning
             )
             let explained = try await explain(with: filter)
-            try report.print(explained) {
-                explained.recipients.map { recipient in
-                    let lines = ["\(recipient.address): \(recipient.action)"] + recipient.reasons.map { "  \($0)" }
-                    return lines.map { $0.escapedForDisplay + "\n" }.joined()
-                }.joined()
-            }
+            try report.print(explained) { explained.text }
         }
 
         private func explain(with filter: OutgoingFilter) async throws -> PolicyReport {
@@ -70,7 +67,8 @@ extension SMIMECommand.PolicyCommand {
                 guard let sender = try from ?? Sender(of: message.header)?.address else {
                     throw Failure(.usage, "the message has no From", hints: ["say who sends with --from ADDR"])
                 }
-                return PolicyReport(sender, try await filter.decisions(on: source, from: sender, to: recipients))
+                let decisions = try await filter.decisions(on: source, from: .address(sender), to: recipients)
+                return PolicyReport(sender, decisions)
             } catch { throw Failure(error, in: InputFile.name(file)) }
         }
 
@@ -81,33 +79,6 @@ extension SMIMECommand.PolicyCommand {
                 throw Failure(.usage, "the message names no recipients", hints: ["name them with --to ADDR"])
             }
             return addresses
-        }
-    }
-}
-
-/// What was decided, as reports show it.
-private struct PolicyReport: Encodable {
-    struct RecipientLine: Encodable {
-        let address: String
-        let sign: String
-        let encrypt: String
-        let action: String
-        let reasons: [String]
-    }
-
-    let sender: String?
-    let recipients: [RecipientLine]
-
-    init(_ sender: EmailAddress?, _ decisions: [PolicyDecision]) {
-        self.sender = sender?.text
-        recipients = decisions.map { decision in
-            RecipientLine(
-                address: decision.recipient.text,
-                sign: decision.sign.rawValue,
-                encrypt: decision.encrypt.rawValue,
-                action: decision.action.rawValue,
-                reasons: decision.reasons
-            )
         }
     }
 }

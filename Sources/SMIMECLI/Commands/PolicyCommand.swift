@@ -9,7 +9,8 @@ extension SMIMECommand {
             abstract: "Show and change what mail is signed and encrypted.",
             discussion: """
                 Whose word counts, first that speaks: the command line, the message (its X-SMIME field or subject tags), the \
-                rule for the recipient (address, domain, *.domain), the rule for the sender (account, domain, *.domain), the global rule. \
+                rule for the recipient (address, domain, *.domain), the rule for the sender (account, domain, *.domain), \
+                the rule for the kind of mail (bounce, list, automatic), the global rule. \
                 Without any rule what can be signed is signed, and what can be encrypted is encrypted.
 
                   smime policy set --recipient example.org --encrypt require --override stricter
@@ -28,26 +29,42 @@ extension SMIMECommand.PolicyCommand {
         var sender: Policy.Pattern?
         @Option(help: ArgumentHelp("The rule for mail to this address, domain or *.domain.", valueName: "pattern"))
         var recipient: Policy.Pattern?
+        @Option(help: "The rule for bounces, mailing lists or automatic mail: bounce, list or automatic.")
+        var kind: Policy.Kind?
         @OptionGroup var levels: LevelOptions
         @Option(help: "How far a message may change it: any, stricter or none.")
         var override: Policy.Override?
         @Option(help: "Without a certificate that is required: bounce or defer.")
         var missing: Policy.Missing?
+        @Option(help: "Mail that is signed or encrypted already: pass or resign.")
+        var protected: Policy.Protected?
+        @Option(
+            name: .customLong("decrypt-at-gateway"),
+            help: "Whether `filter incoming` decrypts mail for these recipients: yes or no."
+        )
+        var decryptAtGateway: Policy.GatewayDecryption?
 
         func validate() throws {
-            guard [global, sender != nil, recipient != nil].count(where: \.self) == 1 else {
-                throw ValidationError("name one rule: --global, --sender PATTERN or --recipient PATTERN")
+            guard [global, sender != nil, recipient != nil, kind != nil].count(where: \.self) == 1 else {
+                throw ValidationError("name one rule: --global, --sender PATTERN, --recipient PATTERN or --kind KIND")
+            }
+            if decryptAtGateway != nil, sender != nil || kind != nil {
+                throw ValidationError("--decrypt-at-gateway goes with --recipient or --global")
             }
         }
 
         var rule: Policy.Rule {
-            let scope = sender.map(Policy.Scope.sender) ?? recipient.map(Policy.Scope.recipient) ?? .global
+            let scope =
+                sender.map(Policy.Scope.sender) ?? recipient.map(Policy.Scope.recipient)
+                ?? kind.map(Policy.Scope.kind) ?? .global
             return Policy.Rule(
                 scope,
                 sign: levels.sign,
                 encrypt: levels.encrypt,
                 override: override,
-                missing: missing
+                missing: missing,
+                protected: protected,
+                decryptAtGateway: decryptAtGateway
             )
         }
     }
@@ -86,7 +103,9 @@ extension SMIMECommand.PolicyCommand {
 
         func validate() throws {
             guard !options.rule.isEmpty else {
-                throw ValidationError("say what the rule is: --sign, --encrypt, --override or --missing")
+                throw ValidationError(
+                    "say what the rule is: --sign, --encrypt, --override, --missing, --protected or --decrypt-at-gateway"
+                )
             }
         }
 
@@ -144,14 +163,18 @@ private struct RuleReport: Encodable {
     let encrypt: String?
     let override: String?
     let missing: String?
+    let protected: String?
+    let decryptAtGateway: String?
 
     init(_ rule: Policy.Rule) {
         side = rule.scope.side
-        pattern = rule.scope.pattern?.text
+        pattern = rule.scope == .global ? nil : rule.scope.text
         sign = rule.sign?.rawValue
         encrypt = rule.encrypt?.rawValue
         override = rule.override?.rawValue
         missing = rule.missing?.rawValue
+        protected = rule.protected?.rawValue
+        decryptAtGateway = rule.decryptAtGateway?.rawValue
     }
 
     static func print(_ rules: [Policy.Rule], _ options: ReportOptions) throws {
@@ -161,7 +184,8 @@ private struct RuleReport: Encodable {
             for rule in reports {
                 let says = [
                     ("sign", rule.sign), ("encrypt", rule.encrypt), ("override", rule.override),
-                    ("missing", rule.missing),
+                    ("missing", rule.missing), ("protected", rule.protected),
+                    ("decrypt-at-gateway", rule.decryptAtGateway),
                 ].compactMap { name, value in value.map { "\(name)=\($0)" } }
                 table.add(rule.side, rule.pattern ?? "", says.joined(separator: " "))
             }

@@ -11,14 +11,16 @@ extension SMIMECommand.RecipientCommand {
             abstract: "Use the certificates in FILE for an address.",
             discussion: """
                 The certificates need not name the address. With --trust they are believed without a chain: compare \
-                the fingerprint first.
+                the fingerprint first. A certificate for @domain is used for every address of the domain that has none \
+                of its own.
 
                   smime recipient add bob@example.org bob.pem --trust
+                  smime recipient add @example.org gateway.pem
                 """
         )
 
-        @Argument(help: ArgumentHelp("The recipient's address.", valueName: "addr"))
-        var address: EmailAddress
+        @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
+        var address: AddressScope
         @Argument(help: "Certificate files; - is standard input.", completion: .file())
         var files: [String]
         @Flag(help: "Believe the certificates without a chain to an anchor.")
@@ -28,7 +30,9 @@ extension SMIMECommand.RecipientCommand {
 
         func run() async throws {
             let batch = try ImportBatch(certificatesOf: files) { certificate, batch in
-                if certificate.isCertificateAuthority {
+                // Self-signed certificates often say that they are an authority's, and are a person's all the same.
+                let isPersons = certificate.isSelfIssued && certificate.names(address)
+                if certificate.isCertificateAuthority, !isPersons {
                     batch.intermediates.append(certificate)
                 } else {
                     batch.recipients.append(
@@ -46,8 +50,16 @@ extension SMIMECommand.RecipientCommand {
             for item in batch.recipients where !item.certificate.names(address) {
                 Console.warning("\(item.certificate.subject): does not name \(address)")
             }
-            for item in batch.recipients where !item.certificate.canEncrypt {
+            for item in batch.recipients where !item.certificate.keyAllowsEncryption {
                 Console.warning("\(item.certificate.subject): does not allow encryption")
+            }
+            for item in batch.recipients where item.certificate.isCertificateAuthority && !trust {
+                Console.warning(
+                    "\(item.certificate.subject): says that it is an authority's, and is not used unless pinned"
+                )
+                Console.hint(
+                    "compare its fingerprint, then: smime recipient trust \(address) --fingerprint \(item.certificate.fingerprint)"
+                )
             }
             let store = try await global.store(.readWrite)
             let added = try await store.add(batch, at: .now)
@@ -66,8 +78,8 @@ extension SMIMECommand.RecipientCommand {
 
     /// An address and, if not everything known for it is meant, a fingerprint.
     struct Target: ParsableArguments {
-        @Argument(help: ArgumentHelp("The recipient's address.", valueName: "addr"))
-        var address: EmailAddress
+        @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
+        var address: AddressScope
         @Option(help: ArgumentHelp("Only the certificate with this fingerprint.", valueName: "fpr"))
         var fingerprint: Fingerprint?
         @OptionGroup var report: ReportOptions

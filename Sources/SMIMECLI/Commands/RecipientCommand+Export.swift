@@ -13,8 +13,8 @@ extension SMIMECommand.RecipientCommand {
             discussion: "  smime recipient export bob@example.org -o bob.pem"
         )
 
-        @Argument(help: ArgumentHelp("The recipient's address.", valueName: "addr"))
-        var address: EmailAddress
+        @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
+        var address: AddressScope
         @Option(help: ArgumentHelp("The certificate with this fingerprint instead.", valueName: "fpr"))
         var fingerprint: Fingerprint?
         @Flag(help: "Every certificate known for the address.")
@@ -31,12 +31,10 @@ extension SMIMECommand.RecipientCommand {
 
         func run() async throws {
             let store = try await global.store(.readOnly)
-            let choices = try await store.recipients.choices(
-                for: [address],
-                at: time.date,
-                systemAnchors: anchors.systemAnchors
-            )
-            guard let choice = choices.first, !choice.candidates.isEmpty else {
+            let lookup = try await store.lookup(systemAnchors: anchors.systemAnchors)
+            let answer = try await lookup.choices(for: [address], at: time.date, asking: all ? .everything : .missing)
+            answer.warnings.forEach(Console.warning)
+            guard let choice = answer.choices.first, !choice.candidates.isEmpty else {
                 throw KeystoreError.unknownRecipient(address)
             }
             let pem = try certificates(of: choice).map(\.pem).joined()
@@ -66,7 +64,7 @@ extension SMIMECommand.RecipientCommand {
 
 extension Certificate {
     /// The certificate as a PEM block (RFC 7468).
-    fileprivate var pem: String {
+    var pem: String {
         let base64 = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
     }

@@ -17,33 +17,36 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
+        /// How many addresses are judged at a time; of a large registry no more is held.
+        private static let pageSize = 250
+
         func run() async throws {
-            let registry = try await global.store(.readOnly).recipients
-            var addresses: [EmailAddress] = []
-            for recipient in try await registry.all() where addresses.last != recipient.address {
-                addresses.append(recipient.address)
-            }
-            let choices = try await registry.choices(
-                for: addresses,
-                at: time.date,
-                systemAnchors: anchors.systemAnchors
-            )
-            try report.print(["recipients": choices.map(RecipientReport.init)]) {
-                var table = TextTable()
-                for choice in choices {
-                    guard let selected = choice.selected else {
-                        let why = choice.candidates.first.map { "unusable: \($0.reason)" } ?? ""
-                        table.add(choice.address.text, why)
-                        continue
-                    }
-                    table.add(
-                        choice.address.text,
-                        "until \(selected.certificate.notAfter.day)",
-                        "\(selected.certificate.fingerprint)"
-                    )
+            let store = try await global.store(.readOnly)
+            let lookup = try await store.lookup(systemAnchors: anchors.systemAnchors)
+            var addresses = try await store.recipients.addresses()[...]
+            var (list, table, warnings) = (report.json ? ReportList("recipients") : nil, TextTable(), Set<String>())
+            while !addresses.isEmpty {
+                let answer = try await lookup.choices(for: Array(addresses.prefix(Self.pageSize)), at: time.date)
+                addresses = addresses.dropFirst(Self.pageSize)
+                for warning in answer.warnings where warnings.insert(warning).inserted { Console.warning(warning) }
+                for choice in answer.choices where !choice.candidates.isEmpty {
+                    if list == nil { Self.add(choice, to: &table) }
+                    try list?.add(RecipientReport(choice))
                 }
-                return table.text
             }
+            if list == nil { try Console.print(table.text) }
+            try list?.finish()
+        }
+
+        private static func add(_ choice: RecipientChoice, to table: inout TextTable) {
+            guard let selected = choice.selected else {
+                return table.add(choice.address.text, choice.candidates.first.map { "unusable: \($0.reason)" } ?? "")
+            }
+            table.add(
+                choice.address.text,
+                "until \(selected.certificate.notAfter.day)",
+                "\(selected.certificate.fingerprint)"
+            )
         }
     }
 
@@ -51,24 +54,25 @@ extension SMIMECommand.RecipientCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
             abstract: "Show every certificate known for an address, and why which one is used.",
-            discussion: "  smime recipient show bob@example.org"
+            discussion: """
+                For an address those of its domain are shown, too, and what the other sources have (see `smime config`).
+
+                  smime recipient show bob@example.org
+                """
         )
 
-        @Argument(help: ArgumentHelp("The recipient's address.", valueName: "addr"))
-        var address: EmailAddress
+        @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
+        var address: AddressScope
         @OptionGroup var time: TimeOptions
         @OptionGroup var anchors: AnchorOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let store = try await global.store(.readOnly)
-            let choices = try await store.recipients.choices(
-                for: [address],
-                at: time.date,
-                systemAnchors: anchors.systemAnchors
-            )
-            guard let choice = choices.first, !choice.candidates.isEmpty else {
+            let lookup = try await global.store(.readOnly).lookup(systemAnchors: anchors.systemAnchors)
+            let answer = try await lookup.choices(for: [address], at: time.date, asking: .everything)
+            answer.warnings.forEach(Console.warning)
+            guard let choice = answer.choices.first, !choice.candidates.isEmpty else {
                 throw KeystoreError.unknownRecipient(address)
             }
             try report.print(RecipientReport(choice)) {
@@ -76,7 +80,7 @@ extension SMIMECommand.RecipientCommand {
                 for (recipient, reason) in choice.candidates {
                     let certificate = recipient.certificate
                     table.add(
-                        reason == .selected ? "*" : " ",
+                        reason.isSelected ? "*" : " ",
                         "\(certificate.notBefore.day) to \(certificate.notAfter.day)",
                         "\(certificate.fingerprint)",
                         recipient.source.rawValue,
@@ -94,6 +98,8 @@ extension SMIMECommand.RecipientCommand {
 struct RecipientReport: Encodable {
     struct CertificateLine: Encodable {
         let fingerprint: Fingerprint
+        /// The address it is known for, or its domain.
+        let address: String
         let selected: Bool
         let reason: String
         let trust: String
@@ -103,6 +109,8 @@ struct RecipientReport: Encodable {
         let lastSeen: Date
         /// The ciphers its owner announced, best first.
         let capabilities: [String]
+        /// When its owner announced them.
+        let capabilitiesTime: Date?
         let subject: String
         let issuer: String
         let addresses: [String]
@@ -120,7 +128,8 @@ struct RecipientReport: Encodable {
             let capabilities = recipient.capabilities.flatMap { try? SMIMECapability.list($0) } ?? []
             return CertificateLine(
                 fingerprint: certificate.fingerprint,
-                selected: reason == .selected,
+                address: recipient.address.text,
+                selected: reason.isSelected,
                 reason: reason.rawValue,
                 trust: recipient.trust.rawValue,
                 source: recipient.source.rawValue,
@@ -128,6 +137,7 @@ struct RecipientReport: Encodable {
                 firstSeen: recipient.firstSeen,
                 lastSeen: recipient.lastSeen,
                 capabilities: capabilities.map(\.name),
+                capabilitiesTime: recipient.capabilitiesTime,
                 subject: certificate.subject.description,
                 issuer: certificate.issuer.description,
                 addresses: certificate.addresses,

@@ -13,7 +13,7 @@ extension SMIMECommand {
             abstract: "Sign mail.",
             discussion: """
                 The message's From says who signs, unless you do. Content that transports would change is encoded \
-                first.
+                first. The header fields are signed, too (RFC 9788).
 
                   smime sign mail.eml -o signed.eml
                   smime sign --from alice@example.org < mail.eml | sendmail -t
@@ -24,24 +24,37 @@ extension SMIMECommand {
         @OptionGroup var signing: SigningOptions
         @Flag(help: "The input is plain text, not a message.")
         var text = false
+        @Flag(help: "Compress the content first, which only S/MIME readers can show.")
+        var compress = false
         @OptionGroup var output: OutputOptions
         @OptionGroup var object: ObjectOptions
+        @OptionGroup var headers: HeaderOptions
+        @OptionGroup var passwords: PasswordOptions
         @OptionGroup var global: GlobalOptions
 
-        func validate() throws { try output.validate(with: input) }
+        func validate() throws {
+            try output.validate(with: input)
+            if compress, object.outform != .mime {
+                throw ValidationError("--compress makes a mail, not a bare CMS object")
+            }
+        }
 
         func run() async throws {
-            let store = try await global.store(.readOnly)
+            let opening = try global.opening(.readOnly, password: passwords.origin)
             try await Batch(input.paths, output).run { path in
-                try await sign(path, store)
+                try await sign(path, opening)
                 return ((), .success)
             }.map(\.status).throwWorst()
         }
 
-        private func sign(_ path: String, _ store: Store) async throws {
+        private func sign(_ path: String, _ opening: StoreOpening) async throws {
             let sender = signing.from.map { [NewField("From", $0.text)] } ?? []
             let source = try MessageInput.open(path, isText: text, fields: sender)
-            let protector = try MessageProtector(source)
+            let author = try Sender(of: MIMEReader.message(in: source).header)?.address
+            let store = try await opening.store()
+            let policy = try await headers.policy(for: signing.from ?? author, in: store)
+            var protector = try MessageProtector(source, headers: policy)
+            protector.compresses = compress
             let signer = try await signing.signer(for: protector.header, in: store, at: .now)
             let target = try output.target(for: path)
             try object.check(target: target)
@@ -51,6 +64,7 @@ extension SMIMECommand {
                         try protector.signature(by: signer, as: signing.form, at: .now, to: $0)
                     }
                 }
+                protector.warnOfUnprotected(InputFile.name(path), isEncrypted: false)
                 try protector.sign(by: signer, as: signing.form, at: .now, to: sink, lineEnd: output.lineEnd)
             }
         }

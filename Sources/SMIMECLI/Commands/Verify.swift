@@ -12,11 +12,16 @@ extension SMIMECommand {
             commandName: "verify",
             abstract: "Check who signed a mail, and whether it is what was signed.",
             discussion: """
+                With several files --json prints one object with the report of each in `files`, in their order. \
                 The report has five axes: integrity, chain, identity, revocation and time. The exit status is 0 if and \
                 only if the verdict is valid. From a valid mail the sender's certificate is learned, to encrypt the \
                 answer to.
 
                   smime verify mail.eml
+                Revocation is judged from what is at hand. With --online the services that certificates name are asked, too, \
+                which tells them that the mail was read.
+
+                  smime verify --online --revocation hard mail.eml
                   smime verify --json --assert-signer alice@example.org mail.eml
                 """
         )
@@ -34,7 +39,10 @@ extension SMIMECommand {
         )
         var detachedSignature: String?
         @Option(
-            help: ArgumentHelp("Succeed only if this address or fingerprint signed validly.", valueName: "addr|fpr")
+            help: ArgumentHelp(
+                "Succeed only if the one with this address or fingerprint signed all of it.",
+                valueName: "addr|fpr"
+            )
         )
         var assertSigner: String?
         @Flag(name: .customLong("no-harvest"), help: "Do not learn the sender's certificate from a valid signature.")
@@ -43,41 +51,68 @@ extension SMIMECommand {
         @OptionGroup var form: FormOptions
         @OptionGroup var times: TimeOptions
         @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var trust: TrustOptions
+        @OptionGroup var online: OnlineOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
-            if input.paths.count > 1, content != nil || detachedSignature != nil || report.json {
-                throw ValidationError("--content, --detached-signature and --json take one file")
+            if input.paths.count > 1, content != nil || detachedSignature != nil {
+                throw ValidationError("--content and --detached-signature take one file")
             }
-            if let assertSigner, Fingerprint(assertSigner) == nil, (try? EmailAddress(assertSigner)) == nil {
+            if report.json, content == "-" { throw ValidationError("--json needs a file for --content") }
+            if let assertSigner, AssertedSigner(assertSigner) == nil {
                 throw ValidationError("--assert-signer: '\(assertSigner)' is neither an address nor a fingerprint")
             }
         }
 
         func run() async throws {
-            let store = try await global.store(.readOnly)
-            let provider = StoreKeyProvider(store: store, systemAnchors: anchors.systemAnchors)
-            let opener = MessageOpener(provider, at: times.date)
-            let outcomes = try await Batch(input.paths).run { path in
+            let opening = try global.opening(.readOnly)
+            let provider = StoreKeyProvider(opening: opening, systemAnchors: anchors.systemAnchors)
+            let asked = OnlineRevocation(opening, isDemanded: online.online)
+            let opener = MessageOpener(provider, at: times.date, terms: trust.terms, revocation: asked)
+            let batch = try Batch(input.paths)
+            let outcomes = await batch.run { path in
                 let result = try await verify(path, opener)
-                let isAsserted = try assertSigner.map { try result.report.isSigned(by: $0) } ?? true
+                let isAsserted = assertSigner.map { AssertedSigner($0).map(result.report.isSigned) ?? false } ?? true
                 if !isAsserted { Console.error("\(InputFile.name(path)): not validly signed by \(assertSigner ?? "")") }
                 try writeContent(of: result)
-                return (result, isAsserted ? result.report.exitStatus : max(result.report.exitStatus, .negative))
+                let status = await asked.status(for: result.report)
+                return (result, isAsserted ? status : max(status, .negative))
             }
+            try await asked.finish()
             // A time other than now says nothing about what is to be used from now on.
             let learns = !noHarvest && times.given == nil
-            let learning = Learning(store: store, policy: learning.onChange)
+            let learning = Learning(store: try await batch.store(opening), policy: learning.onChange)
             let messages = learns ? outcomes.compactMap { $0.value?.message } : []
             let learned = await learning.preview(messages)
-            for outcome in outcomes {
-                guard let value = outcome.value?.report else { continue }
-                let name = InputFile.name(outcome.path)
-                try report.print(VerificationOutput(value, learned: learned, file: name)) { value.text(file: name) }
-            }
+            try print(outcomes.map { (InputFile.name($0.path), $0.value?.report) }, learned)
             if learned.changesStore { await learning.learn(messages) }
             try outcomes.map(\.status).throwWorst()
+        }
+
+        private func print(_ reports: [(file: String, report: VerificationReport?)], _ learned: LearningReport) throws {
+            if content == "-" {
+                // Standard output is the content's.
+                for case (let file, let value?) in reports {
+                    value.text(file: file).split(separator: "\n").forEach { Console.note(String($0)) }
+                }
+                return
+            }
+            guard report.json, reports.count > 1 else {
+                for case (let file, let value?) in reports {
+                    try report.print(VerificationOutput(value, learned: learned, file: file)) { value.text(file: file) }
+                }
+                return
+            }
+            try Report.print(
+                [
+                    "files": reports.map { file, value in
+                        value.map { FileReport.verified(VerificationOutput($0, learned: learned, file: file)) }
+                            ?? .unreadable(file: file)
+                    }
+                ]
+            )
         }
 
         private func verify(_ path: String, _ opener: MessageOpener) async throws -> VerifiedContent {
@@ -103,6 +138,20 @@ extension SMIMECommand {
     }
 }
 
+/// What is said of one of several files.
+private enum FileReport: Encodable {
+    /// Nothing could be verified; why is said on standard error.
+    case unreadable(file: String)
+    case verified(VerificationOutput)
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .unreadable(let file): try ["file": file, "status": "unreadable"].encode(to: encoder)
+        case .verified(let output): try output.encode(to: encoder)
+        }
+    }
+}
+
 extension VerificationReport {
     /// The status that a command ends with for this report.
     var exitStatus: ExitStatus {
@@ -111,15 +160,5 @@ extension VerificationReport {
         case .malformed: .badData
         case .expired, .invalid, .mismatch, .partial, .revoked, .unsigned, .untrusted: .negative
         }
-    }
-
-    /// Whether a valid signature over the whole message is by the one who has this address or fingerprint.
-    func isSigned(by name: String) throws -> Bool {
-        guard status == .valid else { return false }
-        if let fingerprint = Fingerprint(name) {
-            return signers.contains { $0.certificate?.fingerprint == fingerprint }
-        }
-        let address = try EmailAddress(name)
-        return signers.contains { $0.certificate?.names(address) == true }
     }
 }

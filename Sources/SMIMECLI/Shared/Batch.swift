@@ -1,5 +1,7 @@
 import Foundation
+import Keystore
 import Streams
+import Synchronization
 
 /// Runs one piece of work for each input, several at once, so that one that fails does not stop the others.
 struct Batch {
@@ -7,6 +9,8 @@ struct Batch {
     let jobs: Int
     /// The inputs; if there are several, messages need names.
     private let paths: [String]
+    /// What was said already of the store, which all inputs share.
+    private let saidOfStore = Said()
 
     init(_ paths: [String], _ output: OutputOptions? = nil) throws {
         self.paths = paths
@@ -60,12 +64,53 @@ struct Batch {
             let (value, status) = try await work(path)
             return Outcome(path: path, value: value, status: status)
         } catch {
-            let name = InputFile.name(path)
-            let failure = Failure(error, in: name)
-            let isNamed = paths.count == 1 || failure.message.hasPrefix("\(name): ")
-            Console.error(isNamed ? failure.message : "\(name): \(failure.message)")
-            failure.hints.forEach(Console.hint)
-            return Outcome(path: path, value: nil, status: failure.status)
+            let status = say(error, of: InputFile.name(path))
+            return Outcome(path: path, value: nil, status: status)
+        }
+    }
+
+    /// The store, for what is to be done after all inputs. If it cannot be opened, and an input said so already, the
+    /// command ends without another word.
+    func store(_ opening: StoreOpening) async throws -> Store {
+        do throws(KeystoreError) { return try await opening.store() } catch { throw say(error, of: nil) }
+    }
+
+    /// Reports `error`: of the input `name`, or once for all of them if it is the store's.
+    private func say(_ error: any Error, of name: String?) -> ExitStatus {
+        let failure = Failure(error, in: name)
+        var subject = name.map { "\($0): " } ?? ""
+        if let problem = (error as? KeystoreError)?.problemOfStore(failure.message) {
+            guard saidOfStore.insert(problem) else { return failure.status }
+            subject = ""
+        }
+        let isNamed = paths.count == 1 || failure.message.hasPrefix(subject)
+        Console.error(isNamed ? failure.message : subject + failure.message)
+        failure.hints.forEach(Console.hint)
+        return failure.status
+    }
+}
+
+/// Sentences that need not be said again.
+private final class Said: Sendable {
+    private let sentences = Mutex<Set<String>>([])
+
+    /// Whether `sentence` is new.
+    func insert(_ sentence: String) -> Bool { sentences.withLock { $0.insert(sentence).inserted } }
+}
+
+extension KeystoreError {
+    /// What tells one problem of the whole store from another, of which the user is told `message`; nil if the error is
+    /// about one account or certificate.
+    fileprivate func problemOfStore(_ message: String) -> String? {
+        switch self {
+        case .busy, .cannotCreate, .cannotOpen, .corrupt, .insideStore, .keyMismatch, .keyMissing, .newer, .notMigrated,
+            .notWritable, .openingTimedOut, .permissions, .writeFailed:
+            message
+        // Once the passphrases that were typed are used up, the store is simply locked.
+        case .locked, .wrongPassphrase: "locked"
+        case .addressTaken, .cancelled, .malformedBackup, .newerBackup, .noUsableIdentity, .unexpected,
+            .unknownAccount, .unknownAlias, .unknownCertificate, .unknownRecipient:
+            nil
         }
     }
 }

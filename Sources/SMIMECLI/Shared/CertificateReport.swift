@@ -1,7 +1,6 @@
 import CMS
 import Foundation
 import Keystore
-import MIME
 
 /// Certificates as reports show them. The property names are the keys of cli.md in camel case.
 struct IdentityReport: Encodable {
@@ -11,8 +10,12 @@ struct IdentityReport: Encodable {
     let notAfter: Date
     let new: Bool?
 
-    init(_ address: EmailAddress, _ certificate: Certificate, new: Bool? = nil) {
-        account = address.text
+    init(_ address: AddressScope, _ certificate: Certificate, new: Bool? = nil) {
+        self.init(ListedCertificate(address, certificate), new: new)
+    }
+
+    init(_ certificate: ListedCertificate, new: Bool? = nil) {
+        account = certificate.address.text
         addresses = certificate.addresses
         fingerprint = certificate.fingerprint
         notAfter = certificate.notAfter
@@ -27,8 +30,12 @@ struct RecipientEntryReport: Encodable {
     let notAfter: Date
     let new: Bool?
 
-    init(_ address: EmailAddress, _ certificate: Certificate, new: Bool? = nil) {
-        self.address = address.text
+    init(_ address: AddressScope, _ certificate: Certificate, new: Bool? = nil) {
+        self.init(ListedCertificate(address, certificate), new: new)
+    }
+
+    init(_ certificate: ListedCertificate, new: Bool? = nil) {
+        address = certificate.address.text
         addresses = certificate.addresses
         fingerprint = certificate.fingerprint
         notAfter = certificate.notAfter

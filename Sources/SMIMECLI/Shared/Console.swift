@@ -8,6 +8,8 @@ import Streams
 enum Console {
     /// Writes lines of text to standard output, and fails if they do not arrive.
     static func print(_ text: String) throws {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let text = lines.map { String($0).escapedForDisplay }.joined(separator: "\n")
         try Output.write(to: nil) { try $0.write(text.hasSuffix("\n") || text.isEmpty ? text : text + "\n") }
     }
 

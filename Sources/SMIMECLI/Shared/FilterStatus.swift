@@ -23,6 +23,18 @@ enum FilterStatus {
         for number in deadly { signal(number) { _ in _exit(ExitStatus.tryAgain.rawValue) } }
     }
 
+    /// The end of a filter that has said all there is to say.
+    struct End: Error {
+        let status: ExitStatus
+    }
+
+    /// Whether `text` begins with an enhanced status code that says it is no success (RFC 3463 §2).
+    private static func hasCode(_ text: String) -> Bool {
+        let numbers = text.prefix { $0 != " " }.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 3 && ["4", "5"].contains(numbers[0])
+            && numbers.allSatisfy { 1...3 ~= $0.utf8.count && $0.utf8.allSatisfy { 48...57 ~= $0 } }
+    }
+
     /// Says what went wrong and returns the status to end with.
     static func report(_ failure: Failure) -> ExitStatus {
         let (status, code): (ExitStatus, String) =
@@ -32,8 +44,7 @@ enum FilterStatus {
             case .usage, .configuration, .noPermission: (.tryAgain, "4.3.5")
             default: (.tryAgain, "4.3.0")
             }
-        let hasCode = failure.message.hasPrefix("4.7.1 ")
-        Console.plain(hasCode ? failure.message : "\(code) \(failure.message)")
+        Console.plain(hasCode(failure.message) ? failure.message : "\(code) \(failure.message)")
         failure.hints.forEach(Console.hint)
         return status
     }

@@ -22,8 +22,32 @@ struct GlobalOptions: ParsableArguments {
 
     var location: StoreLocation { StoreLocation(home: home, environment: ProcessInfo.processInfo.environment) }
 
-    /// The store, for looking or for changing.
-    func store(_ mode: Store.Mode) async throws -> Store { try await Store.open(location, mode: mode) }
+    /// Seconds to wait for the store.
+    static let timeoutVariable = "SMIME_STORE_TIMEOUT"
+
+    /// The store, opening in the background for looking or for changing.
+    ///
+    /// - Parameter password: where options say that its passphrase is to be had.
+    func opening(_ mode: Store.Mode, password: PassphraseOrigin? = nil) throws -> StoreOpening {
+        StoreOpening(
+            location,
+            mode: mode,
+            patience: patience(mode),
+            passphrase: try StorePassphrase(origin: password).source()
+        )
+    }
+
+    /// The store, open for looking or for changing.
+    func store(_ mode: Store.Mode, password: PassphraseOrigin? = nil) async throws -> Store {
+        try await opening(mode, password: password).store()
+    }
+
+    /// Mail does not wait for long. Whoever changes the store may have to wait for others who make or migrate it.
+    private func patience(_ mode: Store.Mode) -> Duration {
+        let given = ProcessInfo.processInfo.environment[Self.timeoutVariable].flatMap { Double($0) }
+        if let given, given > 0, given <= 86_400 { return .seconds(given) }
+        return mode == .readOnly ? StoreOpening.patience : .seconds(60)
+    }
 }
 
 /// For verbs that report.

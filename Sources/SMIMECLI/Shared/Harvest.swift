@@ -1,6 +1,7 @@
 import CMS
 import Foundation
 import Keystore
+import MIME
 import SMIME
 import Streams
 
@@ -16,9 +17,10 @@ struct Harvest {
 
     /// What came of one message.
     private enum Verdict: Sendable {
+        case failed(Failure)
         case refused(String)
         case unsigned
-        case valid(VerifiedMessage)
+        case valid(VerifiedMessage, isUnquoted: Bool)
     }
 
     private struct Outcome: Sendable {
@@ -27,30 +29,34 @@ struct Harvest {
         let verdict: Verdict
     }
 
-    /// Goes through `sources` to their end, or until `isInterrupted` says so; what was begun is finished and kept.
+    /// Goes through `sources` to their end, until `isInterrupted` says so, or until the store fails; what was begun is
+    /// finished, and what was done is kept and reported in any case.
+    ///
+    /// - Parameter learned: is told what every batch taught.
     func run(
         _ sources: MailSources,
         advance: (Int) -> Void = { _ in },
+        learned: (LearningReport) -> Void = { _ in },
         isInterrupted: () -> Bool = { false }
-    ) async throws -> HarvestReport {
+    ) async -> HarvestReport {
         var report = HarvestReport()
-        try await withThrowingTaskGroup(of: Outcome.self) { group in
+        await withTaskGroup(of: Outcome.self) { group in
             var pending: [Outcome] = []
             var started = 0
             var bytes = 0
-            while !isInterrupted(), let item = next(sources, &report) {
-                if started >= jobs, let outcome = try await group.next() {
+            while !isInterrupted(), report.failure == nil, let item = next(sources, &report) {
+                if started >= jobs, let outcome = await group.next() {
                     bytes += outcome.item.source.count
                     pending.append(outcome)
                     advance(bytes)
                 }
-                if pending.count >= Self.batchSize { try await store(&pending, &report) }
+                if pending.count >= Self.batchSize { await store(&pending, &report, learned) }
                 let index = started
-                group.addTask { Outcome(index: index, item: item, verdict: try await verify(item)) }
+                group.addTask { Outcome(index: index, item: item, verdict: await verify(item)) }
                 started += 1
             }
-            for try await outcome in group { pending.append(outcome) }
-            try await store(&pending, &report)
+            for await outcome in group { pending.append(outcome) }
+            await store(&pending, &report, learned)
         }
         report.isInterrupted = isInterrupted()
         return report
@@ -67,93 +73,65 @@ struct Harvest {
         }
     }
 
-    private func verify(_ item: MailSources.Item) async throws -> Verdict {
-        let result: VerifiedContent
-        do { result = try await opener.verify(item.source) } catch let error as KeystoreError { throw error } catch {
+    private func verify(_ item: MailSources.Item) async -> Verdict {
+        do {
+            let result = try await opener.verify(item.source)
+            if let message = result.message { return .valid(message, isUnquoted: false) }
+            guard result.report.status != .unsigned else { return .unsigned }
+            // A mailbox may have quoted a signed line that begins with "From ".
+            if item.number != nil, result.report.status == .invalid,
+                let unquoted = try MboxQuoting.undone(in: item.source),
+                let message = try await opener.verify(unquoted).message
+            {
+                return .valid(message, isUnquoted: true)
+            }
+            return .refused(result.report.reason)
+        } catch let error as KeystoreError { return .failed(Failure(error)) } catch {
             return .refused(Failure(error).message)
         }
-        if let message = result.message { return .valid(message) }
-        guard result.report.status != .unsigned else { return .unsigned }
-        return .refused(result.report.reason)
     }
 
     /// Learns from `pending` in one transaction, in the order of the messages, and empties it.
-    private func store(_ pending: inout [Outcome], _ report: inout HarvestReport) async throws {
-        var messages: [VerifiedMessage] = []
-        for outcome in pending.sorted(by: { $0.index < $1.index }) {
-            report.messages += 1
+    ///
+    /// Messages count once what they taught is stored.
+    private func store(
+        _ pending: inout [Outcome],
+        _ report: inout HarvestReport,
+        _ learned: (LearningReport) -> Void
+    ) async {
+        defer { pending = [] }
+        guard report.failure == nil else { return }
+        let outcomes = pending.sorted { $0.index < $1.index }
+        let messages = outcomes.compactMap { outcome -> VerifiedMessage? in
+            if case .valid(let message, _) = outcome.verdict { message } else { nil }
+        }
+        do throws(KeystoreError) {
+            let result = try await learn(messages.map(SignerSighting.init))
+            report.add(result)
+            learned(result)
+        } catch {
+            report.failure = Failure(error)
+            return
+        }
+        for outcome in outcomes {
             switch outcome.verdict {
+            case .failed(let failure):
+                report.failure = report.failure ?? failure
+                continue
             case .refused(let reason): report.refuse(outcome.item, reason)
-            case .unsigned: break
-            case .valid(let message): messages.append(message)
+            case .unsigned: report.unsigned += 1
+            case .valid(_, let isUnquoted): if isUnquoted { report.unquote(outcome.item) }
             }
-        }
-        pending = []
-        guard !messages.isEmpty else { return }
-        let sightings = messages.map(SignerSighting.init)
-        guard try await store.recipients.preview(sightings, at: .now, onChange: policy).changesStore else { return }
-        report.add(try await store.recipients.learn(sightings, at: .now, onChange: policy))
-    }
-}
-
-/// The report of `harvest`.
-struct HarvestReport: Encodable {
-    struct Refusal: Encodable {
-        let file: String
-        let message: Int?
-        let reason: String
-    }
-
-    /// How many refusals are named; the others are counted.
-    private static let maximumRefusals = 10_000
-
-    var messages = 0
-    private(set) var learned: [LearnedReport] = []
-    private(set) var renewed: [LearnedReport] = []
-    private(set) var changed: [LearnedReport] = []
-    private(set) var refused: [Refusal] = []
-    private(set) var refusedCount = 0
-    var isInterrupted = false
-    /// The status of the worst of the paths that could not be read.
-    var worst = ExitStatus.success
-
-    private enum CodingKeys: String, CodingKey {
-        case messages, learned, renewed, changed, refused, refusedCount
-        case isInterrupted = "interrupted"
-    }
-
-    mutating func refuse(_ item: MailSources.Item, _ reason: String) {
-        refusedCount += 1
-        guard refused.count < Self.maximumRefusals else { return }
-        refused.append(Refusal(file: item.file, message: item.number, reason: reason))
-    }
-
-    mutating func add(_ report: LearningReport) {
-        for entry in report.entries {
-            switch entry.kind {
-            case .changed: changed.append(LearnedReport(entry))
-            case .learned: learned.append(LearnedReport(entry))
-            case .renewed: renewed.append(LearnedReport(entry))
-            }
-            if entry.kind == .changed { entry.announce() }
+            report.messages += 1
         }
     }
 
-    var text: String {
-        var table = TextTable()
-        for entry in learned + renewed + changed {
-            table.add(entry.change, entry.address, "\(entry.fingerprint)", entry.held ? "held" : "")
-        }
-        for refusal in refused {
-            table.add(
-                "refused",
-                refusal.message.map { "\(refusal.file), message \($0)" } ?? refusal.file,
-                refusal.reason
-            )
-        }
-        let counts = [(learned.count, "learned"), (renewed.count, "renewed"), (changed.count, "changed")]
-        let words = (counts + [(refusedCount, "refused")]).map { "\($0.0) \($0.1)" }
-        return table.text + "\(messages) messages: \(words.joined(separator: ", "))\n"
+    /// Writes only if there is something to write.
+    private func learn(_ sightings: [SignerSighting]) async throws(KeystoreError) -> LearningReport {
+        guard !sightings.isEmpty else { return LearningReport() }
+        let preview = try await store.recipients.preview(sightings, at: .now, onChange: policy)
+        guard preview.changesStore else { return preview }
+        return try await store.recipients.learn(sightings, at: .now, onChange: policy)
     }
 }
 

@@ -19,8 +19,11 @@ struct CertificateOutput: Encodable {
     let keyUsage: String?
     let extendedKeyUsages: [String]?
     let keyIdentifier: String?
+    /// Whether the file holds its private key, where that can be told.
+    let hasKey: Bool?
 
-    init(_ certificate: Certificate, at time: Date) {
+    init(_ certificate: Certificate, at time: Date, hasKey: Bool? = nil) {
+        self.hasKey = hasKey
         subject = certificate.subject.description
         issuer = certificate.issuer.description
         serial = certificate.serialNumber.hex

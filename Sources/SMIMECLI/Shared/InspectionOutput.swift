@@ -9,7 +9,7 @@ struct InspectionOutput: Encodable {
     /// Only for messages and CMS objects.
     var layers: [LayerOutput]?
     var parts: [PartOutput]?
-    /// Only for files of keys and certificates.
+    /// Only for files of keys and certificates; for PKCS#12 with its passphrase.
     var certificates: [CertificateOutput]?
     var crls: [CertificateListOutput]?
     var privateKeys: [PrivateKeyOutput]?
@@ -19,7 +19,7 @@ struct InspectionOutput: Encodable {
     let problems: [ProblemReport]
 
     /// - Parameter time: the time that validity is told for.
-    init(_ inspection: Inspection, file: String, at time: Date) {
+    init(_ inspection: Inspection, opened: OpenedPKCS12?, file: String, at time: Date) {
         self.file = file
         kind = inspection.kind
         problems = inspection.problems.map(ProblemReport.init)
@@ -38,6 +38,10 @@ struct InspectionOutput: Encodable {
         case .pkcs12(let outline):
             mac = outline.mac
             safes = outline.parts.map(SafeOutput.init)
+            certificates = opened.map { opened in
+                opened.own.map { CertificateOutput($0, at: time, hasKey: true) }
+                    + opened.others.map { CertificateOutput($0, at: time, hasKey: false) }
+            }
         }
     }
 }

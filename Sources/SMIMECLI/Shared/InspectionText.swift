@@ -9,7 +9,7 @@ struct InspectionText {
     private let time: Date
 
     /// The report on `file`, each line with its end.
-    static func text(_ inspection: Inspection, file: String, at time: Date) -> String {
+    static func text(_ inspection: Inspection, opened: OpenedPKCS12?, file: String, at time: Date) -> String {
         var text = InspectionText(lines: ["\(file): \(inspection.title)"], time: time)
         text.add(inspection.problems, 1)
         switch inspection.subject {
@@ -17,6 +17,13 @@ struct InspectionText {
         case .cms(let layer): text.add(layer, 1)
         case .message(let part): text.add(part, 1)
         case .pkcs12(let outline): text.add(outline, 1)
+        }
+        if let opened {
+            for certificate in opened.own {
+                text.add("private key of", 1)
+                text.add(certificate, 2)
+            }
+            opened.others.forEach { text.add($0, 1) }
         }
         return text.lines.map { $0.escapedForDisplay + "\n" }.joined()
     }

@@ -1,7 +1,5 @@
 import ArgumentParser
 import CMS
-import Foundation
-import Streams
 
 /// Where a passphrase comes from. Never from the value of an argument, which every process can see.
 struct PasswordOptions: ParsableArguments {
@@ -12,14 +10,12 @@ struct PasswordOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Take the passphrase from this environment variable.", valueName: "name"))
     var passwordEnv: String?
 
-    func validate() throws {
-        if [passwordFile != nil, passwordFd != nil, passwordEnv != nil].count(where: \.self) > 1 {
-            throw ValidationError("only one of --password-file, --password-fd and --password-env can be given")
-        }
-    }
+    var origin: PassphraseOrigin { PassphraseOrigin("password", passwordFile, passwordFd, passwordEnv) }
+
+    func validate() throws { try origin.validate() }
 
     /// Whether the passphrase was given and need not be asked for.
-    var isGiven: Bool { passwordFile != nil || passwordFd != nil || passwordEnv != nil }
+    var isGiven: Bool { origin.isGiven }
 
     /// The passphrase given, or typed at the terminal.
     ///
@@ -27,30 +23,39 @@ struct PasswordOptions: ParsableArguments {
     /// - Parameter isNew: whether it is typed twice, as it protects something that is being made.
     /// - Throws: `Failure` with status 77 if it is not given and there is no terminal.
     func passphrase(_ purpose: String, isNew: Bool = false) throws -> Passphrase {
-        if let passwordFile { return try Self.read(from: try Input.open(path: passwordFile), passwordFile) }
-        if let passwordFd {
-            let descriptor = dup(passwordFd)
-            guard descriptor >= 0 else { throw Failure(.noInput, "--password-fd \(passwordFd): not open") }
-            defer { close(descriptor) }
-            return try Self.read(from: try Input.open(path: "/dev/fd/\(descriptor)"), "--password-fd \(passwordFd)")
-        }
-        if let passwordEnv {
-            guard let value = getenv(passwordEnv) else {
-                throw Failure(.noInput, "--password-env \(passwordEnv): no such variable")
-            }
-            return Passphrase(UnsafeRawBufferPointer(start: value, count: strlen(value)))
-        }
-        return try Terminal.passphrase(purpose, isNew: isNew)
+        try origin.given() ?? Terminal.passphrase(purpose, isNew: isNew)
+    }
+}
+
+/// The passphrase of the store, for verbs whose `--password-…` is that of another file.
+struct StorePasswordOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Read the passphrase of the store from this file.", valueName: "path"),
+        completion: .file()
+    )
+    var storePasswordFile: String?
+    @Option(help: ArgumentHelp("Read the passphrase of the store from this file descriptor.", valueName: "n"))
+    var storePasswordFd: Int32?
+    @Option(help: ArgumentHelp("Take the passphrase of the store from this environment variable.", valueName: "name"))
+    var storePasswordEnv: String?
+
+    var origin: PassphraseOrigin {
+        PassphraseOrigin("store-password", storePasswordFile, storePasswordFd, storePasswordEnv)
     }
 
-    /// The content of a password file; one line end at its end does not belong to the password.
-    private static func read(from source: any ByteSource, _ name: String) throws -> Passphrase {
-        guard source.count <= 64 * 1024 else { throw Failure(.badData, "\(name): too long for a passphrase") }
-        var bytes = try source.bytes(in: 0..<source.count)
-        defer { bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) } }
-        var end = bytes.count
-        if end > 0, bytes[end - 1] == UInt8(ascii: "\n") { end -= 1 }
-        if end > 0, end < bytes.count, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-        return Passphrase(bytes[..<end])
-    }
+    func validate() throws { try origin.validate() }
+}
+
+/// A passphrase that takes the place of another one.
+struct NewPasswordOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Read the new passphrase from this file.", valueName: "path"), completion: .file())
+    var newPasswordFile: String?
+    @Option(help: ArgumentHelp("Read the new passphrase from this file descriptor.", valueName: "n"))
+    var newPasswordFd: Int32?
+    @Option(help: ArgumentHelp("Take the new passphrase from this environment variable.", valueName: "name"))
+    var newPasswordEnv: String?
+
+    var origin: PassphraseOrigin { PassphraseOrigin("new-password", newPasswordFile, newPasswordFd, newPasswordEnv) }
+
+    func validate() throws { try origin.validate() }
 }

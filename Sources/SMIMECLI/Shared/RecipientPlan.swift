@@ -2,21 +2,27 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 import SMIME
 
 /// Who can read what: the certificates that a message is encrypted to, all or none.
 struct RecipientPlan {
-    let store: Store
+    let lookup: RecipientLookup
     let time: Date
-    let systemAnchors: Bool
-    let wrapping: Recipient.RSAWrapping
+    let ciphers: CipherPreferences
+    /// The cipher that the user asks for.
+    let demanded: ContentCipher?
     /// Certificates given by file, which are used unchecked.
     let extra: [Certificate]
+    /// Whether a secret opens it, so that only recipients named by option need a certificate.
+    var hasSecret = false
+    /// Who is asked about revocation.
+    var online: OnlineRevocation?
 
     /// One output of a message.
     struct Copy {
         let addresses: [EmailAddress]
-        let recipients: [Recipient]
+        let negotiation: CipherNegotiation
         /// The number of the Bcc recipient whose own it is; nil for the copy of To and Cc.
         let number: Int?
 
@@ -31,16 +37,21 @@ struct RecipientPlan {
 
     /// The copies of a message with `header`: one for `addresses`, or To and Cc, and one for each Bcc recipient.
     ///
-    /// - Parameter sender: who sends, by option and by From; nil if the message is not encrypted to them.
-    /// - Throws: `Failure` with status 67 naming every recipient without a usable certificate.
+    /// - Parameters:
+    ///   - senders: who sends, for the choice of the cipher.
+    ///   - sender: who sends, by option and by From; nil if the message is not encrypted to them.
+    /// - Throws: `Failure` with status 67 naming every recipient without a usable certificate; with 69 if all that is
+    ///   missing is the word of a service that does not answer.
     func copies(
         of header: HeaderBlock,
         to addresses: [EmailAddress],
+        from senders: [EmailAddress],
         sender: (given: EmailAddress?, from: EmailAddress?)?
     ) async throws -> [Copy] {
-        let visible = try addresses.isEmpty ? Self.addresses(["To", "Cc"], of: header) : addresses
-        let hidden = addresses.isEmpty ? try Self.addresses(["Bcc"], of: header) : []
-        guard !visible.isEmpty || !hidden.isEmpty || !extra.isEmpty else {
+        let readsHeader = addresses.isEmpty && !hasSecret
+        let visible = try readsHeader ? Self.addresses(["To", "Cc"], of: header) : addresses
+        let hidden = readsHeader ? try Self.addresses(["Bcc"], of: header) : []
+        guard !visible.isEmpty || !hidden.isEmpty || !extra.isEmpty || hasSecret else {
             throw Failure(
                 .usage,
                 "no recipients: the message has none in To or Cc",
@@ -49,18 +60,21 @@ struct RecipientPlan {
         }
         let found = try await certificates(for: visible + hidden)
         let own = try await ownCertificate(sender)
-        func copy(_ addresses: [EmailAddress], _ certificates: [Certificate], _ number: Int?) -> Copy {
+        func copy(_ addresses: [EmailAddress], _ parties: [CipherNegotiation.Party], _ number: Int?) throws -> Copy {
             var seen: Set<Certificate> = []
-            let unique = (certificates + own).filter { seen.insert($0).inserted }
-            let recipients = unique.map { Recipient($0, rsaWrapping: wrapping) }
-            return Copy(addresses: addresses, recipients: recipients, number: number)
+            let preferences = ciphers.preferences(from: senders, to: addresses, demanded: demanded)
+            let unique = (parties + own).filter { seen.insert($0.certificate).inserted }
+            let negotiation = try CipherNegotiation(for: unique, preferences)
+            negotiation.warnings.forEach(Console.warning)
+            return Copy(addresses: addresses, negotiation: negotiation, number: number)
         }
+        let given = extra.map { CipherNegotiation.Party(name: "\($0.subject)", certificate: $0, known: nil) }
         var copies: [Copy] = []
-        if !visible.isEmpty || !extra.isEmpty {
-            copies.append(copy(visible, visible.compactMap { found[$0] } + extra, nil))
+        if !visible.isEmpty || !extra.isEmpty || hasSecret {
+            copies.append(try copy(visible, visible.compactMap { found[$0] } + given, nil))
         }
         for (index, address) in hidden.enumerated() {
-            copies.append(copy([address], [found[address]].compactMap(\.self), index + 1))
+            copies.append(try copy([address], [found[address]].compactMap(\.self), index + 1))
         }
         return copies
     }
@@ -81,20 +95,28 @@ struct RecipientPlan {
         }.filter { seen.insert($0).inserted }
     }
 
-    private func certificates(for addresses: [EmailAddress]) async throws -> [EmailAddress: Certificate] {
-        let choices = try await store.recipients.choices(for: addresses, at: time, systemAnchors: systemAnchors)
-        var found: [EmailAddress: Certificate] = [:]
+    private func certificates(for addresses: [EmailAddress]) async throws -> [EmailAddress: CipherNegotiation.Party] {
+        let answer = try await lookup.choices(for: addresses.map { AddressScope($0) }, at: time)
+        answer.warnings.forEach(Console.warning)
+        let choices = answer.choices
+        var found: [EmailAddress: CipherNegotiation.Party] = [:]
         var missing: [String] = []
-        for choice in choices {
+        for (address, choice) in zip(addresses, choices) {
             if let selected = choice.selected {
-                found[choice.address] = selected.certificate
+                found[address] = CipherNegotiation.Party(
+                    name: "\(address)",
+                    certificate: selected.certificate,
+                    known: selected
+                )
             } else {
-                missing.append("\(choice.address) (\(choice.whyNone))")
+                missing.append("\(address) (\(choice.whyNone))")
             }
         }
         guard missing.isEmpty else {
+            let isOutage = choices.allSatisfy { $0.selected != nil || $0.waitsForRevocation }
+            let hasOutages = await online?.hasOutages ?? false
             throw Failure(
-                .noUser,
+                isOutage && hasOutages ? .unavailable : .noUser,
                 "no usable certificate for \(missing.joined(separator: ", "))",
                 hints: Self.hints(choices.filter { $0.selected == nil })
             )
@@ -106,22 +128,37 @@ struct RecipientPlan {
         choices.map { choice in
             if let distrusted = choice.candidates.first(where: { $0.reason == .distrusted }) {
                 let certificate = distrusted.recipient.certificate.fingerprint
-                return "to believe it again: smime recipient trust \(choice.address) --fingerprint \(certificate)"
+                let known = distrusted.recipient.address
+                return "to believe it again: smime recipient trust \(known) --fingerprint \(certificate)"
             }
-            return choice.candidates.contains { $0.reason == .untrusted }
-                ? "import the certificate of its issuer with --trust, or compare fingerprints and: smime recipient trust \(choice.address)"
-                : "add a certificate: smime recipient add \(choice.address) FILE"
+            if let authority = choice.candidates.first(where: { $0.reason == .authority }) {
+                return
+                    "to use it all the same, compare its fingerprint and: smime recipient trust \(authority.recipient.address) --fingerprint \(authority.recipient.certificate.fingerprint)"
+            }
+            guard let untrusted = choice.candidates.first(where: { $0.reason == .untrusted })?.recipient else {
+                return "add a certificate: smime recipient add \(choice.address) FILE"
+            }
+            // What lies in another source is pinned by taking it into the registry.
+            let pin =
+                untrusted.rank == 0
+                ? "trust \(untrusted.address)" : "add \(untrusted.address) \(untrusted.sourceDetail ?? "FILE") --trust"
+            return
+                "import the certificate of its issuer with --trust, or compare fingerprints and: smime recipient \(pin)"
         }
     }
 
-    private func ownCertificate(_ sender: (given: EmailAddress?, from: EmailAddress?)?) async throws -> [Certificate] {
+    private func ownCertificate(
+        _ sender: (given: EmailAddress?, from: EmailAddress?)?
+    ) async throws -> [CipherNegotiation.Party] {
         guard let sender else { return [] }
         guard let address = sender.given ?? sender.from else {
             Console.warning("you will not be able to read it: the message has no From, and --from names no account")
             return []
         }
         do throws(KeystoreError) {
-            return [try await store.accounts.identity(for: address, purpose: .encryption, at: time).certificate]
+            let accounts = lookup.store.accounts
+            let own = try await accounts.identity(for: address, purpose: .encryption, at: time).certificate
+            return [CipherNegotiation.Party(name: "\(address)", ours: own)]
         } catch {
             guard sender.given == nil else { throw error }
             switch error {
@@ -151,4 +188,9 @@ extension Certificate {
             return certificates
         }
     }
+}
+
+extension RecipientChoice {
+    /// Whether a certificate would do if it was known that it was not revoked.
+    fileprivate var waitsForRevocation: Bool { candidates.contains { $0.reason == .revocationUnknown } }
 }

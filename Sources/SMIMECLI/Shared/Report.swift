@@ -1,4 +1,5 @@
 import Foundation
+import MIME
 import Streams
 
 /// A report as JSON: one object on one line, its keys in snake_case and sorted, `"schema": 1` among them.
@@ -11,11 +12,16 @@ enum Report {
 
     /// The line that `print` prints.
     static func text(_ report: some Encodable) throws -> String {
+        String(decoding: try encoder().encode(Versioned(report: report)), as: UTF8.self).escapedForJSON
+    }
+
+    /// What all of JSON is written with.
+    static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.dateEncodingStrategy = .iso8601
-        return String(decoding: try encoder.encode(Versioned(report: report)), as: UTF8.self)
+        return encoder
     }
 
     private struct Versioned<Body: Encodable>: Encodable {

@@ -13,8 +13,14 @@ struct SigningOptions: ParsableArguments {
     var identity: Fingerprint?
     @Flag(help: "Put content and signature into one object, which only S/MIME readers can show.")
     var opaque = false
-    @Option(help: "The digest: sha256, sha384 or sha512.", transform: Self.parseDigest)
-    var digest = DigestAlgorithm.sha256
+    @Option(
+        help: """
+            The digest: sha256, sha384 or sha512. (default: sha256, unless the key demands another: Ed25519 signs with \
+            sha512)
+            """,
+        transform: Self.parseDigest
+    )
+    var digest: DigestAlgorithm?
     @Flag(name: .customLong("no-chain"), help: "Send no certificates along but the signer's own.")
     var noChain = false
 
@@ -36,6 +42,13 @@ struct SigningOptions: ParsableArguments {
         let keyed = try await keyedCertificate(author, store, time)
         if let failure = check(keyed.certificate, isFrom: author, try await isAssigned(keyed.certificate, store)) {
             throw try await misfit(failure, author, store, time)
+        }
+        if let digest, case let possible = keyed.certificate.signatureDigests, !possible.contains(digest) {
+            throw Failure(
+                .usage,
+                "--digest \(digest.rawValue): the key, \(keyed.certificate.publicKeyAlgorithm), signs with "
+                    + possible.map(\.rawValue).joined(separator: " or ") + " only"
+            )
         }
         var signer = SignedDataWriter.Signer(key: keyed.key, certificate: keyed.certificate, digest: digest)
         guard !noChain else { return signer }
@@ -75,7 +88,7 @@ struct SigningOptions: ParsableArguments {
         }
         // Of several authors it is the first with an account here who signs.
         for other in author?.addresses ?? [] where from == nil {
-            if let found = try? await store.accounts.signingIdentity(for: other, at: time) { return found }
+            if let found = try await keyed(other, store, time) { return found }
         }
         do throws(KeystoreError) {
             return try await store.accounts.signingIdentity(for: address, at: time)
@@ -85,6 +98,19 @@ struct SigningOptions: ParsableArguments {
                 throw try await misfit(Failure(keystore: error), author, store, time)
             default: throw error
             }
+        }
+    }
+
+    /// The current signing identity of `address`; nil if it has none here. That its key cannot be opened is an error.
+    private func keyed(
+        _ address: EmailAddress,
+        _ store: Store,
+        _ time: Date
+    ) async throws(KeystoreError) -> KeyedCertificate? {
+        do throws(KeystoreError) {
+            return try await store.accounts.signingIdentity(for: address, at: time)
+        } catch .noUsableIdentity, .unknownAccount {
+            return nil
         }
     }
 

@@ -1,0 +1,152 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+import Streams
+
+extension SMIMECommand.AccountCommand {
+    struct Backup: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "backup",
+            abstract: "Write accounts with everything they need into one encrypted file.",
+            discussion: """
+                All identities with their keys, aliases, policy, and with them the registry of recipients, trust anchors, \
+                intermediates and revocation lists. `smime account restore` brings them to another machine.
+
+                  smime account backup alice@example.org -o alice.smime-backup
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The accounts' addresses.", valueName: "addr"))
+        var addresses: [EmailAddress]
+        @Option(
+            name: .shortAndLong,
+            help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
+            completion: .file()
+        )
+        var output: String
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var storePasswords: StorePasswordOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if addresses.isEmpty { throw ValidationError("name the accounts to back up") }
+            if output.isEmpty || output == "-" { throw ValidationError("the backup needs a file: --output") }
+        }
+
+        func run() async throws {
+            let store = try await global.store(.readOnly, password: storePasswords.origin)
+            for address in addresses { _ = try await store.accounts.account(for: address) }
+            let passphrase = try passwords.passphrase("for the backup", isNew: true)
+            guard !passphrase.isEmpty else { throw Failure(.usage, "an empty passphrase protects nothing") }
+            let bytes = try await store.backupAccounts(addresses, passphrase: passphrase, at: .now)
+            try Output.write(to: output, isPrivate: true) { try $0.write(bytes) }
+            try report.print(BackupReport(accounts: addresses.map(\.text), file: output, bytes: bytes.count)) {
+                "\(addresses.map(\.text).joined(separator: ", ")): backed up to \(output)\n"
+            }
+        }
+    }
+
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "restore",
+            abstract: "Bring accounts back from a backup, or to another machine.",
+            discussion: """
+                What is here already stays as it is, and what is missing is added; doing it twice changes nothing more. A \
+                backup brings trust anchors along: restore only what you made yourself.
+
+                  smime account restore alice.smime-backup
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The backup.", valueName: "file"), completion: .file())
+        var file: String
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var storePasswords: StorePasswordOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let source = try Input.open(path: file)
+            guard source.count <= Restoration.maximumCount else {
+                throw Failure(.badData, "\(file): refused, beyond a limit: \(Restoration.maximumCount) bytes")
+            }
+            let bytes = try source.bytes(in: 0..<source.count)
+            guard Restoration.isBackup(bytes) else { throw Failure(.badData, "\(file): is no account backup") }
+            let restoration = try Restoration(
+                bytes,
+                passphrase: try passwords.passphrase("for \(file)"),
+                path: file
+            )
+            let store = try await global.store(.readWrite, password: storePasswords.origin)
+            let result = try await store.restore(restoration)
+            try store.close()
+            result.kept.forEach { Console.warning("kept as it is: \($0)") }
+            try report.print(RestoreCommandReport(result)) { Self.text(result) }
+        }
+
+        private static func text(_ result: RestoreReport) -> String {
+            var table = TextTable()
+            func add(_ isNew: Bool, _ kind: String, _ text: String) { table.add(isNew ? "new" : "known", kind, text) }
+            for account in result.accounts { add(account.isNew, "account", account.address.text) }
+            for identity in result.identities {
+                add(identity.isNew, "identity", "\(identity.account) \(identity.certificate.fingerprint)")
+            }
+            for anchor in result.newAnchors { add(true, "anchor", "\(anchor.subject) \(anchor.fingerprint)") }
+            for rule in result.newRules { add(true, "rule", "\(rule.scope)") }
+            let counts =
+                "\(result.newRecipients) recipients new, \(result.updatedRecipients) updated, "
+                + "\(result.newCertificates) certificates new\n"
+            return table.text + counts
+        }
+    }
+}
+
+private struct BackupReport: Encodable {
+    let accounts: [String]
+    let file: String
+    let bytes: Int
+}
+
+/// What a backup brought.
+private struct RestoreCommandReport: Encodable {
+    struct Account: Encodable {
+        let address: String
+        let new: Bool
+    }
+
+    struct Identity: Encodable {
+        let account: String
+        let fingerprint: Fingerprint
+        let new: Bool
+    }
+
+    struct Counts: Encodable {
+        let new: Int
+        let updated: Int
+    }
+
+    let accounts: [Account]
+    let anchors: [Fingerprint]
+    let certificates: Int
+    let changed: Bool
+    let identities: [Identity]
+    let kept: [String]
+    let policy: [String]
+    let recipients: Counts
+
+    init(_ result: RestoreReport) {
+        accounts = result.accounts.map { Account(address: $0.address.text, new: $0.isNew) }
+        anchors = result.newAnchors.map(\.fingerprint)
+        certificates = result.newCertificates
+        changed = result.changesStore
+        identities = result.identities.map {
+            Identity(account: $0.account.text, fingerprint: $0.certificate.fingerprint, new: $0.isNew)
+        }
+        kept = result.kept
+        policy = result.newRules.map(\.scope.description)
+        recipients = Counts(new: result.newRecipients, updated: result.updatedRecipients)
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import CMS
+import Foundation
+
+extension SMIMECommand {
+    struct Explain: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "explain",
+            abstract: "Say what the code of a problem means, and what to do about it.",
+            discussion: """
+                Reports name each problem by a code, which never changes its meaning. Without an argument all codes are \
+                listed.
+
+                  smime explain chain-no-anchor
+                  smime explain --json
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The code, as reports show it.", valueName: "code"))
+        var code: String?
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() throws {
+            guard let code else {
+                return try report.print(["problems": ProblemCode.allCases.map(Explanation.init)]) {
+                    var table = TextTable()
+                    for code in ProblemCode.allCases { table.add(code.rawValue, code.level.rawValue, code.meaning) }
+                    return table.text
+                }
+            }
+            guard let known = ProblemCode(rawValue: code) else {
+                throw Failure(.usage, "unknown code '\(code)'", hints: ["all codes: smime explain"])
+            }
+            try report.print(Explanation(known)) { Explanation(known).text }
+        }
+    }
+}
+
+/// A code with its row of the table.
+private struct Explanation: Encodable {
+    let code: String
+    let level: String
+    let meaning: String
+    let advice: String
+
+    init(_ code: ProblemCode) {
+        self.code = code.rawValue
+        level = code.level.rawValue
+        meaning = code.meaning
+        advice = code.advice
+    }
+
+    var text: String { "\(code) (\(level)): \(meaning)\n\(advice)\n" }
+}

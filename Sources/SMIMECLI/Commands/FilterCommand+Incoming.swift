@@ -1,0 +1,109 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MailFilter
+import SMIME
+import Streams
+
+extension SMIMECommand.FilterCommand {
+    struct Incoming: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "incoming",
+            abstract: "Verify mail on its way in, and learn from it.",
+            discussion: """
+                The verdict goes into an Authentication-Results field (RFC 7281); those that others write in our name, and \
+                X-SMIME fields, are taken out. Nothing that is signed is touched. Mail for accounts is decrypted where a rule \
+                says so; whatever is wrong with a message, it is delivered with its verdict.
+
+                  smime filter incoming --sender bob@example.com --queue-id 4XyZ -- alice@example.org < mail.eml
+                  smime policy set --recipient alice@example.org --decrypt-at-gateway yes
+                """
+        )
+
+        @OptionGroup var options: FilterOptions
+        @Flag(name: .customLong("no-harvest"), help: "Do not learn the sender's certificate from a valid signature.")
+        var noHarvest = false
+        @OptionGroup var learning: LearningOptions
+
+        func run() async throws {
+            try await options.run("incoming", describe: Self.failure) { try await filter(&$0) }
+        }
+
+        private func filter(_ log: inout FilterLog) async throws {
+            let source = try Input.standardInput()
+            guard source.count > 0 else { throw Failure(.tryAgain, "the input is empty") }
+            let store = try await options.store()
+            if options.log == nil {
+                log.target = try await store.value(of: .filterLog, FilterLog.Target.init(rawValue:)) ?? .syslog
+            }
+            let entry = try options.entry(source)
+            let recipients = try await options.waiting(store, entry)
+            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            let asked = OnlineRevocation(StoreOpening(store), isDemanded: false)
+            let filter = IncomingFilter(
+                store: store,
+                provider: StoreKeyProvider(store: store, systemAnchors: options.anchors.systemAnchors),
+                time: .now,
+                gateway: try await options.gateway(store),
+                tagsSubjects: try await store.value(of: .filterTags) { $0 == "on" } ?? false,
+                terms: options.revocation.terms,
+                revocation: asked
+            )
+            let plan = try await filter.plan(source, to: recipients)
+            log.add("verdict", plan.report.status.rawValue)
+            log.add("signer", plan.report.signers.first?.certificate?.addresses.first)
+            log.add(
+                plan.messages.flatMap { message in
+                    message.recipients.map { ($0, message.isDecrypted ? "decrypted" : "delivered") }
+                }
+            )
+            guard !options.dryRun else { return try report(plan) }
+            let messages = try plan.messages.map { message in
+                HandOver.Message(
+                    try SpooledFile { try message.source.reader().copy(to: $0) },
+                    to: message.recipients
+                )
+            }
+            try source.checkUnchanged()
+            try await options.handOver(messages, store, entry)
+            await log.warnings.add(asked)
+            if !noHarvest, let message = plan.message { await learn(from: message, store, &log) }
+        }
+
+        private func report(_ plan: IncomingPlan) throws {
+            if options.json { return try Report.print(VerificationOutput(plan.report, file: "standard input")) }
+            let lines = plan.messages.flatMap { message in
+                message.recipients.map {
+                    "\($0): \(message.isDecrypted ? "decrypted" : "delivered"), \(message.report.status.rawValue)\n"
+                }
+            }
+            try Console.print(lines.joined() + plan.report.text(file: "message"))
+        }
+
+        /// The mail is delivered by now, so nothing that goes wrong here is a failure any more.
+        private func learn(from message: VerifiedMessage, _ store: Store, _ log: inout FilterLog) async {
+            let sighting = [SignerSighting(message)]
+            do throws(KeystoreError) {
+                let preview = try await store.recipients.preview(sighting, at: .now, onChange: learning.onChange)
+                guard preview.changesStore else { return }
+                let writable = try await Store.open(store.location, mode: .readWrite)
+                let report = try await writable.recipients.learn(sighting, at: .now, onChange: learning.onChange)
+                try writable.close()
+                log.add("learned", report.entries.first.map { "\($0.kind.rawValue)" })
+            } catch .notWritable {
+                return
+            } catch {
+                log.warnings.add("not learned: \(Failure(error).message)")
+            }
+        }
+
+        /// Nothing that is wrong with a message keeps it from its recipients, but that it comes round again and again, or
+        /// that they are none.
+        private static func failure(_ error: any Error) -> Failure {
+            let failure = Failure(error, in: "message")
+            if error is GatewayError || (error as? Failure)?.status == .noUser { return failure }
+            return Failure(max(failure.status, .tryAgain), failure.message, hints: failure.hints)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+import Streams
+
+extension SMIMECommand.FilterCommand {
+    struct Outgoing: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "outgoing",
+            abstract: "Sign and encrypt mail on its way out, as the policy says.",
+            discussion: """
+                The message comes on standard input. What becomes of it is handed to sendmail, one message for all recipients \
+                who may share it; nothing is handed over before everything is signed and encrypted. With --stdout the result \
+                goes to standard output, if all recipients get the same message; else nothing is written, and the status is 75.
+
+                  smime filter outgoing --sender alice@example.org --queue-id 4XyZ -- bob@example.com < mail.eml
+                  smime filter outgoing --sender alice@example.org --dry-run -- bob@example.com < mail.eml
+                """
+        )
+
+        @OptionGroup var options: FilterOptions
+        @OptionGroup var levels: LevelOptions
+        @Flag(name: .customLong("no-message-override"), help: "Do not heed what messages ask for; take it out alone.")
+        var noMessageOverride = false
+
+        func run() async throws {
+            try await options.run("outgoing", describe: Self.failure) { try await filter(&$0) }
+        }
+
+        private func filter(_ log: inout FilterLog) async throws {
+            let source = try MessageInput.open("-", isText: false)
+            let store = try await options.store()
+            if options.log == nil {
+                log.target = try await store.value(of: .filterLog, FilterLog.Target.init(rawValue:)) ?? .syslog
+            }
+            let entry = try options.entry(source)
+            let recipients = try Self.addresses(try await options.waiting(store, entry))
+            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            let warnings = log.warnings
+            var terms = options.revocation.terms
+            terms.certificateLists = try await store.revocationLists()
+            let asked = OnlineRevocation(StoreOpening(store), isDemanded: false)
+            let filter = OutgoingFilter(
+                store: store,
+                time: .now,
+                systemAnchors: options.anchors.systemAnchors,
+                sources: try await store.lookupSources(),
+                terms: terms,
+                revocation: asked,
+                flags: levels.wish,
+                tags: try await store.subjectTags(),
+                ciphers: try await store.cipherPreferences(),
+                heedsMessages: !noMessageOverride,
+                gateway: try await options.gateway(store),
+                warn: { warnings.add($0) }
+            )
+            guard !options.dryRun else {
+                let decisions = try await filter.decisions(on: source, from: options.sender, to: recipients)
+                let report = PolicyReport(options.sender.address, decisions)
+                return try options.json ? Report.print(report) : Console.print(report.text)
+            }
+            let plan = try await filter.plan(source, from: options.sender, to: recipients)
+            log.add(plan.decisions.map { ($0.recipient.text, $0.action.rawValue) })
+            let hasOutages = await asked.hasOutages
+            let waitsForService = hasOutages && options.revocation.revocation == .hard
+            try Self.checkAllGo(plan, waitsForService: waitsForService)
+            if options.standardOutput, plan.messages.count != 1 {
+                throw Failure(.tryAgain, "the recipients need \(plan.messages.count) different messages")
+            }
+            // All of them are finished before the first one leaves.
+            let messages = try plan.messages.map { message in
+                HandOver.Message(
+                    try SpooledFile { try plan.write(message, to: $0) },
+                    to: message.recipients.map(\.text)
+                )
+            }
+            try await options.handOver(messages, store, entry)
+            await log.warnings.add(asked)
+        }
+
+        /// What is wrong with the message is told to its sender; what is wrong with us or our store can be mended.
+        private static func failure(_ error: any Error) -> Failure {
+            let failure = Failure(error, in: "message")
+            switch error {
+            case is Failure, is GatewayError, is MIMEError, is SMIMEError, StreamError.malformedBase64: return failure
+            default: return Failure(max(failure.status, .tryAgain), failure.message, hints: failure.hints)
+            }
+        }
+
+        /// - Throws: `Failure` with status 67 that names every recipient who has no address mail can be sent to.
+        private static func addresses(_ recipients: [String]) throws -> [EmailAddress] {
+            let addresses = recipients.map { try? EmailAddress($0) }
+            let broken = zip(recipients, addresses).filter { $1 == nil }.map(\.0)
+            guard broken.isEmpty else {
+                throw Failure(.noUser, "5.1.3 not an address: \(FilterOptions.list(broken))")
+            }
+            return addresses.compactMap(\.self)
+        }
+
+        /// - Parameter waitsForService: whether a certificate may do once a service answers that does not now.
+        /// - Throws: `Failure` if somebody's message must not go; it names everybody concerned.
+        private static func checkAllGo(_ plan: OutgoingPlan, waitsForService: Bool) throws {
+            func obstacles(_ decisions: [PolicyDecision]) -> String {
+                var seen: Set<String> = []
+                return decisions.flatMap(\.obstacles).filter { seen.insert($0).inserted }.joined(separator: ", ")
+            }
+            if !plan.bounces.isEmpty, waitsForService { throw Failure(.tryAgain, "4.7.1 " + obstacles(plan.bounces)) }
+            if !plan.bounces.isEmpty { throw Failure(.noUser, "5.7.1 " + obstacles(plan.bounces)) }
+            if !plan.deferrals.isEmpty { throw Failure(.tryAgain, "4.7.1 " + obstacles(plan.deferrals)) }
+        }
+    }
+}

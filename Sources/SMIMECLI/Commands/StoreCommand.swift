@@ -1,0 +1,127 @@
+import ArgumentParser
+import Foundation
+import Keystore
+
+extension SMIMECommand {
+    struct StoreCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "store",
+            abstract: "Lock, check, copy and migrate the store itself.",
+            discussion: "  smime store check",
+            subcommands: [Protect.self, Rekey.self, Check.self, Backup.self, Migrate.self]
+        )
+    }
+}
+
+extension GlobalOptions {
+    /// The store for changing, which must be there.
+    ///
+    /// - Throws: `Failure` with status 66 where there is none.
+    func existingStore(_ mode: Store.Mode, password: PassphraseOrigin? = nil) async throws -> Store {
+        guard try await store(.readOnly).exists else { throw missingStore }
+        return try await store(mode, password: password)
+    }
+
+    var missingStore: Failure {
+        Failure(.noInput, "\(location.path): there is no store yet", hints: ["bring in your key: smime import FILE"])
+    }
+}
+
+extension SMIMECommand.StoreCommand {
+    struct Backup: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "backup",
+            abstract: "Copy the database as it is at this moment, while others use it.",
+            discussion: """
+                The copy holds everything but the key file, without which, or the passphrase, no private key in it opens. \
+                To put it back, copy it over the database that `smime store check` names.
+
+                  smime store backup -o smime-$(date +%F).sqlite
+                """
+        )
+
+        @Option(name: .shortAndLong, help: "Write to this file.", completion: .file())
+        var output: String
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if output.isEmpty || output == "-" { throw ValidationError("the copy needs a file: --output") }
+        }
+
+        func run() async throws {
+            let store = try await global.existingStore(.readOnly)
+            guard !Self.isSameFile(output, store.location.database) else {
+                throw Failure(.usage, "\(output): the copy would take the place of the store")
+            }
+            try await store.backup(to: output)
+            Console.note("copied \(store.location.database) to \(output)")
+            let protection = try await store.protection()
+            if protection != .passphrase {
+                Console.hint("keep a copy of the key file somewhere else, too: \(store.location.keyFile)")
+            }
+        }
+
+        private static func isSameFile(_ a: String, _ b: String) -> Bool {
+            var (first, second) = (stat(), stat())
+            return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev
+                && first.st_ino == second.st_ino
+        }
+    }
+
+    struct Migrate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "migrate",
+            abstract: "Bring an older store to the newest form, records included.",
+            discussion: """
+                Opening a store does that by itself, the records of a large store a little each time; this does all of \
+                it. It may be interrupted, and goes on where it was.
+
+                  smime store migrate --dry-run
+                """
+        )
+
+        @Flag(help: "Only say what would happen.")
+        var dryRun = false
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            guard let pending = try await StoreMigration.pending(for: global.location) else {
+                throw global.missingStore
+            }
+            if !dryRun, !pending.isEmpty {
+                let store = try await global.store(.readWrite)
+                _ = try await store.migrateRecords()
+                try store.close()
+            }
+            try report.print(MigrationReport(pending, isDone: !dryRun)) { text(pending) }
+        }
+
+        private func text(_ pending: StoreMigration) -> String {
+            guard !pending.isEmpty else { return "form \(pending.found): nothing to migrate\n" }
+            let verb = dryRun ? "would be brought" : "brought"
+            let form = pending.steps.isEmpty ? [] : ["form \(pending.found): \(verb) to form \(pending.known)"]
+            let records = pending.records.sorted { $0.key < $1.key }.map {
+                "\($0.key): \($0.value) records \(verb) to their newest form"
+            }
+            return (form + records).joined(separator: "\n")
+        }
+    }
+}
+
+/// What a migration did, or would do.
+private struct MigrationReport: Encodable {
+    let found: Int
+    let known: Int
+    let migrations: [Int]
+    let records: [String: Int]
+    let done: Bool
+
+    init(_ pending: StoreMigration, isDone: Bool) {
+        found = pending.found
+        known = pending.known
+        migrations = pending.steps
+        records = pending.records
+        done = isDone
+    }
+}

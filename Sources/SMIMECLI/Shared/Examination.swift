@@ -1,0 +1,141 @@
+import CMS
+import Foundation
+import Keystore
+
+/// Everything `doctor` looks at.
+struct Examination {
+    struct Finding {
+        enum Level: String { case ok, warning, error }
+
+        let code: String
+        let level: Level
+        let text: String
+        var hints: [String] = []
+        /// What the finding makes of the exit status.
+        var status = ExitStatus.success
+    }
+
+    private(set) var findings: [Finding] = []
+
+    init(of location: StoreLocation, at time: Date) async {
+        examineLibrary()
+        examineClock(time)
+        do {
+            let store = try await Store.open(
+                location,
+                mode: .readOnly,
+                passphrase: try StorePassphrase(origin: nil, asks: false).source()
+            )
+            try await examine(store, at: time)
+        } catch {
+            let failure = Failure(error)
+            add("store", .error, failure.message, failure.hints, status: failure.status)
+        }
+    }
+
+    private mutating func examineLibrary() {
+        add("libcrypto", .ok, Libcrypto.version)
+        for fault in LibcryptoFault.known(in: Libcrypto.versionNumber) {
+            add(
+                "libcrypto-fault",
+                .warning,
+                "\(fault.identifier): \(fault.text), unless your distribution mended it in \(Libcrypto.versionNumber)",
+                ["install the security updates of libssl3"]
+            )
+        }
+        if !Libcrypto.hasLegacyProvider {
+            add(
+                "libcrypto-legacy",
+                .warning,
+                "no legacy provider, so old PKCS#12 files (RC2-40) cannot be read",
+                ["install the package that has ossl-modules/legacy.so"]
+            )
+        }
+        let system = SystemAnchors()
+        if system.isReadable {
+            add("system-anchors", .ok, system.folder)
+        } else {
+            add(
+                "system-anchors",
+                .warning,
+                "\(system.folder): cannot be read",
+                ["install ca-certificates, or use anchors of your own: smime trust add FILE"]
+            )
+        }
+    }
+
+    /// A clock that was never set stands at the beginning of time or before this program was written.
+    private mutating func examineClock(_ time: Date) {
+        let written = Date(timeIntervalSince1970: 1_767_225_600)
+        if time < written {
+            add("clock", .error, "the clock says \(time.day)", ["set the clock"], status: .configuration)
+        } else {
+            add("clock", .ok, time.formatted(.iso8601))
+        }
+    }
+
+    private mutating func examine(_ store: Store, at time: Date) async throws {
+        guard store.exists else {
+            add("store", .ok, "\(store.location.path): none yet", ["bring in your key: smime import FILE"])
+            return
+        }
+        for finding in try await store.check() {
+            switch finding.level {
+            case .error: add("store", .error, finding.text, ["put back a copy of the store"], status: .configuration)
+            case .warning: add("store-" + finding.code.rawValue, .warning, finding.text)
+            case .note: add("store-" + finding.code.rawValue, .ok, finding.text)
+            }
+        }
+        add("store", .ok, store.location.database)
+        let anchors = try await store.anchors.all()
+        add("anchors", .ok, "\(anchors.count) in the store")
+        for anchor in anchors where !anchor.certificate.isValid(at: time) {
+            add("anchor-expired", .warning, "\(anchor.certificate.subject): not valid now")
+        }
+        let accounts = try await store.accounts.all()
+        add("accounts", .ok, "\(accounts.count)")
+        for account in accounts { examine(account, at: time) }
+        try await examineChains(of: accounts, in: store, at: time)
+        try await examineRecipients(in: store, at: time)
+        try await examineSources(of: store)
+    }
+
+    private mutating func examine(_ account: Account, at time: Date) {
+        for purpose in [IdentitySelection.Purpose.signing, .encryption] {
+            let current = IdentitySelection.current(
+                of: account.identities,
+                for: account.address,
+                purpose: purpose,
+                at: time
+            )
+            guard let current else {
+                add(
+                    "identity-missing",
+                    .warning,
+                    "\(account.address): no current identity for \(purpose.rawValue)",
+                    ["see smime account show \(account.address)"]
+                )
+                continue
+            }
+            let end = current.certificate.notAfter
+            if end < Self.soon(time) {
+                add(
+                    "identity-expiring",
+                    .warning,
+                    "\(account.address): the identity for \(purpose.rawValue) ends \(end.day)",
+                    ["have a new certificate issued, then smime import FILE"]
+                )
+            }
+        }
+    }
+
+    mutating func add(
+        _ code: String,
+        _ level: Finding.Level,
+        _ text: String,
+        _ hints: [String] = [],
+        status: ExitStatus = .success
+    ) {
+        findings.append(Finding(code: code, level: level, text: text, hints: hints, status: status))
+    }
+}

@@ -1,0 +1,182 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+import Streams
+
+/// What both ways of `filter` understand.
+struct FilterOptions: ParsableArguments {
+    @Option(
+        name: .customLong("sender"),
+        help: ArgumentHelp("The envelope sender; empty or MAILER-DAEMON for bounces.", valueName: "addr"),
+        transform: EnvelopeSender.init
+    )
+    var givenSender: EnvelopeSender?
+    @Option(help: ArgumentHelp("Take the envelope sender from this environment variable.", valueName: "name"))
+    var senderEnv: String?
+    @Flag(name: .customLong("stdout"), help: "Write the message to standard output.")
+    var standardOutput = false
+    @Option(
+        help: ArgumentHelp(
+            "Hand messages to this program, with its arguments in the same word. (default: /usr/sbin/sendmail -G -i)",
+            valueName: "path"
+        )
+    )
+    var sendmail: SendmailCommand?
+    @Option(
+        help: ArgumentHelp(
+            "The mail server's name for the message: a second attempt sends nothing twice.",
+            valueName: "id"
+        )
+    )
+    var queueId: String?
+    @Option(help: ArgumentHelp("What this host calls itself. (default: its full name)", valueName: "name"))
+    var authservId: AuthservID?
+    @Flag(help: "Say what would be done, and send nothing.")
+    var dryRun = false
+    @Flag(help: "With --dry-run: report as one JSON object.")
+    var json = false
+    @Option(help: "Where the line on each mail goes: syslog, stderr or none.")
+    var log: FilterLog.Target?
+    @OptionGroup var anchors: AnchorOptions
+    @OptionGroup var revocation: RevocationOptions
+    @OptionGroup var passwords: PasswordOptions
+    @OptionGroup var global: GlobalOptions
+    @Argument(help: ArgumentHelp("The envelope recipients.", valueName: "rcpt"))
+    var recipients: [String]
+
+    mutating func validate() throws {
+        guard (givenSender == nil) != (senderEnv == nil) else {
+            throw ValidationError("say who sends: --sender ADDR, or --sender-env NAME")
+        }
+        if let senderEnv {
+            guard let value = getenv(senderEnv) else {
+                throw ValidationError("--sender-env \(senderEnv): no such variable")
+            }
+            givenSender = EnvelopeSender(String(cString: value))
+        }
+        if standardOutput, sendmail != nil { throw ValidationError("--stdout and --sendmail exclude each other") }
+        if json, !dryRun { throw ValidationError("--json goes with --dry-run") }
+        if let queueId, queueId.utf8.count > 255 { throw ValidationError("--queue-id is too long") }
+    }
+
+    /// Who sends; one of the options says so.
+    var sender: EnvelopeSender { givenSender ?? .null }
+
+    /// - Throws: `Failure` with status 67 for addresses that no mail server should be told: trying again would not help.
+    private func checkEnvelope() throws {
+        func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+        let broken = recipients.filter {
+            $0.isEmpty || $0.hasPrefix("-") || $0.unicodeScalars.contains(where: isControl)
+        }
+        guard broken.isEmpty else { throw Failure(.noUser, "5.1.3 not an address: \(Self.list(broken))") }
+        guard !sender.text.hasPrefix("-"), !sender.text.unicodeScalars.contains(where: isControl) else {
+            throw Failure(.noUser, "5.1.7 not an address: \(Self.list([sender.text]))")
+        }
+    }
+
+    /// Addresses as a bounce names them, on one line whatever is in them.
+    static func list(_ addresses: [String]) -> String {
+        addresses.map { $0.isEmpty ? "''" : $0.escapedForDisplay }.joined(separator: ", ")
+    }
+
+    /// The store. One that is not there would let all mail pass in clear: that is a mistake in the mail server's setup.
+    func store() async throws -> Store {
+        let store = try await global.store(.readOnly, password: passwords.origin)
+        guard store.exists else {
+            throw Failure(
+                .configuration,
+                "\(store.location.path): no store",
+                hints: ["make one with `smime import` or `smime policy set`, or say where it is with --home"]
+            )
+        }
+        return store
+    }
+
+    /// Who we are, by the option, the setting, or the system.
+    func gateway(_ store: Store) async throws -> Gateway {
+        let setting = try await store.value(of: .authservID, AuthservID.init(argument:))
+        return Gateway(name: (authservId ?? setting)?.name)
+    }
+
+    /// How the journal knows the message in `source`; nil if the mail server did not name it.
+    func entry(_ source: any ByteSource) throws -> HandOverJournal.Entry? {
+        guard let queueId, !standardOutput, !dryRun else { return nil }
+        let digest = try SignedDataWriter.digest(.sha256) { try source.reader().copy(to: $0) }
+        return HandOverJournal.Entry(queueID: queueId, digest: digest.0)
+    }
+
+    /// Those recipients who have not got the message yet.
+    func waiting(_ store: Store, _ entry: HandOverJournal.Entry?) async throws -> [String] {
+        guard let entry else { return recipients }
+        let keys = Dictionary(recipients.map { (Self.key($0), $0) }, uniquingKeysWith: { first, _ in first })
+        let waiting = Set(try await store.journal.waiting(Array(keys.keys), for: entry))
+        return recipients.filter { waiting.contains(Self.key($0)) }
+    }
+
+    /// Sends `messages` all at once, as it was asked for.
+    ///
+    /// - Throws: `Failure` with status 75
+    func handOver(_ messages: [HandOver.Message], _ store: Store, _ entry: HandOverJournal.Entry?) async throws {
+        guard !standardOutput else {
+            guard messages.count == 1, let message = messages.first else {
+                throw Failure(.tryAgain, "the recipients need \(messages.count) different messages")
+            }
+            return try write(message)
+        }
+        let setting = try await store.value(of: .sendmail, SendmailCommand.init(argument:))
+        let transport = (sendmail ?? setting ?? .standard).transport
+        let handOver = HandOver(from: sender.text, messages)
+        do {
+            if let entry {
+                try HandOverProcess.run(handOver, through: transport, home: global.home, as: entry)
+            } else {
+                try await handOver.run(through: transport, rememberingIn: nil, as: nil, at: .now)
+            }
+        } catch let error as TransportError {
+            throw Failure(.tryAgain, "cannot hand over: \(error.reason)")
+        }
+    }
+
+    /// Writes a message that is all there to standard output.
+    private func write(_ message: HandOver.Message) throws {
+        let source = try message.file.rewound()
+        try Output.write(to: nil) { try source.reader().copy(to: $0) }
+        guard close(STDOUT_FILENO) == 0 else {
+            throw Failure(.inputOutput, "standard output: cannot close: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// What equal recipients have in common.
+    static func key(_ recipient: String) -> String { (try? EmailAddress(recipient))?.key ?? recipient }
+}
+
+extension FilterOptions {
+    /// Runs one way of the filter, and writes its line to the log however it ends.
+    func run(
+        _ direction: String,
+        describe: (any Error) -> Failure,
+        _ body: (inout FilterLog) async throws -> Void
+    ) async throws {
+        var line = FilterLog()
+        if let log { line.target = log }
+        line.add("direction", direction)
+        line.add("queue_id", queueId)
+        line.add("sender", sender == .null ? "<>" : sender.text)
+        do {
+            try checkEnvelope()
+            try await body(&line)
+            line.warnings.all.forEach(Console.warning)
+            line.write(status: dryRun ? "dry-run" : "sent")
+        } catch {
+            let failure = describe(error)
+            let status = FilterStatus.report(failure)
+            line.warnings.all.forEach(Console.warning)
+            line.write(status: status == .tryAgain ? "deferred" : "bounced", failure.message)
+            throw FilterStatus.End(status: status)
+        }
+    }
+}

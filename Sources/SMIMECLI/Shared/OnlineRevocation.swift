@@ -1,0 +1,114 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import Revocation
+import SMIME
+
+/// For verbs that may ask on the network whether certificates were revoked.
+struct OnlineOptions: ParsableArguments {
+    @Flag(
+        help: """
+            Ask the services that certificates name whether they were revoked, where nothing at hand tells; this tells \
+            them that you have the mail. (default: by the setting revocation.online)
+            """
+    )
+    var online = false
+}
+
+/// Asks the network about revocation, if a flag or the store's setting wants it; reads the settings when there is
+/// something to ask.
+actor OnlineRevocation: RevocationSource {
+    private let opening: StoreOpening
+    private let isDemanded: Bool
+    private var isReady = false
+    private var fetcher: RevocationFetcher?
+    private var failure: Failure?
+
+    init(_ opening: StoreOpening, isDemanded: Bool) {
+        self.opening = opening
+        self.isDemanded = isDemanded
+    }
+
+    func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
+        if !isReady {
+            do {
+                let made = try await makeFetcher()
+                // Another message may have been faster; questions are remembered in one place.
+                if !isReady { fetcher = made }
+            } catch {
+                failure = Failure(error)
+            }
+            isReady = true
+        }
+        return await fetcher?.evidence(on: chain, at: places, date: date) ?? RevocationEvidence()
+    }
+
+    private func makeFetcher() async throws -> RevocationFetcher? {
+        let store = try await opening.store()
+        let isWanted = try await store.value(of: .revocationOnline) { $0 == "on" } ?? false
+        guard isDemanded || isWanted else { return nil }
+        let limit = try await store.value(of: .revocationTimeout, Setting.timeLimit)
+        let allowsPrivate = try await store.value(of: .revocationPrivateAddresses) { $0 == "on" } ?? false
+        return RevocationFetcher(
+            HTTPClient(timeLimit: limit ?? .seconds(5), allowsPrivateAddresses: allowsPrivate)
+        )
+    }
+
+    /// Whether a service gave no answer.
+    var hasOutages: Bool {
+        get async { await !(fetcher?.outages.isEmpty ?? true) }
+    }
+
+    /// The status for `report`: 69 if it fails for nothing but the word of a service that did not answer.
+    func status(for report: VerificationReport) async -> ExitStatus {
+        let errors = report.signers.flatMap(\.revocation.problems).filter { $0.level == .error }
+        guard report.status == .revoked, errors.allSatisfy({ $0.kind == .revocationUnknown }), await hasOutages else {
+            return report.exitStatus
+        }
+        return .unavailable
+    }
+
+    /// The services that did not answer, and why; one sentence each.
+    var warnings: [String] {
+        get async { await (fetcher?.outages ?? []).map { "\($0.url): \($0.error)" } }
+    }
+
+    /// Says which services did not answer, and keeps the lists that were fetched.
+    ///
+    /// - Throws: `Failure` with status 78 if the settings could not be read.
+    func finish() async throws {
+        if let failure { throw failure }
+        for text in await warnings { Console.note(text) }
+        if let text = await keep() { Console.warning(text) }
+    }
+
+    /// Keeps the lists that were fetched, where the store can be written.
+    ///
+    /// - Returns: why that failed; nil if it did not.
+    func keep() async -> String? {
+        guard let lists = await fetcher?.certificateLists, !lists.isEmpty else { return nil }
+        do throws(KeystoreError) {
+            let store = try await opening.store()
+            guard store.exists else { return nil }
+            let writable = try await Store.open(store.location, mode: .readWrite)
+            var batch = ImportBatch()
+            batch.crls = lists
+            _ = try await writable.add(batch, at: .now)
+            try writable.close()
+        } catch .notWritable {
+            return nil
+        } catch {
+            return "revocation lists not kept: \(Failure(error).message)"
+        }
+        return nil
+    }
+}
+
+extension Warnings {
+    /// Takes in what `online` has to tell, and has it keep what it fetched.
+    func add(_ online: OnlineRevocation) async {
+        for text in await online.warnings { add(text) }
+        if let text = await online.keep() { add(text) }
+    }
+}

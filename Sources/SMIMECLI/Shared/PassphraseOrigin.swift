@@ -1,0 +1,58 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Streams
+
+/// Where options say that a passphrase is to be had: a file, a descriptor, or a variable of the environment.
+struct PassphraseOrigin: Sendable {
+    private let option: String
+    private let file: String?
+    private let descriptor: Int32?
+    private let variable: String?
+
+    /// - Parameter option: what the options are called, without `-file`, `-fd` and `-env`.
+    init(_ option: String, _ file: String?, _ descriptor: Int32?, _ variable: String?) {
+        self.option = option
+        self.file = file
+        self.descriptor = descriptor
+        self.variable = variable
+    }
+
+    /// Whether one was named.
+    var isGiven: Bool { file != nil || descriptor != nil || variable != nil }
+
+    func validate() throws {
+        if [file != nil, descriptor != nil, variable != nil].count(where: \.self) > 1 {
+            throw ValidationError("only one of --\(option)-file, --\(option)-fd and --\(option)-env can be given")
+        }
+    }
+
+    /// The passphrase; nil if none was named.
+    ///
+    /// - Throws: `Failure` with status 66 if it cannot be read.
+    func given() throws -> Passphrase? {
+        if let file { return try Self.read(from: try Input.open(path: file), file) }
+        if let descriptor {
+            let duplicate = dup(descriptor)
+            guard duplicate >= 0 else { throw Failure(.noInput, "--\(option)-fd \(descriptor): not open") }
+            defer { close(duplicate) }
+            return try Self.read(from: try Input.open(path: "/dev/fd/\(duplicate)"), "--\(option)-fd \(descriptor)")
+        }
+        guard let variable else { return nil }
+        guard let value = getenv(variable) else {
+            throw Failure(.noInput, "--\(option)-env \(variable): no such variable")
+        }
+        return Passphrase(UnsafeRawBufferPointer(start: value, count: strlen(value)))
+    }
+
+    /// The content of a password file; one line end at its end does not belong to the password.
+    static func read(from source: any ByteSource, _ name: String) throws -> Passphrase {
+        guard source.count <= 64 * 1024 else { throw Failure(.badData, "\(name): too long for a passphrase") }
+        var bytes = try source.bytes(in: 0..<source.count)
+        defer { bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) } }
+        var end = bytes.count
+        if end > 0, bytes[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+        if end > 0, end < bytes.count, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        return Passphrase(bytes[..<end])
+    }
+}
