@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct EnvelopedDataTests {
-    static let ciphers = ["aes-256-gcm", "aes-128-gcm", "aes-256-cbc", "aes-128-cbc"]
+    static let ciphers = ["aes-256-gcm", "aes-192-gcm", "aes-128-gcm", "aes-256-cbc", "aes-192-cbc", "aes-128-cbc"]
     static let recipients = ["alice", "bob", "carol", "p384", "p521"]
 
     private func encrypt(
@@ -98,7 +98,7 @@ import Testing
         #expect(try decrypt(ByteStream(message), as: "carol") == sample(100))
     }
 
-    @Test(arguments: ciphers)
+    @Test(arguments: ciphers + ["chacha20-poly1305"])
     func `every changed byte fails alike or changes nothing, and none crashes`(cipher: String) throws {
         let content = sample(50)
         let message = try encrypt(content, to: ["carol"], cipher)
@@ -108,7 +108,7 @@ import Testing
             do {
                 let opened = try decrypt(ByteStream(changed), as: "carol")
                 // CBC is malleable: only GCM must notice every change of the content.
-                if cipher.hasSuffix("gcm") { #expect(opened == content) }
+                if !cipher.hasSuffix("cbc") { #expect(opened == content) }
             } catch {
                 #expect(error is CMSError)
             }

@@ -36,7 +36,8 @@ import Testing
         #expect(verdict.trust == .anchor(root.fingerprint))
         #expect(verdict.certificates.last == root)
         #expect(verdict.problems.isEmpty && verdict.timeProblems.isEmpty)
-        #expect(verdict.revocation == nil)
+        #expect(verdict.revocation?.status == .unknown)
+        #expect(verdict.revocation?.problems.allSatisfy { $0.level == .warning } == true)
     }
 
     @Test(arguments: [

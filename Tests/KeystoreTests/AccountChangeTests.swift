@@ -9,7 +9,7 @@ import Testing
         let home = TemporaryHome()
         let store = try await home.open()
         var change = AccountChange()
-        change.addedAliases = [try AccountAlias("@Пример.test")]
+        change.addedAliases = [try AddressScope("@Пример.test")]
         _ = try await store.accounts.add(EmailAddress("office@example.com"), change, at: Certs.time)
         _ = try await store.accounts.add(EmailAddress("bob@xn--e1afmkfd.test"), at: Certs.time)
         let anybody = try await store.accounts.account(for: EmailAddress("anybody@xn--e1afmkfd.test"))
@@ -22,7 +22,7 @@ import Testing
         let home = TemporaryHome()
         let store = try await home.open()
         var change = AccountChange()
-        change.addedAliases = [try AccountAlias("@example.com")]
+        change.addedAliases = [try AddressScope("@example.com")]
         _ = try await store.accounts.add(EmailAddress("gateway@example.net"), change, at: Certs.time)
         _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
         let alice = try await store.accounts.account(for: EmailAddress("alice@example.com"))
@@ -38,7 +38,7 @@ import Testing
         _ = try await store.accounts.add(bob, at: Certs.time)
         var change = AccountChange()
         change.name = "Bob"
-        change.addedAliases = [try AccountAlias("bobby@example.com"), try AccountAlias("ALICE@example.com")]
+        change.addedAliases = [try AddressScope("bobby@example.com"), try AddressScope("ALICE@example.com")]
         await #expect(throws: KeystoreError.addressTaken("ALICE@example.com", by: alice)) {
             try await store.accounts.set(bob, change)
         }

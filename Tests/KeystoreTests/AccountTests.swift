@@ -100,9 +100,9 @@ import Testing
         let store = try await home.open()
         let bob = try Certs.certificate("bob")
         var batch = ImportBatch()
-        batch.recipients = [.init(certificate: bob, addresses: bob.emailAddresses)]
+        batch.recipients = [.init(certificate: bob, addresses: bob.recipientScopes)]
         _ = try await store.add(batch, at: Certs.time)
-        let address = try EmailAddress("bob@example.com")
+        let address = try AddressScope("bob@example.com")
         #expect(try await store.recipients.setTrust(.distrusted, of: address) == [bob])
         #expect(try await store.recipients.certificates(for: address).map(\.trust) == [.distrusted])
         #expect(try await store.recipients.remove(address) == [bob])

@@ -127,7 +127,7 @@ import Testing
 
     private func recipient(_ name: String, isPinned: Bool) throws -> ImportBatch.RecipientItem {
         let certificate = try Certs.certificate(name)
-        return .init(certificate: certificate, addresses: certificate.emailAddresses, isPinned: isPinned)
+        return .init(certificate: certificate, addresses: certificate.recipientScopes, isPinned: isPinned)
     }
 
     /// Everything in the store that could have changed.

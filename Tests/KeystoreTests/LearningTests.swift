@@ -133,7 +133,7 @@ import Testing
         #expect(try await selected(in: store) == Certs.certificate("alice"))
         _ = try await store.recipients.setTrust(
             .pinned,
-            of: try EmailAddress(alice),
+            of: try AddressScope(alice),
             fingerprint: renewed.certificate.fingerprint
         )
         #expect(try await selected(in: store) == Certs.certificate("alice-renewed"))
@@ -158,7 +158,7 @@ import Testing
         let home = TemporaryHome()
         let store = try await home.open()
         _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time)
-        _ = try await store.recipients.setTrust(.distrusted, of: try EmailAddress(alice))
+        _ = try await store.recipients.setTrust(.distrusted, of: try AddressScope(alice))
         _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time.addingTimeInterval(2 * day))
         #expect(try await known(in: store).map(\.trust) == [.distrusted])
     }
@@ -183,7 +183,7 @@ import Testing
     }
 
     private func known(in store: Store) async throws -> [KnownRecipient] {
-        try await store.recipients.certificates(for: EmailAddress(alice))
+        try await store.recipients.certificates(for: AddressScope(alice))
     }
 
     private func selected(in store: Store) async throws -> Certificate? {
@@ -195,11 +195,7 @@ import Testing
         batch.anchors = [try Certs.certificate("ca", file: "root.pem")]
         batch.intermediates = [try Certs.certificate("ca", file: "intermediate.pem")]
         _ = try await store.add(batch, at: Certs.time)
-        let choices = try await store.recipients.choices(
-            for: [EmailAddress(address)],
-            at: Certs.time,
-            systemAnchors: false
-        )
-        return try #require(choices.first)
+        let lookup = RecipientLookup(store: store, systemAnchors: false)
+        return try #require(try await lookup.choices(for: [AddressScope(address)], at: Certs.time).choices.first)
     }
 }

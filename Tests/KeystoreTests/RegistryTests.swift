@@ -17,11 +17,11 @@ import Testing
     @Test func `the store's revocation list takes a certificate out`() async throws {
         let home = TemporaryHome()
         let store = try await home.open()
-        var batch = try authorities()
+        var batch = try Certs.authorities()
         let revoked = try Certs.certificate("revoked")
-        batch.recipients = [.init(certificate: revoked, addresses: revoked.emailAddresses, isPinned: true)]
+        batch.recipients = [.init(certificate: revoked, addresses: revoked.recipientScopes, isPinned: true)]
         _ = try await store.add(batch, at: Certs.time)
-        let address = try #require(revoked.emailAddresses.first)
+        let address = try #require(revoked.recipientScopes.first)
         let before = try await choice(for: address, in: store)
         #expect(before.selected?.certificate == revoked)
         batch.crls = [try CertificateList(der: Fixtures.cert("revoked/crl.der"))]
@@ -39,12 +39,12 @@ import Testing
     @Test func `a chain of six is followed, one through an expired authority is not believed`() async throws {
         let home = TemporaryHome()
         let store = try await home.open()
-        var batch = try authorities()
+        var batch = try Certs.authorities()
         for number in 1...6 { batch.intermediates.append(try Certs.certificate("long-chain", file: "ca\(number).pem")) }
         batch.intermediates.append(try Certs.certificate("expired-ca", file: "ca.pem"))
         for name in ["long-chain", "expired-ca"] {
             let certificate = try Certs.certificate(name)
-            batch.recipients.append(.init(certificate: certificate, addresses: certificate.emailAddresses))
+            batch.recipients.append(.init(certificate: certificate, addresses: certificate.recipientScopes))
         }
         _ = try await store.add(batch, at: Certs.time)
         #expect(try await choice(for: .init("long-chain@example.com"), in: store).selected != nil)
@@ -58,34 +58,33 @@ import Testing
         let store = try await home.open()
         var batch = ImportBatch()
         batch.recipients = [
-            .init(certificate: try Certs.certificate("bob"), addresses: [try EmailAddress("bob@xn--e1afmkfd.test")])
+            .init(certificate: try Certs.certificate("bob"), addresses: [try AddressScope("bob@xn--e1afmkfd.test")])
         ]
         _ = try await store.add(batch, at: Certs.time)
         #expect(try await store.recipients.certificates(for: .init("BOB@пример.test")).count == 1)
-    }
-
-    private func authorities() throws -> ImportBatch {
-        var batch = ImportBatch()
-        batch.anchors = [try Certs.certificate("ca", file: "root.pem")]
-        batch.intermediates = [try Certs.certificate("ca", file: "intermediate.pem")]
-        return batch
     }
 
     private func reasons(_ names: String..., in store: Store, anchors: [Certificate]) async throws -> [String] {
         var batch = ImportBatch()
         batch.anchors = anchors
         batch.intermediates = [try Certs.certificate("ca", file: "intermediate.pem")]
-        let addresses = try names.map { try EmailAddress("\($0)@example.org") }
+        let addresses = try names.map { try AddressScope("\($0)@example.org") }
         for (name, address) in zip(names, addresses) {
             batch.recipients.append(.init(certificate: try Certs.certificate(name), addresses: [address]))
         }
         _ = try await store.add(batch, at: Certs.time)
-        let choices = try await store.recipients.choices(for: addresses, at: Certs.time, systemAnchors: false)
-        return choices.flatMap { $0.candidates.map(\.reason.rawValue) }
+        let answer = try await RecipientLookup(store: store, systemAnchors: false).choices(
+            for: addresses,
+            at: Certs.time
+        )
+        return answer.choices.flatMap { $0.candidates.map(\.reason.rawValue) }
     }
 
-    private func choice(for address: EmailAddress, in store: Store) async throws -> RecipientChoice {
-        let choices = try await store.recipients.choices(for: [address], at: Certs.time, systemAnchors: false)
-        return try #require(choices.first)
+    private func choice(for address: AddressScope, in store: Store) async throws -> RecipientChoice {
+        let answer = try await RecipientLookup(store: store, systemAnchors: false).choices(
+            for: [address],
+            at: Certs.time
+        )
+        return try #require(answer.choices.first)
     }
 }

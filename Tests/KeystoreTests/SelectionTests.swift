@@ -67,7 +67,8 @@ import Testing
         Row("revoked in spite of a pin", [("alice", .pinned, revoked)], [.revoked]),
         Row("for signing only", [("sign-only", .chain, trusted)], [.notForEncryption]),
         Row("for servers", [("wrong-eku", .chain, trusted)], [.notForEncryption]),
-        Row("an authority", [("ca-as-leaf", .chain, trusted)], [.notForEncryption]),
+        Row("an authority", [("ca-as-leaf", .chain, trusted)], [.authority]),
+        Row("an authority that is pinned", [("ca-as-leaf", .pinned, untrusted)], [.selected]),
         Row("1024 bits", [("weak", .chain, trusted)], [.weakKey]),
         Row("1024 bits, pinned", [("weak", .pinned, untrusted)], [.selected]),
         Row("expired in spite of a pin", [("alice-old", .pinned, untrusted)], [.expired]),
@@ -78,7 +79,7 @@ import Testing
     func `a recipient's certificate is chosen for a reason`(row: Row) throws {
         let recipients = try row.known.map { known in
             KnownRecipient(
-                address: try EmailAddress("alice@example.com"),
+                address: try AddressScope("alice@example.com"),
                 certificate: try Certs.certificate(known.name),
                 source: .imported,
                 firstSeen: Certs.time,

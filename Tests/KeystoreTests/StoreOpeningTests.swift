@@ -28,17 +28,86 @@ import Testing
         let home = TemporaryHome()
         try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
         chmod(home.path, 0o700)
-        let lock = open(home.location.lockFile, O_RDWR | O_CREAT, 0o600)
+        let lock = open(home.location.lockFile, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         #expect(flock(lock, LOCK_EX) == 0)
-        // By a thread of its own: tasks and queues may wait long for their turn while other tests run.
-        Thread.detachNewThread {
-            Thread.sleep(forTimeInterval: 1)
-            close(lock)
-        }
-        let opening = StoreOpening(home.location, mode: .readWrite)
+        let location = home.location
+        // One opening for each, since they give up by themselves, and a busy machine may take long between two lines.
         await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) {
-            try await opening.store(within: .milliseconds(50))
+            try await StoreOpening(home.location, mode: .readWrite).store(within: .milliseconds(50))
         }
-        #expect(try await opening.store(within: .seconds(120)).exists)
+        await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) {
+            try await onThreads(1) {
+                try StoreOpening(location, mode: .readWrite).storeNow(within: .milliseconds(50))
+            }
+        }
+        flock(lock, LOCK_UN)
+        close(lock)
+        #expect(try await StoreOpening(home.location, mode: .readWrite).store(within: .seconds(120)).exists)
+    }
+
+    @Test func `callers that cannot suspend get the store, or the opening error, as often as they ask`() async throws {
+        let home = TemporaryHome()
+        let opening = StoreOpening(home.location, mode: .readWrite, patience: .seconds(120))
+        let stores = try await onThreads(20) { try opening.storeNow() }
+        #expect(Set(stores.map { ObjectIdentifier($0) }).count == 1)
+        let broken = TemporaryHome()
+        try FileManager.default.createSymbolicLink(atPath: broken.path, withDestinationPath: "/tmp")
+        let failing = StoreOpening(broken.location, mode: .readWrite, patience: .seconds(120))
+        for _ in 0..<3 {
+            await #expect(throws: KeystoreError.permissions(path: broken.path, why: "is a symbolic link")) {
+                try await onThreads(1) { try failing.storeNow() }
+            }
+        }
+    }
+
+    @Test func `a callback without suspension reads and writes, and does not wait longer than it wants`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let value = try await onThreads(1) {
+            try store.blocking(within: .seconds(120)) { store in
+                try await store.settings.set("a", to: "b")
+                return try await store.settings.value(of: "a")
+            }
+        }
+        #expect(value == ["b"])
+        await #expect(throws: KeystoreError.busy(path: home.path)) {
+            try await onThreads(1) {
+                try store.blocking(within: .milliseconds(50)) { _ in try await Task.sleep(for: .seconds(60)) }
+            }
+        }
+    }
+
+    @Test func `the store never waits for itself`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let opening = StoreOpening(store)
+        for isWriting in [false, true] {
+            await #expect(throws: KeystoreError.insideStore(path: home.path)) {
+                try await store.insideTransaction(isWriting: isWriting) { _ = try opening.storeNow() }
+            }
+            await #expect(throws: KeystoreError.insideStore(path: home.path)) {
+                try await store.insideTransaction(isWriting: isWriting) {
+                    try store.blocking(within: .seconds(120)) { _ in }
+                }
+            }
+        }
+        #expect(try await onThreads(1) { try opening.storeNow() }.count == 1)
+    }
+
+    /// Runs `body` on `count` threads that may block.
+    private func onThreads<Value: Sendable>(
+        _ count: Int,
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> [Value] {
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<count {
+                group.addTask {
+                    try await withCheckedThrowingContinuation { continuation in
+                        Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
     }
 }

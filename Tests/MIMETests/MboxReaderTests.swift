@@ -53,3 +53,32 @@ import Testing
         return messages
     }
 }
+
+@Suite struct MboxQuotingTests {
+    @Test(
+        arguments: [
+            ("a\n>From b\n", "a\nFrom b\n"), (">From b", "From b"), ("a\r\n>>From b\r\n", "a\r\n>From b\r\n"),
+            ("a\n>From b\n>>>From c\n> From d\n>Fro\n>\n", "a\nFrom b\n>>From c\n> From d\n>Fro\n>\n"),
+            (">>F\n>From >From\n", ">>F\nFrom >From\n"), (">From \n>From ", "From \nFrom "),
+        ]
+    )
+    func `one mark less stands in front of every line that is quoted`(_ quoted: String, _ plain: String) throws {
+        let undone = try #require(try MboxQuoting.undone(in: MemorySource(Array(quoted.utf8))))
+        #expect(String(decoding: try undone.bytes(in: 0..<undone.count), as: UTF8.self) == plain)
+    }
+
+    @Test(arguments: ["", "a", "From b\n", "a >From b\n", ">Fro", "> From b\n", ">FROM b\n", ">From", "> >From b\n"])
+    func `what is not quoted stays as it is`(_ text: String) throws {
+        #expect(try MboxQuoting.undone(in: MemorySource(Array(text.utf8)))?.count == nil)
+    }
+
+    @Test func `quoting is found across the windows that a message is read in`() throws {
+        let line = String(repeating: "x", count: Window.size - 4)
+        for gap in 0..<12 {
+            let head = line.dropFirst(gap) + "\n"
+            let quoted = "\(head)>>From y\n\(line)"
+            let undone = try #require(try MboxQuoting.undone(in: MemorySource(Array(quoted.utf8))))
+            #expect(try undone.bytes(in: 0..<undone.count) == Array("\(head)>From y\n\(line)".utf8))
+        }
+    }
+}

@@ -23,7 +23,7 @@ import Testing
         let source = MemorySource(Array("\(header)\nMeet me at eight.\n".utf8))
         return try await filter.plan(
             source,
-            from: EmailAddress("alice@example.com"),
+            from: .address(EmailAddress("alice@example.com")),
             to: recipients.map { try EmailAddress($0) }
         )
     }
@@ -109,7 +109,7 @@ private final class Office: Sendable {
         batch.intermediates = [try Self.certificate("ca/intermediate.pem")]
         for name in ["bob", "p384", "p521"] {
             let certificate = try Self.certificate("\(name)/cert.pem")
-            batch.recipients.append(.init(certificate: certificate, addresses: certificate.emailAddresses))
+            batch.recipients.append(.init(certificate: certificate, addresses: certificate.recipientScopes))
         }
         _ = try await store.add(batch, at: Self.time)
     }

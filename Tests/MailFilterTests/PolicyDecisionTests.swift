@@ -101,6 +101,8 @@ import Testing
         ("encrypt=", nil, .require),
         (";;=; = ;colour=blue", nil, nil),
         ("", nil, nil),
+        ("require", .require, .require),
+        ("encrypt: require", nil, .require),
         ("encrypt=available\r\n\tsign=yes", .require, .available),
     ])
     func `A wish is read with patience, and in doubt as the stricter`(

@@ -80,6 +80,7 @@ import Testing
         try forAll { _, recipient, question in
             var question = question
             question.flags = MessageWish()
+            question.account = recipient
             question.rules = question.rules.map { $0.merging(Policy.Rule($0.scope, override: .stricter)) }
             guard Oracle(recipient, question).closest({ $0.encrypt != nil || $0.scope == .global }) != nil else {
                 return
@@ -97,6 +98,42 @@ import Testing
             }
         }
         #expect(differences > 50)
+    }
+
+    @Test func `A message from somebody who has no account here changes nothing`() throws {
+        try forAll { _, recipient, question in
+            var question = question
+            question.account = nil
+            let decision = PolicyDecision(for: recipient, question)
+            question.message = MessageWish()
+            let unasked = PolicyDecision(for: recipient, question)
+            #expect(
+                (decision.sign, decision.encrypt, decision.action) == (unasked.sign, unasked.encrypt, unasked.action)
+            )
+        }
+    }
+
+    @Test func `What any rule that decides requires is encrypted, whatever kind of mail it is`() throws {
+        var required = 0
+        try forAll { generator, recipient, question in
+            var question = question
+            (question.flags, question.message) = (MessageWish(), MessageWish())
+            question.kind = nil
+            guard PolicyDecision(for: recipient, question).encrypt == .require else { return }
+            question.kind = Policy.Kind.allCases.randomElement(using: &generator)
+            question.rules += Policy.Kind.allCases.map { Policy.Rule(.kind($0), encrypt: .never) }
+            #expect(PolicyDecision(for: recipient, question).encrypt == .require)
+            required += 1
+        }
+        #expect(required > 50)
+    }
+
+    @Test func `A bounce never bounces`() throws {
+        try forAll { _, recipient, question in
+            var question = question
+            (question.sender, question.account, question.kind) = (nil, nil, .bounce)
+            #expect(PolicyDecision(for: recipient, question).action != .bounce)
+        }
     }
 
     @Test func `A message under none changes nothing`() throws {

@@ -119,7 +119,7 @@ import Testing
         let opener = MessageOpener(
             try Keyring(item.needs),
             at: item.needs?.at.map { Date(timeIntervalSince1970: $0) } ?? Self.now,
-            checksRevocation: item.needs?.crl == true
+            terms: TrustTerms(revocation: item.needs?.crl == true ? .hard : .off)
         )
         do {
             if bytes.first == 0x30 {

@@ -140,7 +140,9 @@ import Testing
         let text = String(decoding: sink.bytes, as: UTF8.self)
         let one = try await verify(text)
         #expect(one.report.status == .valid)
-        let two = try await verify(text.replacing("To: bob", with: "Sender: mallory@example.com\r\nTo: bob"))
+        let two = try await verify(
+            text.replacing("To: bob", with: "Sender: mallory@example.com\r\nTo: bob", maxReplacements: 1)
+        )
         #expect(two.report.status == .mismatch)
     }
 

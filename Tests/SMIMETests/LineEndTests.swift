@@ -36,5 +36,22 @@ import Testing
         #expect(String(decoding: content.bytes, as: UTF8.self).contains("one\r two"))
     }
 
+    @Test(arguments: [LineEnd.lf, .crlf])
+    func `carriage returns before a line end of a part's header do not break the signature`(lineEnd: LineEnd)
+        async throws
+    {
+        let text =
+            "From: alice@example.com\r\nContent-Type: multipart/mixed; boundary=b\r\r\n\r\n"
+            + "--b\r\nX-Odd: one\r\r\n\r\ntext\r\n--b--\r\n"
+        let sink = MemorySink()
+        try MessageProtector(MemorySource(Array(text.utf8)))
+            .sign(by: Keyring.signer("alice"), as: .detached, at: .judged, to: sink, lineEnd: lineEnd)
+        for arrived in [LineEnd.lf, .crlf] {
+            let bytes = try SampleMail.lines(sink.bytes, arrived)
+            let report = try await MessageOpener(try Keyring("alice"), at: .judged).verify(MemorySource(bytes)).report
+            #expect(report.status == .valid)
+        }
+    }
+
     enum SignedForm { case detached, opaque }
 }

@@ -41,6 +41,18 @@ struct SampleMail {
     /// The entity, to be compared.
     var content: Data { Data(entity) }
 
+    /// The entity with the mail's header fields inside, as RFC 9788 has them.
+    ///
+    /// - Parameter scheme: `clear` if it is signed, `cipher` if it is encrypted with nothing hidden.
+    func content(_ scheme: String) -> Data {
+        var text = String(decoding: entity, as: UTF8.self)
+        let fields = ["To: bob@example.com", "From: \(from)", "Subject: hi"]
+        let records = scheme == "cipher" ? fields.map { "HP-Outer: \($0)\r\n" }.joined() : ""
+        let type = "Content-Type: multipart/mixed; boundary=\"b\""
+        text.replace("\(type)\r\n", with: "\(type);\r\n hp=\"\(scheme)\"\r\n\(records)", maxReplacements: 1)
+        return Data((fields + ["MIME-Version: 1.0", text]).joined(separator: "\r\n").utf8)
+    }
+
     /// The whole mail, with the header that openssl writes.
     var bytes: [UInt8] {
         get throws {

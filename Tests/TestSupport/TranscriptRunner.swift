@@ -163,6 +163,8 @@ public struct TranscriptRunner {
         inner["HOME"] = root.appending(path: "home").path
         inner["LC_ALL"] = "C.UTF-8"
         inner["PATH"] = root.appending(path: "bin").path + ":" + (outer["PATH"] ?? "/usr/bin:/bin")
+        // Long enough for a machine that is busy with other tests.
+        inner["SMIME_STORE_TIMEOUT"] = "300"
         inner["SMIME_HOME"] = root.appending(path: "store").path
         inner["TMPDIR"] = root.appending(path: "tmp").path
         inner["TZ"] = "UTC"

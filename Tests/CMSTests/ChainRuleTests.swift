@@ -1,0 +1,235 @@
+import CMS
+import Foundation
+import TestSupport
+import Testing
+
+/// What S/MIME asks of a chain, on certificates made for the case.
+@Suite struct ChainRuleTests {
+    /// The errors of NAME.pem, with `extra` in this order beside it, below the anchors.
+    private func errors(
+        _ name: String,
+        _ factory: borrowing CertificateFactory,
+        anchors: [String] = ["root"],
+        extra: [String] = ["ca"],
+        terms: TrustTerms = TrustTerms()
+    ) throws -> [String] {
+        let verdict = try judge(name, factory, anchors: anchors, extra: extra, terms: terms)
+        let problems = verdict.problems + verdict.timeProblems + (verdict.revocation?.problems ?? [])
+        return problems.filter { $0.level == .error }.map(\.code)
+    }
+
+    private func judge(
+        _ name: String,
+        _ factory: borrowing CertificateFactory,
+        anchors: [String] = ["root"],
+        extra: [String] = ["ca"],
+        terms: TrustTerms = TrustTerms()
+    ) throws -> ChainVerdict {
+        func read(_ name: String) throws -> [Certificate] {
+            try KeyMaterial.read(factory.bytes("\(name).pem")).compactMap {
+                if case .certificate(let certificate) = $0 { certificate } else { nil }
+            }
+        }
+        var store = TrustStore(anchors: [])
+        for name in anchors { store.anchors += try read(name) }
+        var others: [Certificate] = []
+        for name in extra { others += try read(name) }
+        let leaf = try #require(try read(name).first)
+        let date = leaf.notBefore.addingTimeInterval(60)
+        return store.under(terms).judge(leaf, extra: others, purpose: .signing, at: date)
+    }
+
+    private func makeAuthorities(_ factory: inout CertificateFactory, ca: [String] = []) throws {
+        try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
+        try factory.issue("ca", subject: "/CN=CA", by: "root", extensions: CertificateFactory.authority + ca)
+    }
+
+    @Test(arguments: [
+        ("", []), ("extendedKeyUsage=anyExtendedKeyUsage", []), ("extendedKeyUsage=emailProtection", []),
+        ("extendedKeyUsage=clientAuth,emailProtection", []), ("extendedKeyUsage=clientAuth,anyExtendedKeyUsage", []),
+        ("extendedKeyUsage=clientAuth", ["chain-purpose"]), ("extendedKeyUsage=critical,1.2.3.4", ["chain-purpose"]),
+    ])
+    func `the purposes that RFC 8550 admits are admitted, at every place of the chain`(
+        usage: String,
+        expected: [String]
+    ) throws {
+        var factory = try CertificateFactory()
+        try makeAuthorities(&factory, ca: [usage])
+        let plain = ["subjectAltName=email:a@example.com"]
+        try factory.issue("plain", subject: "/CN=P", by: "ca", extensions: plain)
+        try factory.issue("leaf", subject: "/CN=L", by: "root", extensions: plain + [usage])
+        #expect(try errors("plain", factory) == expected)
+        #expect(try errors("leaf", factory) == expected)
+    }
+
+    @Test(arguments: [
+        ("digitalSignature", []), ("nonRepudiation", []), ("digitalSignature,keyEncipherment", []),
+        ("keyEncipherment", ["key-usage"]), ("keyAgreement", ["key-usage"]), ("dataEncipherment", ["key-usage"]),
+    ])
+    func `a key usage that does not sign is refused`(usage: String, expected: [String]) throws {
+        var factory = try CertificateFactory()
+        try makeAuthorities(&factory)
+        let extensions = CertificateFactory.person("a@example.com") + ["keyUsage=\(usage)"]
+        try factory.issue("leaf", subject: "/CN=L", by: "ca", extensions: extensions)
+        #expect(try errors("leaf", factory) == expected)
+    }
+
+    @Test func `certificates may come in any order, twice, and among others`() throws {
+        var factory = try CertificateFactory()
+        try makeAuthorities(&factory)
+        try factory.issue("ca2", subject: "/CN=CA2", by: "ca", extensions: CertificateFactory.authority)
+        try factory.issue("other", subject: "/CN=Other", extensions: CertificateFactory.authority)
+        let person = CertificateFactory.person("a@example.com")
+        try factory.issue("leaf", subject: "/CN=L", by: "ca2", extensions: person)
+        let orders = [["ca", "ca2"], ["ca2", "ca"], ["other", "ca2", "root", "leaf", "ca", "other", "ca", "ca2"]]
+        for order in orders { #expect(try errors("leaf", factory, extra: order) == [], "\(order)") }
+        #expect(try errors("leaf", factory, extra: ["ca2"]) == ["chain-no-anchor"])
+    }
+
+    @Test func `a cross-certificate leads to the anchor that is there, and circles to none`() throws {
+        var factory = try CertificateFactory()
+        try makeAuthorities(&factory)
+        try factory.issue("old", subject: "/CN=Old", extensions: CertificateFactory.authority)
+        // One key and name, issued by its root and by the old one; and the old root issued by the authority in turn.
+        try factory.sh("cp ca.key cross.key; cp old.key back.key")
+        try factory.issue("cross", subject: "/CN=CA", by: "old", extensions: CertificateFactory.authority)
+        try factory.issue("back", subject: "/CN=Old", by: "ca", extensions: CertificateFactory.authority)
+        let person = CertificateFactory.person("a@example.com")
+        try factory.issue("leaf", subject: "/CN=L", by: "ca", extensions: person)
+        let all = ["back", "cross", "ca"]
+        #expect(try errors("leaf", factory, anchors: ["root"], extra: all) == [])
+        #expect(try errors("leaf", factory, anchors: ["old"], extra: all) == [])
+        #expect(try judge("leaf", factory, anchors: ["old"], extra: all).certificates.count == 3)
+        #expect(try errors("leaf", factory, anchors: [], extra: all) == ["chain-no-anchor"])
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `hundreds of authorities of one name, each with its own key, end soon`() throws
+    {
+        var factory = try CertificateFactory()
+        try factory.issue("root", subject: "/CN=Same", extensions: ["basicConstraints=critical,CA:TRUE"])
+        try factory.sh(
+            """
+            printf '[req]\\ndistinguished_name=dn\\nx509_extensions=ca\\n[dn]\\n[ca]\\nbasicConstraints=critical,CA:TRUE\\n' >ca.cnf
+            for i in $(seq 200); do
+                openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out k 2>/dev/null
+                openssl req -x509 -new -config ca.cnf -key k -subj /CN=Same -days 9 >>all.pem
+            done
+            """
+        )
+        let person = ["subjectAltName=email:a@example.com", "authorityKeyIdentifier=none"]
+        try factory.issue("leaf", subject: "/CN=L", by: "root", extensions: person)
+        let before = ContinuousClock.now
+        #expect(try errors("leaf", factory, extra: ["all"]) == [])
+        #expect(try errors("leaf", factory, anchors: ["all"], extra: ["all", "all"]) == ["chain-signature"])
+        print("chain: 200 authorities of one name took \(ContinuousClock.now - before)")
+    }
+
+    @Test func `certificate policies are asked for by number`() throws {
+        var factory = try CertificateFactory()
+        try makeAuthorities(&factory, ca: ["certificatePolicies=1.2.3.4,1.2.3.5"])
+        let person = CertificateFactory.person("a@example.com")
+        try factory.issue("none", subject: "/CN=N", by: "ca", extensions: person)
+        let policies = ["certificatePolicies=1.2.3.4"]
+        try factory.issue("leaf", subject: "/CN=L", by: "ca", extensions: person + policies)
+        func terms(_ policies: String..., explicit: Bool = false) -> TrustTerms {
+            TrustTerms(policies: CertificatePolicies(acceptable: policies, isExplicit: explicit))
+        }
+        #expect(try errors("leaf", factory) == [])
+        #expect(try errors("none", factory) == [])
+        #expect(try errors("leaf", factory, terms: terms(explicit: true)) == [])
+        #expect(try errors("none", factory, terms: terms(explicit: true)) == ["chain-policy"])
+        #expect(try errors("leaf", factory, terms: terms("1.2.3.4")) == [])
+        #expect(try errors("leaf", factory, terms: terms("1.2.3.5")) == ["chain-policy"])
+        #expect(try errors("leaf", factory, terms: terms("1.2.3.5", "1.2.3.4")) == [])
+    }
+
+    @Test func `what breaks the rules of the forum is a warning and changes nothing`() throws {
+        var factory = try CertificateFactory()
+        try makeAuthorities(&factory)
+        let good = CertificateFactory.person("a@example.com")
+        try factory.issue("good", subject: "/CN=G", by: "ca", extensions: good, options: "-days 825")
+        let bad = ["subjectAltName=email:a@example.com", "extendedKeyUsage=emailProtection,codeSigning"]
+        try factory.issue(
+            "bad",
+            subject: "/CN=B",
+            by: "ca",
+            key: "RSA -pkeyopt rsa_keygen_bits:2044",
+            extensions: bad,
+            options: "-days 826 -sha224"
+        )
+        let terms = TrustTerms(revocation: .off, profile: .strict)
+        #expect(try judge("good", factory, terms: terms).problems == [])
+        let verdict = try judge("bad", factory, terms: terms)
+        #expect(
+            Set(verdict.problems.map(\.code)).isSuperset(
+                of: ["profile-algorithm", "profile-key-size", "profile-purpose", "profile-validity"]
+            )
+        )
+        #expect(verdict.isTrusted)
+        #expect(try judge("bad", factory, terms: TrustTerms(revocation: .off)).problems.map(\.code) == ["weak-key"])
+    }
+}
+
+/// Name constraints hold for an address wherever it stands.
+@Suite struct NameConstraintTests {
+    /// One address in one place, under a constraint of `email:example.com` or the like.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let constraint: String
+        let subject: String
+        let names: String
+        let isAllowed: Bool
+
+        var testDescription: String { "\(constraint), \(subject) \(names)" }
+
+        init(_ constraint: String, _ isAllowed: Bool, subject: String = "/CN=L", _ names: String = "") {
+            (self.constraint, self.subject, self.names, self.isAllowed) = (constraint, subject, names, isAllowed)
+        }
+    }
+
+    private static let mailbox = "subjectAltName=otherName:1.3.6.1.5.5.7.8.9;UTF8:"
+    private static let permitted = "permitted;email:example.com"
+    private static let excluded = "excluded;email:example.com"
+
+    static let cases = [
+        Case(permitted, true, "subjectAltName=email:a@example.com"),
+        Case(permitted, true, "subjectAltName=email:a@EXAMPLE.com"),
+        Case(permitted, false, "subjectAltName=email:a@example.net"),
+        Case(permitted, false, "subjectAltName=email:a@sub.example.com"),
+        Case(permitted, false, "subjectAltName=email:a@example.com,email:b@example.net"),
+        Case("permitted;email:.example.com", true, "subjectAltName=email:a@sub.example.com"),
+        Case("permitted;email:.example.com", false, "subjectAltName=email:a@example.com"),
+        Case("permitted;email:a@example.com", true, "subjectAltName=email:a@example.com"),
+        Case("permitted;email:a@example.com", false, "subjectAltName=email:b@example.com"),
+        Case(excluded, false, "subjectAltName=email:a@example.com"),
+        Case(excluded, true, "subjectAltName=email:a@example.net"),
+        Case(permitted, true, subject: "/CN=L/emailAddress=a@example.com"),
+        Case(permitted, false, subject: "/CN=L/emailAddress=a@example.net"),
+        Case(permitted, false, subject: "/CN=L/emailAddress=b@example.net", "subjectAltName=email:a@example.com"),
+        Case(excluded, false, subject: "/CN=L/emailAddress=a@example.com"),
+        Case(permitted, true, "\(mailbox)пётр@example.com"),
+        Case(permitted, false, "\(mailbox)пётр@example.net"),
+        Case(excluded, false, "\(mailbox)пётр@example.com"),
+        Case("permitted;email:xn--e1afmkfd.test", true, "\(mailbox)пётр@xn--e1afmkfd.test"),
+        Case("excluded;email:xn--e1afmkfd.test", false, "\(mailbox)пётр@xn--e1afmkfd.test"),
+    ]
+
+    @Test(arguments: cases) func `a constraint on addresses holds`(test: Case) throws {
+        var factory = try CertificateFactory()
+        try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
+        let constraint = "nameConstraints=critical,\(test.constraint)"
+        let authority = CertificateFactory.authority + [constraint]
+        try factory.issue("ca", subject: "/CN=CA", by: "root", extensions: authority)
+        try factory.issue("leaf", subject: test.subject, by: "ca", extensions: [test.names])
+        func read(_ name: String) throws -> Certificate {
+            guard case .certificate(let found) = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
+                throw CMSError.noKeyPair
+            }
+            return found
+        }
+        let leaf = try read("leaf")
+        let store = TrustStore(anchors: [try read("root")], intermediates: [try read("ca")])
+        let verdict = store.judge(leaf, purpose: .signing, at: leaf.notBefore.addingTimeInterval(60))
+        let errors = verdict.problems.filter { $0.level == .error }.map(\.code)
+        #expect(errors == (test.isAllowed ? [] : ["chain-name-constraints"]))
+    }
+}

@@ -1,0 +1,141 @@
+import CMS
+import Foundation
+import Streams
+import TestSupport
+import Testing
+
+/// Keys of kinds that `certs/` has no folder for, made by openssl, and compared with it in both directions.
+@Suite struct KeyVarietyTests {
+    private let time = Date.judged
+
+    private func issue(_ key: String) throws -> CertificateFactory {
+        var factory = try CertificateFactory()
+        try factory.issue("one", subject: "/CN=One", key: key, extensions: CertificateFactory.person("one@example.com"))
+        return factory
+    }
+
+    private func pair(_ factory: borrowing CertificateFactory) throws -> (certificate: Certificate, key: PrivateKey) {
+        try (
+            Certificate(der: Party.decode(factory.file("one.pem"))),
+            PrivateKey(pkcs8: Party.decode(factory.file("one.key")))
+        )
+    }
+
+    @Test(arguments: [
+        "P-224", "secp256k1", "brainpoolP256r1", "brainpoolP320r1", "brainpoolP384r1", "brainpoolP512r1",
+        "brainpoolP384t1",
+    ])
+    func `other curves sign and agree with openssl in both directions`(curve: String) throws {
+        let factory = try issue("EC -pkeyopt ec_paramgen_curve:\(curve)")
+        let (certificate, key) = try pair(factory)
+        #expect(certificate.publicKeyAlgorithm == .ellipticCurve(curve))
+        let folder = factory.folder.path
+        for cipher in [ContentCipher.aes256GCM, .aes128CBC] {
+            let ours = try encrypt(sample(1000), to: [Recipient(certificate)], cipher)
+            #expect(try decrypt(ours, certificate, key) == sample(1000))
+            let opened = try OpenSSLCommand().cms(
+                "-decrypt -inform DER -recip \(folder)/one.pem -inkey \(folder)/one.key",
+                input: ours
+            )
+            #expect(opened == sample(1000))
+            let theirs = try OpenSSLCommand().cms(
+                "-encrypt -outform DER -\(cipher.name) -recip \(folder)/one.pem",
+                input: sample(1000)
+            )
+            #expect(try decrypt(theirs, certificate, key) == sample(1000))
+        }
+        try signBothWays(certificate, key, folder, digests: [.sha256, .sha384, .sha512])
+    }
+
+    @Test(arguments: [
+        ("sha256", "sha256", 32), ("sha384", "sha256", 48), ("sha512", "sha512", 20), ("sha256", "sha256", 64),
+    ])
+    func `a key restricted to PSS parameters signs with them`(digest: String, mask: String, salt: Int) throws {
+        let factory = try issue(
+            "RSA-PSS -pkeyopt rsa_keygen_bits:2048 -pkeyopt rsa_pss_keygen_md:\(digest)"
+                + " -pkeyopt rsa_pss_keygen_mgf1_md:\(mask) -pkeyopt rsa_pss_keygen_saltlen:\(salt)"
+        )
+        let (certificate, key) = try pair(factory)
+        let only = try #require(DigestAlgorithm(rawValue: digest))
+        #expect(certificate.signatureDigests == [only])
+        try signBothWays(certificate, key, factory.folder.path, digests: [only])
+        let other = DigestAlgorithm.sha384 == only ? DigestAlgorithm.sha256 : .sha384
+        #expect(throws: CMSError.self) { try sign(certificate, key, other) }
+    }
+
+    @Test func `DSA is read with a warning and never written`() throws {
+        var factory = try CertificateFactory()
+        try factory.makeDSAKey("one")
+        try factory.issue("one", subject: "/CN=One", extensions: CertificateFactory.person("one@example.com"))
+        let (certificate, key) = try pair(factory)
+        for options in ["-md sha256", "-md sha256 -noattr", "-md sha1"] {
+            let signed = try OpenSSLCommand().cms(
+                "-sign -nodetach -outform DER -signer \(factory.folder.path)/one.pem -inkey \(factory.folder.path)/one.key \(options)",
+                input: sample(10)
+            )
+            let data = try SignedData(reading: ByteStream(signed))
+            let check = data.check(try #require(data.signers.first), candidates: data.certificates)
+            let expected: Set = options.contains("sha1") ? ["signature-dsa", "digest-sha1"] : ["signature-dsa"]
+            #expect(Set(check.problems.map(\.code)) == expected)
+            #expect(check.problems.allSatisfy { $0.level == .warning })
+        }
+        #expect(throws: CMSError.self) { try sign(certificate, key, .sha256) }
+        #expect(!certificate.canSign)
+    }
+
+    @Test(arguments: [
+        (Recipient.RSAWrapping.oaep, "sha256, mgf1 with sha256"), (.oaepSHA1, "sha1, mgf1 with sha1"),
+        (.oaepSHA384, "sha384, mgf1 with sha384"), (.oaepSHA512, "sha512, mgf1 with sha512"),
+    ])
+    func `openssl opens OAEP with every digest`(wrapping: Recipient.RSAWrapping, detail: String) throws {
+        let alice = try Party("alice")
+        let message = try encrypt(sample(10), to: [Recipient(alice.certificate, rsaWrapping: wrapping)], .aes256GCM)
+        #expect(try EnvelopedData(reading: ByteStream(message)).recipients.first?.algorithmDetail == detail)
+        #expect(try decrypt(message, alice.certificate, alice.key) == sample(10))
+        let opened = try OpenSSLCommand().cms(
+            "-decrypt -inform DER -recip \(alice.folder.path)/cert.pem -inkey \(alice.folder.path)/key.pem",
+            input: message
+        )
+        #expect(opened == sample(10))
+    }
+
+    @Test func `a modulus too short for the digest is refused by name`() throws {
+        let weak = try Party("weak").certificate
+        #expect(throws: CMSError.unsupported("OAEP with sha512 and RSA 1024")) {
+            try encrypt([], to: [Recipient(weak, rsaWrapping: .oaepSHA512)], .aes256GCM)
+        }
+    }
+
+    private func sign(_ certificate: Certificate, _ key: PrivateKey, _ digest: DigestAlgorithm) throws -> [UInt8] {
+        let signer = SignedDataWriter.Signer(key: key, certificate: certificate, digest: digest)
+        let (value, count) = try SignedDataWriter.digest(digest) { try $0.write(sample(100)) }
+        let sink = MemorySink()
+        try SignedDataWriter(signer: signer, contentDigest: value, contentCount: count, time: time)
+            .write(to: sink) { try $0.write(sample(100)) }
+        return sink.bytes
+    }
+
+    private func signBothWays(
+        _ certificate: Certificate,
+        _ key: PrivateKey,
+        _ folder: String,
+        digests: [DigestAlgorithm]
+    ) throws {
+        for digest in digests {
+            let signed = try sign(certificate, key, digest)
+            #expect(try problems(signed) == [])
+            #expect(try OpenSSLCommand().cms("-verify -inform DER -noverify", input: signed) == sample(100))
+            let pss = certificate.publicKeyAlgorithm == .rsaPSS(2048) ? "-keyopt rsa_padding_mode:pss" : ""
+            let theirs = try OpenSSLCommand().cms(
+                "-sign -nodetach -outform DER -md \(digest.rawValue) -signer \(folder)/one.pem -inkey \(folder)/one.key \(pss)",
+                input: sample(100)
+            )
+            #expect(try problems(theirs) == [])
+        }
+    }
+
+    private func problems(_ signed: [UInt8]) throws -> [Problem] {
+        let data = try SignedData(reading: ByteStream(signed))
+        return data.check(try #require(data.signers.first), candidates: data.certificates).problems
+    }
+}

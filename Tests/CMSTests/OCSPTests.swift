@@ -1,0 +1,110 @@
+import CMS
+import Foundation
+import TestSupport
+import Testing
+
+/// What responders say about certificates, made by `openssl ocsp`.
+@Suite struct OCSPTests {
+    /// root, ca below it, and leaf and other below that; a responder with the purpose, and one without.
+    private func makeChain() throws -> CertificateFactory {
+        var factory = try CertificateFactory()
+        try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
+        try factory.issue("ca", subject: "/CN=CA", by: "root", extensions: CertificateFactory.authority)
+        let person = CertificateFactory.person("a@example.com")
+        for name in ["leaf", "other", "stranger"] {
+            try factory.issue(name, subject: "/CN=\(name)", by: "ca", extensions: person)
+        }
+        let responder = ["extendedKeyUsage=OCSPSigning"]
+        try factory.issue("responder", subject: "/CN=Responder", by: "ca", extensions: responder)
+        try factory.issue("foreign", subject: "/CN=Foreign", by: "root", extensions: responder)
+        return factory
+    }
+
+    /// What `signer` answers to a question about `name`, of which the index says `status`, V or R.
+    private func answer(
+        about name: String,
+        _ status: String,
+        by signer: String,
+        in factory: borrowing CertificateFactory,
+        options: String = "-ndays 7"
+    ) throws -> OCSPResponse {
+        let revoked = status == "R" ? "250101000000Z" : ""
+        try factory.sh(
+            """
+            printf '\(status)\\t491231235959Z\\t\(revoked)\\t%s\\tunknown\\t/CN=x\\n' \
+            "$(openssl x509 -in \(name).pem -noout -serial | cut -d= -f2)" >ocsp.index
+            openssl ocsp -issuer ca.pem -cert \(name).pem -no_nonce -reqout ocsp.req >/dev/null 2>&1
+            openssl ocsp -index ocsp.index -CA ca.pem -rsigner \(signer).pem -rkey \(signer).key -reqin ocsp.req \
+            -respout ocsp.resp \(options) >/dev/null 2>&1
+            """
+        )
+        return OCSPResponse(der: try factory.bytes("ocsp.resp"))
+    }
+
+    private func certificate(_ name: String, _ factory: borrowing CertificateFactory) throws -> Certificate {
+        guard case .certificate(let found) = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
+            throw CMSError.noKeyPair
+        }
+        return found
+    }
+
+    /// What is known of the leaf; only its own revocation is looked at, as its issuer is the anchor.
+    private func revocation(
+        _ responses: [OCSPResponse],
+        _ factory: borrowing CertificateFactory,
+        policy: RevocationPolicy = .soft,
+        after seconds: TimeInterval = 600
+    ) throws -> ChainVerdict.Revocation? {
+        let leaf = try certificate("leaf", factory)
+        let store = TrustStore(anchors: [try certificate("ca", factory)]).under(TrustTerms(revocation: policy))
+        let date = leaf.notBefore.addingTimeInterval(seconds)
+        return store.judge(leaf, responses: responses, purpose: .signing, at: date).revocation
+    }
+
+    @Test(arguments: ["ca", "responder"])
+    func `the issuer and whom it lets speak for it are believed`(signer: String) throws {
+        let factory = try makeChain()
+        let good = try answer(about: "leaf", "V", by: signer, in: factory)
+        #expect(try revocation([good], factory)?.status == .good)
+        #expect(try revocation([good], factory)?.problems == [])
+        let bad = try answer(about: "leaf", "R", by: signer, in: factory)
+        for responses in [[bad], [good, bad], [bad, good]] {
+            let revocation = try revocation(responses, factory)
+            #expect(revocation?.status == .revoked)
+            #expect(revocation?.problems.map(\.code) == ["certificate-revoked"])
+        }
+        #expect(try revocation([bad], factory, policy: .off) == nil)
+    }
+
+    @Test(arguments: ["stranger", "foreign", "leaf"])
+    func `nobody else is believed`(signer: String) throws {
+        let factory = try makeChain()
+        for status in ["V", "R"] {
+            let answer = try answer(about: "leaf", status, by: signer, in: factory)
+            let revocation = try revocation([answer], factory)
+            #expect(revocation?.status == .unknown)
+            #expect(revocation?.problems.map(\.code) == ["ocsp-unusable", "revocation-unknown"])
+            #expect(revocation?.problems.contains { $0.level == .error } == false)
+            #expect(try self.revocation([answer], factory, policy: .hard)?.problems.map(\.level) == [.warning, .error])
+        }
+    }
+
+    @Test func `an answer about another certificate, an old one, and garbage say nothing`() throws {
+        let factory = try makeChain()
+        let other = try answer(about: "other", "R", by: "ca", in: factory)
+        let good = try answer(about: "leaf", "V", by: "ca", in: factory)
+        let endless = try answer(about: "leaf", "V", by: "ca", in: factory, options: "")
+        let garbage = OCSPResponse(der: [UInt8](repeating: 0x30, count: 4000))
+        var forged = good.der
+        forged[80] ^= 1
+        #expect(try revocation([other], factory)?.status == .unknown)
+        #expect(
+            try revocation([garbage, OCSPResponse(der: []), OCSPResponse(der: forged)], factory)?.status == .unknown
+        )
+        #expect(try revocation([good], factory, after: 30 * 86_400)?.status == .unknown)
+        #expect(try revocation([good], factory, after: -30 * 86_400)?.status == .unknown)
+        #expect(try revocation([endless], factory)?.status == .good)
+        #expect(try revocation([endless], factory, after: 8 * 86_400)?.status == .unknown)
+        #expect(try revocation([garbage, other, good], factory)?.status == .good)
+    }
+}

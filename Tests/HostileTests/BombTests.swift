@@ -1,0 +1,169 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Messages that were made to cost time or memory, through the command: an answer, in bounds, and no crash.
+@Suite(.serialized) struct BombTests {
+    struct Bomb: Sendable, CustomStringConvertible {
+        let description: String
+        let verbs: [[String]]
+        let message: @Sendable () throws -> [UInt8]
+
+        init(
+            _ name: String,
+            verbs: [[String]] = [["verify"], ["decrypt"]],
+            _ message: @escaping @Sendable () throws -> [UInt8]
+        ) {
+            description = name
+            self.verbs = verbs
+            self.message = message
+        }
+    }
+
+    private static func field(_ name: String, _ value: String) -> [UInt8] {
+        Array("From: alice@example.com\r\n\(name): \(value)\r\n\r\nhi\r\n".utf8)
+    }
+
+    private static func p7m(_ object: [UInt8]) -> [UInt8] {
+        MailForge().mail(["Content-Type: application/pkcs7-mime", "Content-Transfer-Encoding: binary"], object)
+    }
+
+    static let all = [
+        Bomb("100,000 nested sequences") {
+            var object: [UInt8] = []
+            for _ in 0..<100_000 { object += [0x30, 0x80] }
+            return p7m(object)
+        },
+        Bomb("nested definite lengths") {
+            var object = [UInt8]()
+            for _ in 0..<3000 { object = TLV.element(0x30, object) }
+            return p7m(object)
+        },
+        Bomb("nested octet strings") {
+            let head = TLV.oid(OID.signedData) + [0xA0, 0x80, 0x30, 0x80] + TLV.integer(1) + TLV.set([])
+            let content = TLV.oid(OID.data) + [0xA0, 0x80]
+            return p7m(
+                [0x30, 0x80] + head + [0x30, 0x80] + content
+                    + [UInt8](repeating: 0, count: 100_000).flatMap { _ in [0x24, 0x80] as [UInt8] }
+            )
+        },
+        Bomb("a giant length") { p7m([0x30, 0x88, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 6, 9]) },
+        Bomb("a length of lengths") { p7m([0x30, 0xFE] + [UInt8](repeating: 0xFF, count: 126)) },
+        Bomb("a giant OID") { p7m(TLV.sequence(TLV.element(6, [UInt8](repeating: 0xFF, count: 1 << 20)))) },
+        Bomb("100,000 nested multiparts") {
+            var text = "From: alice@example.com\r\n"
+            for level in 0..<100_000 {
+                text += "Content-Type: multipart/mixed; boundary=b\(level)\r\n\r\n--b\(level)\r\n"
+            }
+            return Array(text.utf8)
+        },
+        Bomb("100,000 multiparts of one boundary") {
+            let text = "From: alice@example.com\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+            return Array(
+                (text + String(repeating: "--b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n", count: 100_000))
+                    .utf8
+            )
+        },
+        Bomb("300,000 parts") {
+            let text = "From: alice@example.com\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+            return Array((text + String(repeating: "--b\r\n\r\n\r\n", count: 300_000)).utf8)
+        },
+        Bomb("a header line of 10 MiB") { field("Subject", String(repeating: "x", count: 10 << 20)) },
+        Bomb("a folded header of 10 MiB") { field("Subject", String(repeating: "x\r\n ", count: 2 << 20)) },
+        Bomb("a million header fields") {
+            Array((String(repeating: "X: y\r\n", count: 1_000_000) + "\r\nhi").utf8)
+        },
+        Bomb("100,000 addresses") {
+            let list = (0..<100_000).map { "a\($0)@example.com" }.joined(separator: ",\r\n ")
+            var mail = MailForge(from: list)
+            mail.header[1] = "To: \(list)"
+            return mail.signed(MailForge.text, try SignedForge(MailForge.text, by: Person.alice.get()).encoded())
+        },
+        Bomb("30,000 nested comments") {
+            let from = String(repeating: "(", count: 30_000) + "alice@example.com"
+            return MailForge(from: from).signed(
+                MailForge.text,
+                try SignedForge(MailForge.text, by: Person.alice.get()).encoded()
+            )
+        },
+        Bomb("50,000 parameters") {
+            let parameters = (0..<50_000).map { "p*\($0)=x" }.joined(separator: "; ")
+            return field("Content-Type", "multipart/signed; \(parameters)")
+        },
+        Bomb("100,000 encoded words") {
+            field("Subject", String(repeating: "=?utf-8?q?x?= ", count: 60_000))
+        },
+        Bomb("1,000 signers") {
+            var forge = SignedForge(MailForge.text, by: try Person.alice.get())
+            forge.signers = Array(repeating: forge.signers[0], count: 100)
+            forge.signers = Array(repeating: forge.signers, count: 10).flatMap { $0 }
+            return MailForge().signed(MailForge.text, try forge.encoded())
+        },
+        Bomb("5,000 certificates") {
+            var forge = SignedForge(MailForge.text, by: try Person.alice.get())
+            forge.certificates = Array(repeating: try Person.bob.get().certificate, count: 5000)
+            return MailForge().signed(MailForge.text, try forge.encoded())
+        },
+        Bomb("30,000 recipients") {
+            var forge = EnvelopedForge(gcm: MailForge.text, to: try Person.alice.get())
+            var other = RecipientForge(try Person("encrypt-only"))
+            other.wrap = { _ in [UInt8](repeating: 1, count: 256) }
+            forge.rawRecipients = Array(repeating: try other.encoded([]), count: 30_000)
+            return MailForge().cms(try forge.encoded(), "authenveloped-data")
+        },
+        Bomb("a flood of blank lines") {
+            Array("From: alice@example.com\r\n\r\n".utf8) + [UInt8](repeating: 10, count: 20 << 20)
+        },
+        Bomb("a flood of blank lines in front") { [UInt8](repeating: 10, count: 20 << 20) },
+        Bomb("a flood of dashes") {
+            let text = "From: alice@example.com\r\nContent-Type: multipart/mixed; boundary=\"-\"\r\n\r\n"
+            return Array(text.utf8) + Array(String(repeating: "--\r\n", count: 3_000_000).utf8)
+        },
+        Bomb("compressed zeros") {
+            // 1 MiB of a deflate stream that stands for very much more, in a CompressedData.
+            let info = TLV.sequence(
+                TLV.oid(OID.data),
+                TLV.explicit(0, TLV.octets([0x78, 0x9C] + [UInt8](repeating: 0, count: 1 << 20)))
+            )
+            let algorithm = TLV.sequence(TLV.oid("1.2.840.113549.1.9.16.3.8"))
+            return MailForge().cms(
+                TLV.sequence(
+                    TLV.oid(OID.compressedData),
+                    TLV.explicit(0, TLV.sequence(TLV.integer(0), algorithm, info))
+                ),
+                "compressed-data"
+            )
+        },
+        Bomb("nine layers") {
+            var entity = MailForge.text
+            for _ in 0..<9 {
+                entity = CMSPart.entity(
+                    try EnvelopedForge(gcm: entity, to: Person.alice.get()).encoded(),
+                    "authenveloped-data"
+                )
+            }
+            return MailForge().mail(entity)
+        },
+    ]
+
+    /// Two seconds and 256 MiB are what the issue allows; a test on a busy machine with a debug build gets thirty.
+    @Test(arguments: all)
+    func `an answer and no crash`(_ bomb: Bomb) throws {
+        let bench = try Bench.shared.get()
+        let message = try bomb.message()
+        for verb in bomb.verbs + [["inspect"]] {
+            let result = try bench.run(verb, input: message, seconds: 120, measuresMemory: true)
+            #expect(!result.isTimeout, "\(verb)")
+            #expect(
+                result.signal == nil && result.status < 128 && result.status != 70,
+                "\(verb): \(result.status) \(result.errorText)"
+            )
+            if verb != ["inspect"] { #expect(result.status != 0, "\(verb)") }
+            let peak = result.peakMemory ?? 0
+            #expect(peak < 256 << 20, "\(verb): \(peak >> 20) MiB")
+            if ProcessInfo.processInfo.environment["SMIME_TEST_TABLE"] != nil {
+                print("bomb: \(bomb) | \(verb[0]) | \(result.status) | \(result.processorTime) | \(peak >> 20) MiB")
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import Foundation
+
+/// "Decryption" of the threats: what must not be opened, and what must.
+enum DecryptionCases {
+    static let all = refused + doubtful + harmless
+
+    private static func gcm(
+        _ plaintext: [UInt8] = MailForge.text,
+        type: String = "authenveloped-data",
+        _ change: (inout EnvelopedForge) throws -> Void = { _ in }
+    ) throws -> [UInt8] {
+        var forge = EnvelopedForge(gcm: plaintext, to: try Person.alice.get())
+        try change(&forge)
+        return MailForge().cms(try forge.encoded(), type)
+    }
+
+    private static func cbc(
+        _ plaintext: [UInt8] = MailForge.text,
+        _ change: (inout EnvelopedForge) throws -> Void = { _ in }
+    ) throws -> [UInt8] {
+        var forge = EnvelopedForge(cbc: plaintext, to: try Person.alice.get())
+        try change(&forge)
+        return MailForge().cms(try forge.encoded(), "enveloped-data")
+    }
+
+    private static func refusal(
+        _ name: String,
+        _ status: Int32? = 65,
+        _ message: @escaping @Sendable () throws -> [UInt8]
+    ) -> HostileCase { HostileCase(name, .reject(status), verb: ["decrypt"], message) }
+
+    private static func success(
+        _ name: String,
+        _ codes: [String] = [],
+        _ message: @escaping @Sendable () throws -> [UInt8]
+    ) -> HostileCase { HostileCase(name, .accept(codes), verb: ["decrypt"], message) }
+
+    private static let refused =
+        [
+            refusal("dec-tag-changed") { try gcm { $0.tagAfterwards = { $0.dropLast() + [0] } } },
+            refusal("dec-tag-missing") { try gcm { $0.tagAfterwards = { _ in nil } } },
+            refusal("dec-tag-empty") { try gcm { $0.tagAfterwards = { _ in [] } } },
+            refusal("dec-tag-longer") { try gcm { $0.tagAfterwards = { $0 + [0] } } },
+            refusal("dec-tag-12-announced-as-16") { try gcm { $0.tagAfterwards = { Array($0.prefix(12)) } } },
+            refusal("dec-nonce-empty") { try gcm { $0.parameters = TLV.sequence(TLV.octets([]), TLV.integer(16)) } },
+            refusal("dec-nonce-other") {
+                try gcm { $0.parameters = TLV.sequence(TLV.octets([UInt8](repeating: 8, count: 12)), TLV.integer(16)) }
+            },
+            refusal("dec-ciphertext-changed") {
+                try gcm { $0.ciphertextAfterwards = { [$0[0] ^ 1] + $0.dropFirst() } }
+            },
+            refusal("dec-ciphertext-truncated") { try gcm { $0.ciphertextAfterwards = { $0.dropLast() } } },
+            refusal("dec-ciphertext-longer") { try gcm { $0.ciphertextAfterwards = { $0 + [0] } } },
+            refusal("dec-attributes-not-covered") {
+                try gcm {
+                    $0.authenticatedAttributes = [Attributes.contentType()]
+                    $0.coversAttributes = false
+                }
+            },
+            refusal("dec-cbc-in-auth-enveloped") {
+                try gcm {
+                    ($0.cipher, $0.cipherOID, $0.tagCount) = ("AES-256-CBC", OID.aes256CBC, 0)
+                    $0.iv = [UInt8](repeating: 9, count: 16)
+                    $0.tagAfterwards = { _ in [UInt8](repeating: 0, count: 16) }
+                }
+            },
+            refusal("dec-gcm-in-enveloped") { try gcm(type: "enveloped-data") { $0.type = OID.envelopedData } },
+            refusal("dec-gcm-key-downgraded-to-cbc") {
+                // What the sender encrypted with GCM, passed off as CBC: counter mode's blocks as an oracle.
+                try cbc { $0.ciphertextAfterwards = { _ in (0..<64).map { UInt8($0) } } }
+            },
+            refusal("dec-not-for-us", 77) {
+                var forge = EnvelopedForge(gcm: MailForge.text, to: try Person.alice.get())
+                forge.recipients = [RecipientForge(try Person("encrypt-only"))]
+                return MailForge().cms(try forge.encoded(), "authenveloped-data")
+            },
+            refusal("dec-no-recipients") { try gcm { $0.recipients = [] } },
+            refusal("dec-password-recipient", 77) {
+                try gcm {
+                    $0.recipients = []
+                    $0.rawRecipients = [
+                        TLV.element(
+                            0xA3,
+                            TLV.integer(0),
+                            TLV.element(
+                                0xA0,
+                                TLV.oid("1.2.840.113549.1.5.12"),
+                                TLV.sequence(TLV.octets([1, 2, 3, 4]), TLV.integer(2048))
+                            ),
+                            TLV.sequence(
+                                TLV.oid("1.2.840.113549.1.9.16.3.9"),
+                                TLV.sequence(TLV.oid(OID.aes256CBC), TLV.octets([UInt8](repeating: 1, count: 16)))
+                            ),
+                            TLV.octets([UInt8](repeating: 1, count: 48))
+                        )
+                    ]
+                }
+            },
+            refusal("dec-other-key") {
+                try gcm { forge in
+                    let bob = try Person.bob.get()
+                    forge.recipients[0].wrap = { try bob.key.encrypt($0) }
+                }
+            },
+            refusal("dec-encrypted-key-empty") { try gcm { $0.recipients[0].wrap = { _ in [] } } },
+            refusal("dec-encrypted-key-short") { try gcm { $0.recipients[0].wrap = { _ in [1, 2, 3] } } },
+            refusal("dec-encrypted-key-too-great") {
+                try gcm { $0.recipients[0].wrap = { _ in [UInt8](repeating: 0xFF, count: 256) } }
+            },
+            refusal("dec-key-of-other-length") {
+                try gcm { forge in
+                    let alice = try Person.alice.get()
+                    forge.recipients[0].wrap = { try alice.key.encrypt(Array($0.prefix(16))) }
+                }
+            },
+            refusal("dec-second-recipient-right") {
+                // Two ways in, both of alice's: the first is damaged, and no other one is tried.
+                try gcm { forge in
+                    let good = forge.recipients[0]
+                    forge.recipients[0].wrap = { _ in [UInt8](repeating: 1, count: 256) }
+                    forge.recipients.append(good)
+                }
+            },
+            refusal("dec-unknown-cipher") { try gcm { $0.cipherOID = "1.2.3.4.5" } },
+            refusal("dec-unknown-key-transport", 65) {
+                try gcm { $0.recipients[0].algorithm = TLV.sequence(TLV.oid("1.2.3.4.5")) }
+            },
+            refusal("dec-oaep-claimed") {
+                try gcm { $0.recipients[0].algorithm = TLV.sequence(TLV.oid(OID.rsaOAEP), TLV.sequence()) }
+            },
+            refusal("dec-cbc-padding-wrong") {
+                try cbc { $0.ciphertextAfterwards = { $0.dropLast(1) + [$0[$0.count - 1] ^ 1] } }
+            },
+            refusal("dec-cbc-padding-zero") {
+                try cbc(MailForge.text + [UInt8](repeating: 0, count: 16 - MailForge.text.count % 16)) {
+                    $0.isPadded = false
+                }
+            },
+            refusal("dec-cbc-padding-17") {
+                try cbc(MailForge.text + [UInt8](repeating: 17, count: 16 - MailForge.text.count % 16)) {
+                    $0.isPadded = false
+                }
+            },
+            refusal("dec-cbc-no-whole-blocks") { try cbc { $0.ciphertextAfterwards = { $0 + [1, 2, 3] } } },
+            refusal("dec-cbc-empty-ciphertext") { try cbc { $0.ciphertextAfterwards = { _ in [] } } },
+            refusal("dec-cbc-first-block-changed") {
+                try cbc { $0.ciphertextAfterwards = { [UInt8](repeating: 3, count: 16) + $0.dropFirst(16) } }
+            },
+            refusal("dec-cbc-block-removed") {
+                try cbc(MailForge.text + MailForge.text) { $0.ciphertextAfterwards = { Array($0.dropFirst(16)) } }
+            },
+            refusal("dec-cbc-no-entity") { try cbc([UInt8](repeating: 0x80, count: 100)) },
+            refusal("dec-cbc-no-entity-of-text") { try cbc(Array("this is no MIME entity at all\r\n".utf8)) },
+            refusal("dec-cbc-iv-short") { try cbc { $0.parameters = TLV.octets([1, 2, 3]) } },
+            refusal("dec-cbc-no-iv") { try cbc { $0.parameters = [] } },
+            refusal("dec-not-encrypted") { try SignedCases.detached() },
+            refusal("dec-plain-mail") { MailForge().mail(MailForge.text) },
+            refusal("dec-truncated-object") {
+                MailForge().cms(
+                    try EnvelopedForge(gcm: MailForge.text, to: Person.alice.get()).encoded().dropLast(30),
+                    "authenveloped-data"
+                )
+            },
+            refusal("dec-truncated-cbc-object") {
+                MailForge().cms(
+                    try EnvelopedForge(cbc: MailForge.text, to: Person.alice.get()).encoded().dropLast(3),
+                    "enveloped-data"
+                )
+            },
+            refusal("dec-empty") { [] },
+        ]
+        + [1, 4, 8, 11, 17].map { count in
+            refusal("dec-tag-of-\(count)") {
+                try gcm {
+                    $0.parameters = TLV.sequence(TLV.octets($0.iv), TLV.integer(count))
+                    $0.tagAfterwards = { Array(($0 + [0]).prefix(count)) }
+                }
+            }
+        } + agreement
+
+    /// Key agreement whose parts were tampered with; made by our own writer and taken apart.
+    private static let agreement = KeyAgreementTampering.allCases.map { tampering in
+        refusal("dec-ecdh-\(tampering.rawValue)") {
+            MailForge().cms(try tampering.apply(to: EnvelopedSample.carol()), "authenveloped-data")
+        }
+    }
+
+    private static let doubtful = [
+        success("dec-cbc") { try cbc() },
+        success("dec-cbc-128") {
+            try cbc {
+                ($0.cipher, $0.cipherOID) = ("AES-128-CBC", OID.aes128CBC)
+                $0.key = Array($0.key.prefix(16))
+            }
+        },
+        refusal("dec-part-between-others", nil) {
+            let part = CMSPart.entity(
+                try EnvelopedForge(gcm: MailForge.text, to: Person.alice.get()).encoded(),
+                "authenveloped-data"
+            )
+            return MailForge().mail(Multipart.entity("mixed", SignedCases.evil, part, SignedCases.evil))
+        },
+        HostileCase("dec-inner-signature-of-somebody-else", .warn, verb: ["decrypt"]) {
+            // Bob's signed mail to alice, encrypted anew by mallory as her own: surreptitious forwarding.
+            let inner = SignedShape().entity(
+                MailForge.text,
+                try SignedForge(MailForge.text, by: Person.bob.get()).encoded()
+            )
+            var mail = MailForge(from: "mallory@example.com")
+            mail.header[1] = "To: alice@example.com"
+            return mail.cms(try EnvelopedForge(gcm: inner, to: Person.alice.get()).encoded(), "authenveloped-data")
+        },
+    ]
+
+    private static let harmless = [
+        success("dec-gcm-256") { try gcm() },
+        success("dec-gcm-128") {
+            try gcm {
+                ($0.cipher, $0.cipherOID) = ("AES-128-GCM", OID.aes128GCM)
+                $0.key = Array($0.key.prefix(16))
+            }
+        },
+        success("dec-gcm-default-tag") {
+            try gcm {
+                $0.tagCount = 12
+                $0.parameters = TLV.sequence(TLV.octets($0.iv))
+            }
+        },
+        success("dec-gcm-tag-13") { try gcm { $0.tagCount = 13 } },
+        success("dec-authenticated-attributes") {
+            try gcm { $0.authenticatedAttributes = [Attributes.contentType(), Attributes.time()] }
+        },
+        success("dec-unauthenticated-attributes") {
+            try gcm { $0.unauthenticatedAttributes = [Attributes.make("1.2.3.4.5", TLV.utf8("hi"))] }
+        },
+        success("dec-key-identifier") {
+            try gcm { forge in
+                forge.recipients[0].version = 2
+                forge.recipients[0].identifier = TLV.element(0x80, try Person.alice.get().keyIdentifier)
+            }
+        },
+        success("dec-1000-recipients") {
+            try gcm { forge in
+                var other = RecipientForge(try Person("encrypt-only"))
+                other.wrap = { _ in [UInt8](repeating: 1, count: 256) }
+                forge.recipients = Array(repeating: other, count: 999) + forge.recipients
+            }
+        },
+        success("dec-unknown-recipients-beside") {
+            try gcm { $0.rawRecipients = [TLV.element(0xA4, TLV.oid("1.2.3.4.5"), TLV.octets([1]))] }
+        },
+        success("dec-empty-content") { try gcm(Array("Content-Type: text/plain\r\n\r\n".utf8)) },
+        success("dec-smime-type-mixed-up") { try gcm(type: "enveloped-data") },
+        success("dec-ecdh") { MailForge().cms(try EnvelopedSample.carol(), "authenveloped-data") },
+        success("dec-lf-transport") { try gcm().filter { $0 != 13 } },
+    ]
+}

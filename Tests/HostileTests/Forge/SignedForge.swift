@@ -1,0 +1,112 @@
+import Foundation
+
+/// One SignerInfo to be, with every part in the attacker's hands.
+struct SignerForge {
+    var person: Person
+    var version = 1
+    var identifier: [UInt8]
+    /// The digest that content and attributes are hashed with.
+    var digest = "SHA256"
+    /// What digestAlgorithm says; the digest itself unless told otherwise.
+    var claimedDigest: [UInt8]?
+    var signatureAlgorithm = TLV.sequence(TLV.oid(OID.rsa), TLV.null)
+    var padding = AttackerKey.Padding.pkcs1
+    /// The attributes that are signed, given the content's digest; nil for a signature over the content itself.
+    var signedAttributes: (([UInt8]) throws -> [[UInt8]])?
+    var unsignedAttributes: [[UInt8]] = []
+    /// What becomes of the encoded attributes after they were signed.
+    var attributesAfterwards: ([UInt8]) -> [UInt8] = { $0 }
+    /// What becomes of the signature value.
+    var signatureAfterwards: ([UInt8]) -> [UInt8] = { $0 }
+
+    init(_ person: Person) {
+        self.person = person
+        identifier = person.issuerAndSerial
+        signedAttributes = { Attributes.usual($0) }
+    }
+
+    /// Names the certificate by its key identifier.
+    mutating func useKeyIdentifier() {
+        version = 3
+        identifier = TLV.element(0x80, person.keyIdentifier)
+    }
+
+    func encoded(over content: [UInt8]) throws -> [UInt8] {
+        let value = try Attacker.digest(content, digest)
+        let attributes = try signedAttributes.map { TLV.sortedSet(try $0(value)) }
+        // Ed25519 hashes by itself.
+        let isPure = signatureAlgorithm == TLV.sequence(TLV.oid("1.3.101.112"))
+        let signature = try person.key.sign(attributes ?? content, digest: isPure ? nil : digest, padding: padding)
+        return TLV.sequence(
+            TLV.integer(version),
+            identifier,
+            claimedDigest ?? OID.digest(digest),
+            attributes.map { TLV.element(0xA0, TLV.contents(attributesAfterwards($0))) } ?? [],
+            signatureAlgorithm,
+            TLV.octets(signatureAfterwards(signature)),
+            unsignedAttributes.isEmpty ? [] : TLV.sortedSet(unsignedAttributes, tag: 0xA1)
+        )
+    }
+}
+
+/// Signed and unsigned attributes.
+enum Attributes {
+    static func make(_ oid: String, _ values: [UInt8]...) -> [UInt8] { TLV.sequence(TLV.oid(oid), TLV.set(values)) }
+
+    static func contentType(_ oid: String = OID.data) -> [UInt8] { make(OID.contentType, TLV.oid(oid)) }
+    static func digest(_ value: [UInt8]) -> [UInt8] { make(OID.messageDigest, TLV.octets(value)) }
+    static func time(_ digits: String = "261101000000Z") -> [UInt8] { make(OID.signingTime, TLV.time(digits)) }
+    static let capabilities = make(
+        OID.smimeCapabilities,
+        TLV.sequence(TLV.sequence(TLV.oid(OID.aes256CBC)), TLV.sequence(TLV.oid(OID.aes128CBC)))
+    )
+    static func signingCertificate(_ certificate: [UInt8]) throws -> [UInt8] {
+        let identifier = TLV.sequence(TLV.octets(try Attacker.digest(certificate, "SHA256")))
+        return make(OID.signingCertificateV2, TLV.sequence(TLV.sequence(identifier)))
+    }
+
+    static func usual(_ value: [UInt8]) -> [[UInt8]] { [contentType(), digest(value), time(), capabilities] }
+}
+
+/// A SignedData to be.
+struct SignedForge {
+    var version = 1
+    var digestAlgorithms: [[UInt8]] = [OID.digest("SHA256")]
+    var contentType = OID.data
+    /// What stands inside as the content; nil for a detached signature.
+    var content: [UInt8]?
+    /// The `[0]` with the content, where it is to be written otherwise.
+    var rawContent: [UInt8]?
+    /// What is really signed, if that is not the content inside.
+    var signed: [UInt8]
+    var certificates: [[UInt8]]
+    var lists: [[UInt8]] = []
+    var signers: [SignerForge]
+
+    /// `entity` signed by `person`, detached or with the content inside.
+    init(_ entity: [UInt8], by person: Person, isDetached: Bool = true) {
+        signed = entity
+        content = isDetached ? nil : entity
+        certificates = [person.certificate] + person.chain
+        signers = [SignerForge(person)]
+    }
+
+    func encoded() throws -> [UInt8] {
+        let inner = rawContent ?? content.map { TLV.explicit(0, TLV.octets($0)) } ?? []
+        let infos = try signers.map { try $0.encoded(over: signed) }
+        return TLV.sequence(
+            TLV.oid(OID.signedData),
+            TLV.explicit(
+                0,
+                TLV.sequence(
+                    TLV.integer(version),
+                    TLV.set(digestAlgorithms),
+                    TLV.sequence(TLV.oid(contentType), inner),
+                    certificates.isEmpty ? [] : TLV.element(0xA0, certificates.flatMap { $0 }),
+                    lists.isEmpty ? [] : TLV.element(0xA1, lists.flatMap { $0 }),
+                    TLV.set(infos)
+                )
+            )
+        )
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+
+/// A folder with a store of its own; removed with it.
+final class Home: Sendable {
+    let folder: URL
+    let program: String
+    let environment: [String: String]
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "smime-home-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(
+            at: folder.appending(path: "tmp"),
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        program = try Tool.smime().path
+        var environment = ProcessInfo.processInfo.environment.filter { $0.key == "PATH" || $0.key == "LD_LIBRARY_PATH" }
+        environment["SMIME_HOME"] = folder.appending(path: "home").path
+        environment["TMPDIR"] = folder.appending(path: "tmp").path
+        environment["HOME"] = folder.path
+        environment["TZ"] = "UTC"
+        environment["SWIFT_BACKTRACE"] = "enable=no"
+        self.environment = environment
+    }
+
+    deinit {
+        _ = try? CommandRunner("chmod").run(["-R", "u+rwX", folder.path])
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Imports people of `certs/` and trusts the test CA.
+    func fill(_ names: String...) throws {
+        let certs = Fixtures.certs.path
+        for name in names {
+            let file = "\(certs)/\(name)/\(name).p12"
+            try expect(run(["import", file, "--password-env", "PASSWORD"], environment: ["PASSWORD": "test"]), 0)
+        }
+        try expect(run(["import", "--trust", "\(certs)/ca/root.pem"]), 0)
+    }
+
+    private func expect(_ result: CommandResult, _ status: Int32) throws {
+        guard result.status != status else { return }
+        throw CocoaError(.featureUnsupported, userInfo: [NSLocalizedDescriptionKey: result.errorText])
+    }
+
+    func run(
+        _ arguments: [String],
+        input: [UInt8]? = nil,
+        environment extra: [String: String] = [:],
+        seconds: Int = 60
+    ) throws -> CommandResult {
+        var runner = CommandRunner(
+            program,
+            environment: environment.merging(extra) { $1 },
+            folder: folder.appending(path: "tmp")
+        )
+        runner.timeLimit = .seconds(seconds)
+        return try runner.run(arguments, input: input.map { .bytes($0) } ?? .nothing)
+    }
+}

@@ -1,0 +1,171 @@
+import CMS
+import Foundation
+import MIME
+import SMIME
+import Streams
+import TestSupport
+import Testing
+
+/// Good mails with bytes changed at random: never a good verdict over other content, never a byte that was not there.
+///
+/// SMIME_TEST_MUTATIONS says how many mutations there are of each kind of mail, for the long form.
+@Suite struct MutationTests {
+    private static let count = ProcessInfo.processInfo.environment["SMIME_TEST_MUTATIONS"].flatMap { Int($0) } ?? 350
+    private static let secret = "the eagle lands at midnight"
+    private static let text = Array("Content-Type: text/plain\r\n\r\n\(secret)\r\n".utf8)
+
+    private static let signed: [(name: String, make: @Sendable () throws -> [UInt8])] = [
+        ("detached", { MailForge().signed(text, try SignedForge(text, by: Person.alice.get()).encoded()) }),
+        ("opaque", { MailForge().cms(try SignedForge(text, by: Person.alice.get(), isDetached: false).encoded()) }),
+        (
+            "opaque binary",
+            {
+                let object = try SignedForge(text, by: Person.alice.get(), isDetached: false).encoded()
+                let fields = ["Content-Type: application/pkcs7-mime", "Content-Transfer-Encoding: binary"]
+                return MailForge().mail(fields, object)
+            }
+        ),
+    ]
+    private static let encrypted: [(name: String, make: @Sendable () throws -> [UInt8])] = [
+        (
+            "gcm",
+            { MailForge().cms(try EnvelopedForge(gcm: text, to: Person.alice.get()).encoded(), "authenveloped-data") }
+        ),
+        ("cbc", { MailForge().cms(try EnvelopedForge(cbc: text, to: Person.alice.get()).encoded(), "enveloped-data") }),
+        (
+            "signed and encrypted",
+            {
+                let inner = SignedShape().entity(text, try SignedForge(text, by: Person.alice.get()).encoded())
+                let object = try EnvelopedForge(gcm: inner, to: Person.alice.get()).encoded()
+                return MailForge().cms(object, "authenveloped-data")
+            }
+        ),
+    ]
+
+    @Test(arguments: signed.indices)
+    func `a changed signed mail is never valid over other content`(index: Int) async throws {
+        let mail = try Self.signed[index].make()
+        let opener = try Keys.opener()
+        let untouched = try await opener.verify(MemorySource(mail))
+        #expect(untouched.report.status == .valid)
+        var mutator = Mutator(seed: UInt64(index) + 1)
+        var (valid, refused) = (0, 0)
+        for round in 0..<Self.count {
+            let changed = mutator.mutate(mail)
+            let result = try await opener.verify(MemorySource(changed))
+            let sink = MemorySink()
+            let isWritten = try result.writeContent(to: sink)
+            if isWritten { #expect(Self.canonical(sink.bytes) == Self.text, "round \(round)") }
+            guard result.report.status == .valid else {
+                refused += 1
+                continue
+            }
+            valid += 1
+            #expect(isWritten && result.report.coverage == .whole, "round \(round)")
+            #expect(
+                result.report.signers.allSatisfy { $0.certificate?.addresses.contains(Keys.alice) == true },
+                "round \(round)"
+            )
+        }
+        print(
+            "mutations of \(Self.signed[index].name): \(Self.count), \(refused) refused, \(valid) valid over the very content"
+        )
+    }
+
+    @Test(arguments: encrypted.indices)
+    func `a changed encrypted mail never gives a byte that was not there`(index: Int) async throws {
+        let mail = try Self.encrypted[index].make()
+        let isAuthenticated = Self.encrypted[index].name != "cbc"
+        let opener = try Keys.opener()
+        var mutator = Mutator(seed: UInt64(index) + 100)
+        var (opened, refused) = (0, 0)
+        for round in 0..<Self.count {
+            let changed = mutator.mutate(mail)
+            let sink = MemorySink()
+            do {
+                let message = try await opener.decrypt(MemorySource(changed))
+                try message.write(to: sink)
+            } catch {
+                refused += 1
+                #expect(sink.bytes.isEmpty, "round \(round)")
+                continue
+            }
+            opened += 1
+            // CBC protects nothing: what is garbled may pass, and the report says so.
+            guard isAuthenticated else { continue }
+            #expect(Self.body(of: sink.bytes) == Self.body(of: Self.text), "round \(round)")
+        }
+        print("mutations of \(Self.encrypted[index].name): \(Self.count), \(refused) refused, \(opened) opened")
+    }
+
+    private static func canonical(_ bytes: [UInt8]) -> [UInt8] {
+        let text = String(decoding: bytes, as: UTF8.self)
+        return Array(text.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n").utf8)
+    }
+
+    private static func body(of bytes: [UInt8]) -> String {
+        let text = String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n")
+        return text.range(of: "\n\n").map { String(text[$0.upperBound...]) } ?? text
+    }
+}
+
+/// Keys and anchors of `certs/` in memory.
+struct Keys: KeyProvider {
+    static let alice = "alice@example.com"
+    private let identities: [EncryptedLayer.Key]
+    private let anchors: [Certificate]
+
+    init() throws {
+        identities = try ["alice", "carol"].map { name in
+            let certificate = try Certificate(der: PEMFile.blocks("\(name)/cert.pem")[0])
+            let key = try PrivateKey(pkcs8: PEMFile.blocks("\(name)/key.pem")[0])
+            return EncryptedLayer.Key(certificate: certificate, privateKey: key)
+        }
+        anchors = [try Certificate(der: PEMFile.blocks("ca/root.pem")[0])]
+    }
+
+    static func opener() throws -> MessageOpener {
+        MessageOpener(try Keys(), at: Date(timeIntervalSince1970: 1_793_491_200))
+    }
+
+    func keys(for recipients: [EntityIdentifier]) -> [EncryptedLayer.Key] {
+        identities.filter { identity in recipients.contains { $0.matches(identity.certificate) } }
+    }
+
+    func certificates(for signers: [EntityIdentifier]) -> [Certificate] { [] }
+
+    func trust(for certificates: [Certificate]) -> TrustStore { TrustStore(anchors: anchors) }
+}
+
+/// Changes bytes at random, and the same ones in every run.
+private struct Mutator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+    private mutating func next(below bound: Int) -> Int {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return Int(state >> 1) % max(bound, 1)
+    }
+
+    /// `bytes` with one to three changes: flipped, replaced, removed, doubled, moved, inserted.
+    mutating func mutate(_ bytes: [UInt8]) -> [UInt8] {
+        var changed = bytes
+        for _ in 0...next(below: 3) {
+            let place = next(below: changed.count)
+            let end = min(changed.count, place + 1 + next(below: 12))
+            switch next(below: 7) {
+            case 0, 1: changed[place] ^= UInt8(1 << next(below: 8))
+            case 2: changed[place] = UInt8(next(below: 256))
+            case 3: changed.removeSubrange(place..<end)
+            case 4: changed.insert(contentsOf: changed[place..<end], at: next(below: changed.count))
+            case 5: changed.insert(UInt8(next(below: 256)), at: place)
+            default: changed.swapAt(place, next(below: changed.count))
+            }
+            if changed.isEmpty { changed = [0] }
+        }
+        return changed
+    }
+}

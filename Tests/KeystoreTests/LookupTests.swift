@@ -1,0 +1,163 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import TestSupport
+import Testing
+
+@Suite struct LookupTests {
+    @Test func `a source that does not answer is passed over in time, and the next one is asked`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try Certs.authorities(), at: Certs.time)
+        let pipe = try Pipe(in: home)
+        let lookup = RecipientLookup(
+            store: store,
+            sources: [pipe, FixedSource(["bob"])],
+            systemAnchors: false
+        )
+        let answer = try await lookup.choices(for: [AddressScope("bob@example.com")], at: Certs.time)
+        #expect(answer.choices.first?.selected?.certificate == (try Certs.certificate("bob")))
+        #expect(answer.warnings == ["the source directory cannot be asked: no answer within 0.2 s"])
+        await #expect(throws: SourceOutage("no answer within 0.2 s")) {
+            try await pipe.ask { source throws(SourceOutage) in try source.state() }
+        }
+    }
+
+    @Test func `later sources are asked only for what has no certificate of its own yet`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        var batch = try Certs.authorities()
+        batch.recipients = [
+            .init(certificate: try Certs.certificate("alice"), addresses: [try AddressScope("alice@example.com")]),
+            .init(
+                certificate: try Certs.certificate("alice"),
+                addresses: [try AddressScope("@example.com")],
+                isPinned: true
+            ),
+        ]
+        _ = try await store.add(batch, at: Certs.time)
+        let (first, second) = (FixedSource(["bob"]), FixedSource(["bob", "carol"]))
+        let lookup = RecipientLookup(store: store, sources: [first, second], systemAnchors: false)
+        let addresses = try ["alice", "bob", "carol", "dana"].map { try AddressScope("\($0)@example.com") }
+        let choices = try await lookup.choices(for: addresses, at: Certs.time).choices
+        #expect(first.asked == ["bob@example.com", "carol@example.com", "dana@example.com", "@example.com"])
+        #expect(second.asked == ["carol@example.com", "dana@example.com", "@example.com"])
+        #expect(choices.map { $0.selected?.source } == [.imported, .directory, .directory, .domain])
+        #expect(choices.map { $0.selected?.rank } == [0, 1, 2, 0])
+        #expect(choices[1].candidates.map(\.reason) == [.ownPreferred, .selected])
+        #expect(choices[3].candidates.map(\.reason) == [.selectedForDomain])
+    }
+
+    @Test func `of all sources the first that has a usable one goes first, though a later one has a newer one`()
+        async throws
+    {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        var batch = try Certs.authorities()
+        batch.recipients = [
+            .init(certificate: try Certs.certificate("alice-old"), addresses: [try AddressScope("alice@example.com")])
+        ]
+        _ = try await store.add(batch, at: Certs.time)
+        let lookup = RecipientLookup(
+            store: store,
+            sources: [FixedSource(["alice"]), FixedSource(["alice-renewed", "alice"])],
+            systemAnchors: false
+        )
+        let choice = try #require(
+            try await lookup.choices(for: [AddressScope("alice@example.com")], at: Certs.time, asking: .everything)
+                .choices.first
+        )
+        #expect(choice.candidates.map(\.reason) == [.expired, .selected, .laterSource])
+        #expect(choice.selected?.certificate == (try Certs.certificate("alice")))
+    }
+
+    @Test func `what a source has is not used if the registry distrusts it, or if it names somebody else`() async throws
+    {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try Certs.authorities(), at: Certs.time)
+        let bob = try AddressScope("bob@example.com")
+        let other = FixedSource(["carol"], under: bob)
+        let lookup = RecipientLookup(store: store, sources: [other], systemAnchors: false)
+        #expect(
+            try await lookup.choices(for: [bob], at: Certs.time).choices[0].candidates.map(\.reason) == [.otherAddress]
+        )
+        var batch = ImportBatch()
+        batch.recipients = [.init(certificate: try Certs.certificate("bob"), addresses: [bob])]
+        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.recipients.setTrust(.distrusted, of: bob)
+        let same = RecipientLookup(store: store, sources: [FixedSource(["bob"])], systemAnchors: false)
+        #expect(
+            try await same.choices(for: [bob], at: Certs.time).choices[0].candidates.map(\.reason) == [.distrusted]
+        )
+    }
+
+    @Test func `a domain's scope has every form of its domain, and no other`() throws {
+        let scope = try AddressScope("@Пример.test")
+        #expect(scope.isDomain)
+        #expect(try scope == AddressScope("@xn--e1afmkfd.TEST"))
+        #expect(try scope.contains(EmailAddress("bob@xn--e1afmkfd.test")))
+        #expect(try !scope.contains(EmailAddress("bob@sub.xn--e1afmkfd.test")))
+        #expect(try scope == AddressScope(domainOf: EmailAddress("a@пример.test")))
+        for text in ["@", "@@", "@a b", "", "@-", "@x@y", "@a/b"] {
+            #expect(throws: MIMEError.self) { try AddressScope(text) }
+        }
+    }
+}
+
+/// A source that has the certificates of these names in certs/, under the addresses they name or under another one.
+private final class FixedSource: CertificateSource {
+    let kind = KnownRecipient.Source.directory
+    let timeLimit = Duration.seconds(60)
+    private let names: [String]
+    private let address: AddressScope?
+    private let questions = Locked<[String]>([])
+
+    var asked: [String] { questions.value }
+
+    init(_ names: [String], under address: AddressScope? = nil) {
+        self.names = names
+        self.address = address
+    }
+
+    func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer {
+        questions.value = addresses.map(\.text)
+        var answer = SourceAnswer()
+        for name in names {
+            guard let certificate = try? Certs.certificate(name) else {
+                throw SourceOutage("no certificate of \(name)")
+            }
+            for scope in addresses where address.map({ $0 == scope }) ?? (!scope.isDomain && certificate.names(scope)) {
+                answer.found.append(
+                    FoundCertificate(address: scope, certificate: certificate, source: kind, detail: name)
+                )
+            }
+        }
+        return answer
+    }
+
+    func state() throws(SourceOutage) -> String { "fixed" }
+}
+
+/// A folder that hangs, as a mounted one can: a pipe into which nobody writes.
+private struct Pipe: CertificateSource {
+    let kind = KnownRecipient.Source.directory
+    let timeLimit = Duration.milliseconds(200)
+    private let path: String
+
+    init(in home: TemporaryHome) throws {
+        path = home.path + "/pipe"
+        guard mkfifo(path, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer {
+        _ = try state()
+        return SourceAnswer()
+    }
+
+    func state() throws(SourceOutage) -> String {
+        close(open(path, O_RDONLY))
+        return "it answered"
+    }
+}

@@ -1,0 +1,166 @@
+import MIME
+import Streams
+import Testing
+
+/// Header fields copied inside, hidden outside, and put back (RFC 9788).
+@Suite struct HeaderProtectionTests {
+    private static let header = [
+        "Received: from a by b for <secret@example.com>", "From: Alice Example <alice@example.com>",
+        "To: \"Bob, B.\" <bob@example.com>,", " carol@example.com", "Bcc: secret@example.com",
+        "Subject: the plan", "Keywords: secret, plan", "Date: Sat, 20 Feb 2021 20:09:02 -0500 (EST)",
+        "X-Own: kept", "MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8", "Comments: none",
+    ]
+    private static let text = (header + ["", "hello", ""]).joined(separator: "\r\n")
+
+    private func split(_ text: String, _ protection: HeaderProtection) throws -> HeaderSplit {
+        HeaderSplit(try HeaderBlock(parsing: Array(text.utf8)), protection: protection)
+    }
+
+    private func lines(_ bytes: [UInt8]) -> [String] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\r\n").map(String.init)
+    }
+
+    @Test func `what is signed holds the fields of the message, and nothing of its way or of blind copies`() throws {
+        let inner = lines(try split(Self.text, .clear).innerHeader)
+        #expect(
+            inner == Self.header[1...3] + Self.header[5...9]
+                + ["Content-Type: text/plain; charset=utf-8;", " hp=\"clear\"", "Comments: none"]
+        )
+    }
+
+    @Test func `what is encrypted says what was left outside`() throws {
+        let split = try split(Self.text, .cipher(.baseline))
+        let inner = lines(split.innerHeader)
+        #expect(inner.contains("Subject: the plan"))
+        #expect(inner.contains(" hp=\"cipher\""))
+        #expect(
+            inner.filter { $0.hasPrefix("HP-Outer:") } == [
+                "HP-Outer: From: Alice Example <alice@example.com>",
+                "HP-Outer: To: \"Bob, B.\" <bob@example.com>,", "HP-Outer: Subject: [...]",
+                "HP-Outer: Date: Sat, 20 Feb 2021 20:09:02 -0500 (EST)", "HP-Outer: X-Own: kept",
+            ]
+        )
+        #expect(!inner.contains { $0.contains("secret@") })
+        let outer = lines(split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")]))
+        #expect(outer.contains("Subject: [...]"))
+        #expect(outer.contains("Bcc: secret@example.com"))
+        #expect(!outer.contains { $0.hasPrefix("Keywords") || $0.hasPrefix("Comments") })
+    }
+
+    @Test func `the shy policy takes names and time zone off, and no address`() throws {
+        let outer = lines(try split(Self.text, .cipher(.shy)).outerHeader([]))
+        #expect(outer.contains("From: alice@example.com"))
+        #expect(outer.contains("To: bob@example.com, carol@example.com"))
+        #expect(outer.contains("Date: Sun, 21 Feb 2021 01:09:02 +0000"))
+        #expect(outer.contains("Subject: [...]"))
+        let odd = "From: nobody at all\r\nTo: us: a@example.com;\r\nDate: yesterday\r\n\r\n"
+        #expect(
+            lines(try split(odd, .cipher(.shy)).outerHeader([])).prefix(3)
+                == odd.split(separator: "\r\n").map(String.init)[...]
+        )
+    }
+
+    @Test func `signed only, what no transport leaves alone is rewritten, or stays outside and is named`() throws {
+        let text = "From: alice@example.com\r\nSubject: a \r\n b\r\nX-Name: Gr\u{FC}\u{DF}e\r\n\r\nx"
+        let split = try split(text, .clear)
+        #expect(split.unprotectedNames == ["X-Name"])
+        #expect(lines(split.innerHeader).contains("Subject: a b"))
+        #expect(try self.split(text, .cipher(.none)).unprotectedNames.isEmpty)
+    }
+
+    @Test(arguments: [
+        "text/plain", "text/plain;", "text/plain ;charset=\"a;b\"", "text/plain; name=\"a\\\";\"\r\n ; x=y",
+        "multipart/mixed;\r\n\tboundary=b (a; comment)",
+    ])
+    func `the header comes back byte for byte`(type: String) throws {
+        for policy in HeaderConfidentiality.allCases {
+            let text =
+                "Received: x\r\nFrom: Alice <alice@example.com>\r\nSubject: a\r\nContent-Type: \(type)\r\nTo: b@example.com\r\n\r\n"
+            let split = try split(text, .cipher(policy))
+            let outer = try HeaderBlock(
+                parsing: split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")])
+            )
+            let inner = try #require(ProtectedHeader(of: HeaderBlock(parsing: split.innerHeader)))
+            #expect(String(decoding: inner.restored(into: outer, keepingFrom: false), as: UTF8.self) == text)
+        }
+    }
+
+    @Test(arguments: ["text", "text/plain; name=\"open", "text/plain; (open"])
+    func `a Content-Type that cannot say so protects nothing`(type: String) throws {
+        let split = try split("From: a@example.com\r\nContent-Type: \(type)\r\n\r\n", .cipher(.baseline))
+        #expect(split.protection == nil)
+        #expect(!String(decoding: split.innerHeader, as: UTF8.self).contains("From"))
+    }
+
+    @Test func `a message without Content-Type is marked, and comes back without`() throws {
+        let text = "From: a@example.com\r\nSubject: x\r\n\r\n"
+        let split = try split(text, .cipher(.none))
+        #expect(lines(split.innerHeader).contains("Content-Type: text/plain; hp=\"cipher\"; charset=us-ascii"))
+        let outer = try HeaderBlock(parsing: split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")]))
+        let inner = try #require(ProtectedHeader(of: HeaderBlock(parsing: split.innerHeader)))
+        #expect(String(decoding: inner.restored(into: outer, keepingFrom: false), as: UTF8.self) == text)
+    }
+
+    /// RFC 9788 Appendix C.3.1: the payload as it is printed there.
+    @Test func `the example of the standard is read as it says`() throws {
+        let fields = [
+            "Subject: smime-signed-enc-hp-baseline", "Message-ID: <smime-signed-enc-hp-baseline@example>",
+            "From: Alice <alice@smime.example>", "To: Bob <bob@smime.example>",
+            "Date: Sat, 20 Feb 2021 10:09:02 -0500", "User-Agent: Sample MUA Version 1.0",
+        ]
+        let records = ["HP-Outer: Subject: [...]"] + fields.dropFirst().map { "HP-Outer: \($0)" }
+        let payload =
+            ["MIME-Version: 1.0", "Content-Transfer-Encoding: 7bit"] + fields + records
+            + ["Content-Type: text/plain; charset=\"utf-8\"; hp=\"cipher\"", "", ""]
+        let outer =
+            ["Received: from here", "Subject: [...]"] + fields.dropFirst() + [
+                "MIME-Version: 1.0", "Content-Type: application/pkcs7-mime", "", "",
+            ]
+        let outerHeader = try HeaderBlock(parsing: Array(outer.joined(separator: "\r\n").utf8))
+        let inner = try #require(
+            ProtectedHeader(of: HeaderBlock(parsing: Array(payload.joined(separator: "\r\n").utf8)))
+        )
+        #expect(inner.scheme == .cipher)
+        #expect(inner.hiddenNames(outer: outerHeader) == ["subject"])
+        #expect(inner.differingNames(outer: outerHeader).isEmpty)
+        #expect(inner.addedNames(outer: outerHeader).isEmpty)
+        let restored = lines(inner.restored(into: outerHeader, keepingFrom: false))
+        #expect(
+            Set(restored)
+                == Set(
+                    [
+                        "Received: from here", "MIME-Version: 1.0", "Content-Transfer-Encoding: 7bit",
+                        "Content-Type: text/plain; charset=\"utf-8\"",
+                    ] + fields
+                )
+        )
+    }
+
+    @Test func `what the way changed or added outside is told, and not restored`() throws {
+        let split = try split(Self.text, .cipher(.baseline))
+        var outer = String(
+            decoding: split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")]),
+            as: UTF8.self
+        )
+        outer.replace("Subject: [...]", with: "Subject: [list] [...]")
+        outer.replace("X-Own: kept", with: "Reply-To: eve@example.com\r\nKeywords: added\r\nList-Id: list")
+        let header = try HeaderBlock(parsing: Array(outer.utf8))
+        let inner = try #require(ProtectedHeader(of: HeaderBlock(parsing: split.innerHeader)))
+        #expect(inner.differingNames(outer: header) == ["subject", "keywords", "x-own"])
+        #expect(inner.addedNames(outer: header) == ["reply-to"])
+        let restored = lines(inner.restored(into: header, keepingFrom: false))
+        #expect(restored.contains("Subject: the plan") && restored.contains("Keywords: secret, plan"))
+        #expect(restored.contains("X-Own: kept") && restored.contains("List-Id: list"))
+        #expect(!restored.contains { $0.contains("eve@") || $0.contains("[list]") || $0.contains("added") })
+    }
+
+    @Test func `From stays what it is outside where nobody vouches for the one inside`() throws {
+        let inner = try #require(
+            ProtectedHeader(of: HeaderBlock(parsing: split(Self.text, .cipher(.none)).innerHeader))
+        )
+        let outer = try HeaderBlock(parsing: Array("From: eve@example.com\r\nSubject: x\r\n\r\n".utf8))
+        let restored = lines(inner.restored(into: outer, keepingFrom: true))
+        #expect(restored.filter { $0.hasPrefix("From:") } == ["From: eve@example.com"])
+        #expect(restored.contains("Subject: the plan"))
+    }
+}

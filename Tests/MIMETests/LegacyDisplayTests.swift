@@ -1,0 +1,84 @@
+import Foundation
+import MIME
+import Streams
+import Testing
+
+/// Hidden fields in the text, for readers that do not look for them inside (RFC 9788 §5.2.2, §4.5.3).
+@Suite struct LegacyDisplayTests {
+    private static let bodies: [(type: String, encoding: String, body: String)] = [
+        ("text/plain; charset=utf-8", "7bit", "hello\n\nyou\n"),
+        ("text/plain", "7bit", "hello\n"),
+        ("text/plain; charset=iso-8859-2", "quoted-printable", "h=E9llo\n"),
+        ("text/plain; charset=utf-8", "base64", "aGVsbG8NCg==\n"),
+        ("text/html; charset=utf-8", "7bit", "<html><BODY a=b>\n<p>hello</p></BODY></html>\n"),
+        ("text/html", "7bit", "<p>hello</p>\n"),
+        (
+            "multipart/alternative; boundary=b", "7bit",
+            "--b\n\nhello\n--b\nContent-Type: text/html\n\n<body><p>hello</p>\n--b--\n"
+        ),
+        (
+            "multipart/mixed; boundary=b", "7bit",
+            "--b\n\nhello\n--b\nContent-Type: text/plain\n\nanother\n--b--\n"
+        ),
+    ]
+
+    private func read(_ text: String) throws -> (Entity, MemorySource) {
+        let source = MemorySource(Array(text.utf8))
+        return (try MIMEReader.message(in: source), source)
+    }
+
+    private func text(_ source: any ByteSource) throws -> String {
+        String(decoding: try source.bytes(in: 0..<source.count), as: UTF8.self)
+    }
+
+    @Test(arguments: bodies.indices, ["\n", "\r\n"])
+    func `what is put in is seen, marked, and taken out again`(index: Int, lineEnd: String) throws {
+        let (type, encoding, body) = Self.bodies[index]
+        let mail =
+            "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\nMIME-Version: 1.0\nContent-Type: \(type)\nContent-Transfer-Encoding: \(encoding)\n\n\(body)"
+            .replacing("\n", with: lineEnd)
+        let (message, source) = try read(mail)
+        let fields = message.header.all("Subject")
+        let shown = try #require(try LegacyDisplay.adding(fields, to: message, in: source))
+        let added = try text(shown)
+        #expect(added.contains("hp-legacy-display=\"1\""))
+        #expect(added.components(separatedBy: "hp-legacy-display").count - 1 == (type.contains("alternative") ? 2 : 1))
+        if type == "text/html" { #expect(added.contains("<pre>Subject: Gr&#252;&#223;e</pre>")) }
+        let back = try #require(try LegacyDisplay.removing(from: MIMEReader.message(in: shown), in: shown))
+        let removed = try MIMEReader.message(in: back)
+        #expect(!(try text(back)).contains("hp-legacy-display"))
+        #expect(try content(removed, back) == content(message, source))
+        #expect(try LegacyDisplay.adding([], to: message, in: source) == nil)
+    }
+
+    /// RFC 9788 Appendix E.1 and E.2.
+    @Test func `the examples of the standard lose their element`() throws {
+        let plain =
+            "Content-Type: text/plain; charset=\"us-ascii\"; hp-legacy-display=\"1\";\n hp=\"cipher\"\n\nSubject: Dinner plans\n\nLet's meet\n"
+        let (entity, source) = try read(plain)
+        let removed = try #require(try LegacyDisplay.removing(from: entity, in: source))
+        #expect(try text(removed) == "Content-Type: text/plain; charset=\"us-ascii\";\n hp=\"cipher\"\n\nLet's meet\n")
+        let html =
+            "Content-Type: text/html; hp-legacy-display=\"1\"; hp=\"cipher\"\n\n<html><body>\n<div class=\"header-protection-legacy-display\">\n<pre>Subject: Dinner plans</pre>\n</div>\n<p>\nLet's meet</p></body></html>\n"
+        let (page, pageSource) = try read(html)
+        let rest = try #require(try LegacyDisplay.removing(from: page, in: pageSource))
+        #expect(
+            try text(rest)
+                == "Content-Type: text/html; hp=\"cipher\"\n\n<html><body>\n<p>\nLet's meet</p></body></html>\n"
+        )
+    }
+
+    @Test func `an attachment, and text that is not marked, is left alone`() throws {
+        let (attachment, source) = try read("Subject: x\nContent-Disposition: attachment\n\nSubject: x\n\nhello\n")
+        #expect(try LegacyDisplay.adding(attachment.header.all("Subject"), to: attachment, in: source) == nil)
+        #expect(try LegacyDisplay.removing(from: attachment, in: source) == nil)
+    }
+
+    private func content(_ entity: Entity, _ source: any ByteSource) throws -> [[UInt8]] {
+        guard entity.children.isEmpty else { return try entity.children.flatMap { try content($0, source) } }
+        return [
+            try entity.decodedBody(of: source).lines(endingIn: .crlf).makeReader()
+                .readAll(limit: .max, orThrow: CancellationError())
+        ]
+    }
+}

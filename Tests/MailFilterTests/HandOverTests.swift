@@ -1,0 +1,128 @@
+import Foundation
+import Keystore
+import MailFilter
+import Streams
+import Synchronization
+import Testing
+
+@Suite struct HandOverTests {
+    private let home = NSTemporaryDirectory() + "smime-hand-over-\(UUID().uuidString)"
+    private let entry = HandOverJournal.Entry(queueID: "Q1", digest: [1, 2, 3])
+    private let time = Date(timeIntervalSince1970: 1_793_491_200)
+
+    private func store() async throws -> Store { try await Store.open(StoreLocation(home: home), mode: .readWrite) }
+
+    private func handOver(_ groups: [[String]]) throws -> HandOver {
+        HandOver(
+            from: "alice@example.com",
+            try groups.enumerated().map { index, recipients in
+                HandOver.Message(try SpooledFile { try $0.write("message \(index)") }, to: recipients)
+            }
+        )
+    }
+
+    @Test(arguments: 0...3)
+    func `However often a transport fails, in the end everybody has got one message`(_ failing: Int) async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        let transport = FakeTransport(failing: failing)
+        let groups = [["a@x.test", "b@x.test"], ["c@x.test"], ["d@x.test"]]
+        for attempt in 0...1 {
+            do {
+                try await handOver(groups).run(through: transport, rememberingIn: store, as: entry, at: time)
+                #expect(attempt == 1 || failing == 3)
+            } catch let error as TransportError {
+                #expect(attempt == 0 && error.reason == "no")
+            }
+        }
+        #expect(transport.sent == groups)
+        #expect(try await store.journal.waiting(groups.flatMap(\.self), for: entry).isEmpty)
+    }
+
+    @Test func `Who has the message is left out when others of the same message wait`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        try await store.journal.record(["a@x.test"], of: entry, at: time)
+        let transport = FakeTransport(failing: 9)
+        try await handOver([["a@x.test", "b@x.test"]])
+            .run(through: transport, rememberingIn: store, as: entry, at: time)
+        #expect(transport.sent == [["b@x.test"]])
+    }
+
+    @Test func `The journal tells messages with one queue id apart, and forgets what is old`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        let other = HandOverJournal.Entry(queueID: "Q1", digest: [4])
+        try await store.journal.record(["a@x.test"], of: entry, at: time)
+        #expect(try await store.journal.waiting(["a@x.test"], for: other) == ["a@x.test"])
+        try await store.journal.record(["a@x.test"], of: other, at: time.addingTimeInterval(40 * 86_400))
+        #expect(try await store.journal.waiting(["a@x.test"], for: entry) == ["a@x.test"])
+        #expect(try await store.journal.waiting(["a@x.test"], for: other).isEmpty)
+    }
+
+    @Test func `Who has got it is written down late, if it cannot be at once, but before a second attempt`()
+        async throws
+    {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        let file = store.location.path + "/data/smime.sqlite"
+        let transport = FakeTransport(failing: 9) { try Self.shell(Self.breaking, file) }
+        let groups = [["a@x.test"], ["b@x.test"]]
+        await #expect(throws: (any Error).self) {
+            try await handOver(groups).run(through: transport, rememberingIn: store, as: entry, at: time)
+        }
+        try await handOver(groups).run(through: transport, rememberingIn: store, as: entry, at: time)
+        #expect(transport.sent == groups)
+    }
+
+    /// Takes the journal away and, later, gives it back.
+    private static let breaking = """
+        sqlite3 "$0" 'ALTER TABLE handed_over RENAME TO away' || exit 1
+        (sleep 2; sqlite3 -cmd '.timeout 20000' "$0" 'ALTER TABLE away RENAME TO handed_over') >/dev/null 2>&1 &
+        """
+
+    private static func shell(_ script: String, _ file: String) throws {
+        let ending = try ChildProgram(path: "/bin/sh", words: ["sh", "-c", script, file]).run()
+        #expect(ending == .exited(0))
+    }
+
+    @Test func `sendmail gets the message from its first byte, and its words as they are`() throws {
+        let file = try SpooledFile { try $0.write("a message") }
+        let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", "echo \"$* $(cat)\" >&2; exit 3", "0"])
+        #expect(throws: TransportError("/bin/sh: status 3: -f <> -- a@x.test;b a message")) {
+            try transport.send(file, from: "", to: ["a@x.test;b"])
+        }
+        #expect(throws: TransportError.self) {
+            try SendmailTransport(program: "/nonexistent").send(file, from: "", to: ["a@x.test"])
+        }
+    }
+}
+
+/// Keeps whom it sent to; fails once, at one of its messages.
+private final class FakeTransport: MailTransport {
+    private struct State {
+        var sent: [[String]] = []
+        var failing: Int
+    }
+
+    private let state: Mutex<State>
+    /// What happens behind the first message.
+    private let afterFirst: @Sendable () throws -> Void
+
+    var sent: [[String]] { state.withLock { $0.sent } }
+
+    init(failing: Int, afterFirst: @escaping @Sendable () throws -> Void = {}) {
+        state = Mutex(State(failing: failing))
+        self.afterFirst = afterFirst
+    }
+
+    func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError) {
+        let fails = state.withLock { state in
+            let fails = state.sent.count == state.failing
+            if fails { state.failing = -1 } else { state.sent.append(recipients) }
+            return fails
+        }
+        if fails { throw TransportError("no") }
+        if sent.count == 1 { do { try afterFirst() } catch { throw TransportError("\(error)") } }
+    }
+}

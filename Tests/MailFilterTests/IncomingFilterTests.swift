@@ -1,0 +1,120 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+import Streams
+import Testing
+
+/// What is taken out of mail from outside, and what stays.
+@Suite struct IncomingFilterTests {
+    private func delivered(_ message: String, tags: Bool = false) async throws -> String {
+        let home = NSTemporaryDirectory() + "smime-incoming-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await Store.open(StoreLocation(home: home), mode: .readWrite)
+        let filter = IncomingFilter(
+            store: store,
+            provider: Nobody(),
+            time: Date(timeIntervalSince1970: 1_793_491_200),
+            gateway: Gateway(name: "gw.example.org", host: HostName("mx1.example.org")),
+            tagsSubjects: tags
+        )
+        let plan = try await filter.plan(MemorySource(Array(message.utf8)), to: ["alice@example.org"])
+        let sink = MemorySink()
+        try #require(plan.messages.first).source.reader().copy(to: sink)
+        return String(decoding: sink.bytes, as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        "Authentication-Results: gw.example.org; smime=pass",
+        "AUTHENTICATION-results:gw.example.org;smime=pass",
+        "Authentication-Results : GW.Example.ORG 1 ; smime=pass",
+        "Authentication-Results:\n\tgw.example.org\n\t; smime=pass",
+        "Authentication-Results: (a; (b\\)) c) gw.example.org (x) ; smime=pass",
+        "Authentication-Results: \"gw.example.org\"; smime=pass",
+        "Authentication-Results: \"gw.exa\\mple.org\" 1; smime=pass",
+        "Authentication-Results: gw . example . org; smime=pass",
+        "Authentication-Results: gw.(x)example.org 1; smime=pass",
+        "Authentication-Results: gw.example.org.; smime=pass",
+        "Authentication-Results: gw.example.org/1; smime=pass",
+        "Authentication-Results: mx1.example.org; smime=pass",
+        "Authentication-Results: MX1; smime=pass",
+        "Authentication-Results: gw\0.example.org; smime=pass",
+        "Authentication-Results: gw.example.org\u{1} 1; smime=pass",
+        "Authentication-Results: gw.example.org;\u{301} smime=pass",
+        "Authentication-Results: gw.example.org;\u{200D}smime=pass",
+        "Authentication-Results: (\u{301}x)\u{301} gw.example.org; smime=pass",
+        "Authentication-Results: ; smime=pass",
+        "Authentication-Results: (nobody) ",
+        "X-SMIME: encrypt=never",
+        "x-smime-decrypted: gw.example.org; cipher=aes",
+        "X-Smime-Verdict : pass",
+    ])
+    func `What others say in our name is taken out, however it is written`(_ forged: String) async throws {
+        let text = try await delivered("From: b@x.test\n\(forged)\nTo: alice@example.org\n\nHello\n")
+        #expect(!text.contains("pass") && !text.contains("encrypt=never") && !text.contains("cipher=aes"))
+        #expect(text.hasPrefix("Authentication-Results: gw.example.org; smime=none (unsigned)\n"))
+        #expect(text.hasSuffix("From: b@x.test\nTo: alice@example.org\n\nHello\n"))
+    }
+
+    @Test(arguments: [
+        "Authentication-Results: gw.example.org.evil.test; spf=pass",
+        "Authentication-Results: mx2.example.org; dkim=pass (by gw.example.org; smime=fail)",
+        "X-SMIMEA: something", "Subject: Authentication-Results: gw.example.org",
+    ])
+    func `What others say in their own name stays`(_ field: String) async throws {
+        let text = try await delivered("From: b@x.test\r\n\(field)\r\n\r\nHello\r\n")
+        #expect(text.hasSuffix("From: b@x.test\r\n\(field)\r\n\r\nHello\r\n"))
+    }
+
+    @Test(arguments: ["From: b@x.test\nTo: c@x.test\nno field\nAuthentication-Results: gw.example.org; smime=pass\n"])
+    func `A header that only looks as if it went on is ended`(_ message: String) async throws {
+        let text = try await delivered(message)
+        #expect(text.contains("To: c@x.test\n\nno field\nAuthentication-Results"))
+    }
+
+    @Test func `A return that ends no line is no line end for anybody`() async throws {
+        let text = try await delivered(
+            "From: b@x.test\nSubject: a\r.\rAuthentication-Results: gw.example.org; x=y\n\nbody\r.\r\n"
+        )
+        #expect(text.contains("Subject: a . Authentication-Results"))
+        #expect(text.hasSuffix("\n\nbody\r.\r\n"))
+    }
+
+    @Test func `A header beyond every limit is delivered with its verdict in front`() async throws {
+        let long = "X-Long: " + String(repeating: "x", count: 1 << 21)
+        let text = try await delivered("From: b@x.test\n\(long)\n\nHello\n")
+        #expect(text.hasPrefix("Authentication-Results: gw.example.org; smime=permerror"))
+        #expect(text.hasSuffix("\n\nHello\n"))
+    }
+
+    @Test(arguments: [
+        ("Subject: [Signed : eve@x.test] Re: [encrypted] [x] hello", "Subject: Re: [x] hello"),
+        ("Subject: =?utf-8?Q?[signed:_eve@x.test]_hello?=", "Subject: hello"),
+        ("Subject: [signed: eve@x.test]\u{200D} hello", "Subject: hello"),
+        ("Subject: [\u{200B}signed: eve@x.test] hello", "Subject: hello"),
+        ("Subject: [encr\u{AD}ypted]\u{301} hello", "Subject: hello"),
+        ("Subject: [list] hello", "Subject: [list] hello"),
+    ])
+    func `With tags in subjects those of others are taken out`(_ subject: String, _ expected: String) async throws {
+        let text = try await delivered("From: b@x.test\n\(subject)\n\nHello\n", tags: true)
+        #expect(text.contains("\n\(expected)\n\nHello"))
+        #expect(try await delivered("From: b@x.test\n\(subject)\n\nHello\n").contains("\n\(subject)\n\n"))
+    }
+
+    @Test func `A message that was here too often does not go on for ever`() async throws {
+        await #expect(throws: GatewayError.loop(passes: 8)) {
+            try await delivered("X-SMIME-Filtered: GW.example.org; count=8\nFrom: b@x.test\n\nHello\n")
+        }
+        let text = try await delivered("x-smime-filtered: gw.example.org; count=1\nFrom: b@x.test\n\nHello\n")
+        #expect(text.contains("X-SMIME-Filtered: gw.example.org; count=2\n") && !text.contains("count=1"))
+    }
+}
+
+/// Has no keys, knows nobody, trusts nobody.
+private struct Nobody: KeyProvider {
+    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] { [] }
+    func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] { [] }
+    func trust(for certificates: [Certificate]) async throws -> TrustStore { TrustStore() }
+}

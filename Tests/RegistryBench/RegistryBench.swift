@@ -1,0 +1,52 @@
+import Foundation
+import Keystore
+import MIME
+
+/// Measures look-ups by address in a store that `scripts/bench registry` has filled; no part of the product.
+///
+/// Arguments: the store's home, and how many addresses `user1@example.com`, `user2@example.com`, … it knows. Prints the
+/// medians and the 95th percentiles, in microseconds: of finding the certificates, and of choosing one, chain and all.
+@main
+struct RegistryBench {
+    private static let rounds = 2_000
+
+    static func main() async throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count == 2, let home = arguments.first, let count = arguments.last.flatMap({ Int($0) }) else {
+            print("usage: RegistryBench HOME COUNT")
+            exit(64)
+        }
+        let store = try await Store.open(StoreLocation(home: home), mode: .readOnly)
+        let lookup = RecipientLookup(store: store, systemAnchors: false)
+        let addresses = try (0..<rounds).map { _ in try AddressScope("user\(Int.random(in: 1...count))@example.com") }
+        let found = try await measure(addresses) { address in
+            let known = try await store.recipients.certificates(for: address)
+            guard known.count == 1 else { throw CocoaError(.featureUnsupported) }
+        }
+        let chosen = try await measure(addresses.prefix(rounds / 4)) { address in
+            _ = try await lookup.choices(for: [address], at: .now)
+        }
+        print(
+            [found, chosen].flatMap { [$0.median, $0.high] }.map {
+                $0.formatted(.number.precision(.fractionLength(0)).grouping(.never))
+            }.joined(separator: " ")
+        )
+    }
+
+    /// Microseconds that `work` takes, once it is warm.
+    private static func measure(
+        _ addresses: some Collection<AddressScope>,
+        _ work: @Sendable (AddressScope) async throws -> Void
+    ) async throws -> (median: Double, high: Double) {
+        for address in addresses.prefix(50) { try await work(address) }
+        var times: [Double] = []
+        for address in addresses {
+            let start = ContinuousClock.now
+            try await work(address)
+            let time = ContinuousClock.now - start
+            times.append(Double(time.components.attoseconds) / 1e12 + Double(time.components.seconds) * 1e6)
+        }
+        times.sort()
+        return (times[times.count / 2], times[times.count * 95 / 100])
+    }
+}

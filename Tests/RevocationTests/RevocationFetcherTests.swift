@@ -1,0 +1,157 @@
+import CMS
+import Foundation
+import Revocation
+import TestSupport
+import Testing
+
+/// Responders and distribution points as they are met: `openssl ocsp`, and a web server with lists.
+@Suite struct RevocationFetcherTests {
+    private static let client = HTTPClient(timeLimit: .seconds(20), allowsPrivateAddresses: true)
+
+    /// A chain whose leaf names `services`, lines of its extensions.
+    private func makeChain(_ services: [String]) throws -> CertificateFactory {
+        var factory = try CertificateFactory()
+        try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
+        let person = CertificateFactory.person("a@example.com")
+        try factory.issue("leaf", subject: "/CN=leaf", by: "ca", extensions: person + services)
+        try factory.issue("other", subject: "/CN=other", by: "ca", extensions: person)
+        try factory.issue("liar", subject: "/CN=CA", extensions: CertificateFactory.authority)
+        return factory
+    }
+
+    private func certificate(_ name: String, _ factory: borrowing CertificateFactory) throws -> Certificate {
+        guard case .certificate(let found) = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
+            throw CMSError.noKeyPair
+        }
+        return found
+    }
+
+    /// What is known of the leaf after asking.
+    private func verdict(
+        _ factory: borrowing CertificateFactory,
+        _ fetcher: RevocationFetcher,
+        _ policy: RevocationPolicy = .hard,
+        trusted: Bool = true
+    ) async throws -> ChainVerdict.Revocation? {
+        let (leaf, ca) = (try certificate("leaf", factory), try certificate("ca", factory))
+        let date = leaf.notBefore.addingTimeInterval(600)
+        var store = trusted ? TrustStore(anchors: [ca]) : TrustStore(intermediates: [ca])
+        store.terms = TrustTerms(revocation: policy)
+        let first = store.judge(leaf, purpose: .signing, at: date)
+        store.terms = await store.terms.asking(fetcher, about: [first], at: date)
+        return store.judge(leaf, purpose: .signing, at: date).revocation
+    }
+
+    /// `openssl ocsp` on `port`, answering one request from an index in which `name` has `status`.
+    private func startResponder(
+        _ port: UInt16,
+        about name: String,
+        _ status: String,
+        in factory: borrowing CertificateFactory
+    ) throws {
+        try factory.sh(
+            """
+            printf '\(status)\\t491231235959Z\\t\(status == "R" ? "250101000000Z" : "")\\t%s\\tunknown\\t/CN=x\\n' \
+            "$(openssl x509 -in \(name).pem -noout -serial | cut -d= -f2)" >index
+            : >responder.log
+            timeout 100 openssl ocsp -port \(port) -nrequest 1 -index index -CA ca.pem -rsigner ca.pem -rkey ca.key -ndays 7 \
+            </dev/null >responder.log 2>&1 &
+            for i in $(seq 200); do grep -qiE 'waiting|accept' responder.log && exit 0; sleep 0.1; done
+            cat responder.log >&2; exit 1
+            """
+        )
+    }
+
+    /// A port that nobody listens on just now.
+    private func freePort() throws -> UInt16 {
+        let server = try LoopbackServer { _ in .silence }
+        server.stop()
+        return server.port
+    }
+
+    @Test(arguments: [("V", ChainVerdict.Revocation.Status.good), ("R", .revoked)])
+    func `a responder is asked`(status: String, expected: ChainVerdict.Revocation.Status) async throws {
+        let port = try freePort()
+        let factory = try makeChain(["authorityInfoAccess=OCSP;URI:http://127.0.0.1:\(port)/"])
+        try startResponder(port, about: "leaf", status, in: factory)
+        let fetcher = RevocationFetcher(Self.client)
+        #expect(try await verdict(factory, fetcher)?.status == expected)
+        #expect(await fetcher.outages == [])
+        // The responder has gone; the answer is remembered.
+        #expect(try await verdict(factory, fetcher)?.status == expected)
+    }
+
+    @Test func `a responder that knows another certificate only says nothing`() async throws {
+        let port = try freePort()
+        let factory = try makeChain(["authorityInfoAccess=OCSP;URI:http://127.0.0.1:\(port)/"])
+        try startResponder(port, about: "other", "V", in: factory)
+        let fetcher = RevocationFetcher(Self.client)
+        let verdict = try await verdict(factory, fetcher)
+        #expect(verdict?.status == .unknown)
+        #expect(verdict?.problems.map(\.code) == ["revocation-unknown"])
+        #expect(await fetcher.outages.count == 1)
+    }
+
+    @Test(arguments: [(["leaf"], ChainVerdict.Revocation.Status.revoked), (["other"], .good)])
+    func `a list is fetched, once`(revoked: [String], expected: ChainVerdict.Revocation.Status) async throws {
+        let lists = Lists()
+        let server = try LoopbackServer { .ok(lists[$0]) }
+        let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
+        try factory.revoke(revoked, by: "ca", to: "ca")
+        lists.put(try factory.bytes("ca.crl"))
+        let fetcher = RevocationFetcher(Self.client)
+        #expect(try await verdict(factory, fetcher)?.status == expected)
+        #expect(try await verdict(factory, fetcher, .soft)?.status == expected)
+        #expect(server.asked.count == 1)
+        #expect(await fetcher.certificateLists.count == 1)
+        #expect(await fetcher.outages == [])
+    }
+
+    @Test func `a list that another one signed is neither believed nor kept`() async throws {
+        let lists = Lists()
+        let server = try LoopbackServer { .ok(lists[$0]) }
+        let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
+        try factory.revoke(["leaf"], by: "liar", to: "liar")
+        lists.put(try factory.bytes("liar.crl"))
+        let fetcher = RevocationFetcher(Self.client)
+        #expect(try await verdict(factory, fetcher)?.status == .unknown)
+        #expect(await fetcher.certificateLists == [])
+        #expect(await fetcher.outages.count == 1)
+    }
+
+    @Test func `where the responder fails the list is asked, and no list is a note or an error`() async throws {
+        let lists = Lists()
+        let server = try LoopbackServer {
+            $0 == "ca.crl" ? .ok(lists[$0]) : .bytes(Array("HTTP/1.0 500 No\r\n\r\n".utf8))
+        }
+        let factory = try makeChain([
+            "authorityInfoAccess=OCSP;URI:\(server.url("ocsp"))", "crlDistributionPoints=URI:\(server.url("ca.crl"))",
+        ])
+        let failing = RevocationFetcher(Self.client)
+        #expect(try await verdict(factory, failing, .soft)?.problems.map(\.level) == [.warning])
+        #expect(try await verdict(factory, failing, .hard)?.problems.map(\.level) == [.error])
+        #expect(await failing.outages.map(\.url) == [server.url("ocsp"), server.url("ca.crl")])
+        try factory.revoke(["leaf"], by: "ca", to: "ca")
+        lists.put(try factory.bytes("ca.crl"))
+        #expect(try await verdict(factory, RevocationFetcher(Self.client))?.status == .revoked)
+    }
+
+    @Test func `nobody is asked about a chain that nobody trusts, nor with revocation off`() async throws {
+        let server = try LoopbackServer { _ in .silence }
+        let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
+        let fetcher = RevocationFetcher(Self.client)
+        _ = try await verdict(factory, fetcher, trusted: false)
+        #expect(try await verdict(factory, fetcher, .off) == nil)
+        #expect(server.asked.isEmpty)
+        #expect(await fetcher.outages == [])
+    }
+
+    @Test func `without permission no private address is asked`() async throws {
+        let server = try LoopbackServer { _ in .silence }
+        let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
+        let fetcher = RevocationFetcher()
+        #expect(try await verdict(factory, fetcher)?.status == .unknown)
+        #expect(await fetcher.outages.map(\.error) == [.privateAddress])
+        #expect(server.asked.isEmpty)
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the command does in a root folder where nobody mounted /proc.
+@Suite struct MissingProcTests {
+    @Test func commandSaysThatItKnowsNoArguments() throws {
+        let shell = CommandRunner("unshare")
+        let unmount = ["--mount", "sh", "-c", "umount -l /proc && exec \"$0\" \"$@\""]
+        guard try shell.run(unmount + ["true"]).status == 0 else {
+            print("note: skipped, /proc cannot be unmounted here")
+            return
+        }
+        let result = try shell.run(unmount + [Tool.smime().path, "filter", "outgoing", "--stdout"])
+        #expect(result.status == 75)
+        #expect(result.standardOutput.isEmpty)
+        #expect(
+            result.errorText == """
+                smime: error: cannot read the command line
+                smime: hint: mount /proc where this runs
+
+                """
+        )
+    }
+}

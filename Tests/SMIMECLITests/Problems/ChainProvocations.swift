@@ -1,0 +1,167 @@
+import CMS
+import Foundation
+import TestSupport
+import Testing
+
+/// What can be wrong with a certificate, its chain, and what says that it was revoked.
+enum ChainProvocations {
+    static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
+        .certificateExpired: { try judge("expired") },
+        .certificateNotYetValid: { try judge("future") },
+        .certificateRevoked: { try judge("revoked", lists: [list()]) },
+        .chainExpired: { try judge("expired-ca") },
+        .chainInvalid: { try made(key: "EC -pkeyopt ec_paramgen_curve:P-256 -pkeyopt ec_param_enc:explicit") },
+        .chainNameConstraints: { try judge("name-constraints") },
+        .chainNoAnchor: { try judge("mallory") },
+        .chainNotCA: { try judge("leaf-as-ca") },
+        .chainNotChecked: {
+            // A version that is no number: we do not look at it, libcrypto does.
+            var der = try Keyring.certificate("alice").der
+            let version = try #require(der.indices.first { der[$0...].starts(with: [0xA0, 3, 2, 1, 2]) })
+            der[version + 2] = 4
+            return judge(try Certificate(der: der), in: TrustStore())
+        },
+        .chainNotYetValid: { try judge("alice", at: Date(timeIntervalSince1970: 1_590_969_600)) },
+        .chainPolicy: {
+            let terms = TrustTerms(policies: CertificatePolicies(acceptable: ["1.2.3.4"]))
+            return judge(
+                try Keyring.certificate("alice"),
+                in: try store().under(terms),
+                extra: try Keyring.read("alice/chain.pem")
+            )
+        },
+        .chainPurpose: { try judge("wrong-eku") },
+        .chainRevoked: {
+            var factory = try CertificateFactory()
+            try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
+            try factory.issue("ca", subject: "/CN=CA", by: "root", extensions: CertificateFactory.authority)
+            try factory.issue(
+                "leaf",
+                subject: "/CN=L",
+                by: "ca",
+                extensions: CertificateFactory.person("a@example.com")
+            )
+            try factory.revoke(["ca"], by: "root", to: "list")
+            return try judge("leaf", of: factory, lists: [CertificateList(der: factory.bytes("list.crl"))])
+        },
+        .chainSHA1: { try made(options: "-days 100 -sha1") },
+        .chainSignature: {
+            var der = try Keyring.certificate("alice").der
+            der[der.count - 1] ^= 1
+            return try judge(Certificate(der: der), in: store(), extra: Keyring.read("alice/chain.pem"))
+        },
+        .chainTooLong: {
+            var factory = try CertificateFactory()
+            let short = ["basicConstraints=critical,CA:TRUE,pathlen:0"]
+            try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
+            try factory.issue("first", subject: "/CN=First", by: "root", extensions: short)
+            try factory.issue("ca", subject: "/CN=CA", by: "first", extensions: CertificateFactory.authority)
+            try factory.issue(
+                "leaf",
+                subject: "/CN=L",
+                by: "ca",
+                extensions: CertificateFactory.person("a@example.com")
+            )
+            return try judge("leaf", of: factory, extra: ["first"])
+        },
+        .chainUnknownCriticalExtension: { try judge("unknown-critical") },
+        .chainWeakSignature: { try made(authority: "RSA", options: "-days 100 -md5") },
+        .crlExpired: { try judge("alice", at: list().nextUpdate?.addingTimeInterval(1), lists: [list()]) },
+        .crlSignature: {
+            var der = try Fixtures.cert("revoked/crl.der")
+            der[der.count - 1] ^= 1
+            return try judge("revoked", lists: [CertificateList(der: der)])
+        },
+        .endEntityIsCA: { try judge("ca-as-leaf") },
+        .keyUsage: { try judge("wrong-ku") },
+        .ocspUnusable: {
+            let response = OCSPResponse(der: DER.sequence([5, 0]))
+            let store = TrustStore(anchors: try Keyring.read("ca/intermediate.pem"))
+            let alice = try Keyring.certificate("alice")
+            let verdict = store.judge(alice, responses: [response], purpose: .signing, at: .judged)
+            return verdict.revocation?.problems ?? []
+        },
+        .profileAlgorithm: { try profile("weak-signature", options: "-days 100 -sha224") },
+        .profileKeySize: { try profile("weak-key", key: "RSA -pkeyopt rsa_keygen_bits:2044") },
+        .profilePurpose: {
+            let terms = TrustTerms(profile: .strict)
+            return judge(try Keyring.certificate("no-usages"), in: try store().under(terms))
+        },
+        .profileValidity: { try profile("long", options: "-days 1000") },
+        .revocationUnknown: { try judge("alice", lists: [list()]) },
+    ]
+
+    /// What the forum's rules say of a leaf that was issued in a special way.
+    private static func profile(
+        _ name: String,
+        key: String = "EC -pkeyopt ec_paramgen_curve:P-256",
+        options: String = "-days 100"
+    ) throws -> [Problem] {
+        var factory = try CertificateFactory()
+        try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
+        let person = CertificateFactory.person("a@example.com")
+        try factory.issue(name, subject: "/CN=L", by: "root", key: key, extensions: person, options: options)
+        let leaf = try #require(try Keyring.read(factory.bytes("\(name).pem")).first)
+        return judge(leaf, in: TrustStore().under(TrustTerms(profile: .strict)))
+    }
+
+    private static func store() throws -> TrustStore { TrustStore(anchors: try Keyring.read("ca/root.pem")) }
+
+    private static func list() throws -> CertificateList { try CertificateList(der: Fixtures.cert("revoked/crl.der")) }
+
+    /// The problems of `name` of `certs/` on all axes.
+    private static func judge(
+        _ name: String,
+        at date: Date? = nil,
+        lists: [CertificateList] = []
+    ) throws -> [Problem] {
+        var store = try store()
+        store.certificateLists = lists
+        let chain = try Keyring.read("\(name)/chain.pem")
+        return judge(try Keyring.certificate(name), in: store, extra: chain, at: date ?? .judged)
+    }
+
+    private static func judge(
+        _ certificate: Certificate,
+        in store: TrustStore,
+        extra: [Certificate] = [],
+        at date: Date = .judged
+    ) -> [Problem] {
+        let verdict = store.judge(certificate, extra: extra, purpose: .signing, at: date)
+        return verdict.problems + verdict.timeProblems + (verdict.revocation?.problems ?? [])
+    }
+
+    /// The problems of NAME.pem below root.pem and ca.pem of `factory`.
+    private static func judge(
+        _ name: String,
+        of factory: borrowing CertificateFactory,
+        extra: [String] = [],
+        lists: [CertificateList] = []
+    ) throws -> [Problem] {
+        var certificates: [Certificate] = []
+        for name in ["ca"] + extra { certificates += try Keyring.read(factory.bytes("\(name).pem")) }
+        let leaf = try #require(try Keyring.read(factory.bytes("\(name).pem")).first)
+        let store = TrustStore(anchors: try Keyring.read(factory.bytes("root.pem")), certificateLists: lists)
+        return judge(leaf, in: store, extra: certificates, at: leaf.notBefore.addingTimeInterval(60))
+    }
+
+    /// The problems of a leaf that was issued in a special way.
+    private static func made(
+        key: String = "EC -pkeyopt ec_paramgen_curve:P-256",
+        authority: String = "EC -pkeyopt ec_paramgen_curve:P-256",
+        options: String = "-days 100"
+    ) throws -> [Problem] {
+        var factory = try CertificateFactory()
+        try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
+        try factory.issue(
+            "ca",
+            subject: "/CN=CA",
+            by: "root",
+            key: authority,
+            extensions: CertificateFactory.authority
+        )
+        let person = CertificateFactory.person("a@example.com")
+        try factory.issue("leaf", subject: "/CN=L", by: "ca", key: key, extensions: person, options: options)
+        return try judge("leaf", of: factory)
+    }
+}

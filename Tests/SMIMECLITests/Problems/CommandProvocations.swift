@@ -1,0 +1,39 @@
+import CMS
+import Foundation
+import TestSupport
+import Testing
+
+/// What only a command tells of: what it imports, and learns.
+enum CommandProvocations {
+    static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
+        .accountUnused: { try importing("$CERTS/bob/cert.pem --account bob@example.com") },
+        .addressMismatch: { try importing("$CERTS/alice/alice.p12 --account eve@example.com --password-file pw") },
+        .notLearned: { try importing("mail.eml $CERTS/bob/cert.pem") },
+    ]
+
+    /// The problems that `smime import --json ARGUMENTS` tells of, in a store of its own.
+    private static func importing(_ arguments: String) throws -> [Problem] {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data("test\n".utf8).write(to: folder.appending(path: "pw"))
+        try Data("From: alice@example.com\r\n\r\nhello\r\n".utf8).write(to: folder.appending(path: "mail.eml"))
+        var environment = ProcessInfo.processInfo.environment
+        environment["SMIME_HOME"] = folder.appending(path: "home").path
+        let runner = CommandRunner(try Tool.smime().path, environment: environment, folder: folder)
+        let words = arguments.replacing("$CERTS", with: Fixtures.certs.path).split(separator: " ").map(String.init)
+        let result = try runner.run(["import", "--json", "--no-system-anchors"] + words)
+        try #require(result.status == 0, "\(result.errorText)")
+        let report = try JSONDecoder().decode(Report.self, from: Data(result.standardOutput))
+        return try report.problems.map { line in
+            let code = try #require(ProblemCode(rawValue: line.code))
+            #expect(line.level == "warning")
+            return Problem(warning: code, line.text)
+        }
+    }
+
+    private struct Report: Decodable {
+        struct Line: Decodable { let code, level, text: String }
+        let problems: [Line]
+    }
+}

@@ -1,0 +1,171 @@
+import CMS
+import Foundation
+import SMIME
+import Streams
+import TestSupport
+import Testing
+
+/// What can be wrong with a signature.
+enum SignatureProvocations {
+    private typealias Handmade = HandmadeSignedData
+
+    /// What reading says about an object.
+    private static func read(_ change: (inout Handmade) -> Void) throws -> [Problem] {
+        var object = Handmade()
+        change(&object)
+        return try SignedData(reading: MemorySource(object.bytes()).stream()).problems
+    }
+
+    static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
+        .algorithmUnsupported: { try check { $0.digest = DER.sequence(DER.rsadsi(2, 99)) } },
+        .attributeDoubled: {
+            try check { $0.attributes = Handmade.usual + [capabilities, capabilities] }
+        },
+        .attributeUnsigned: { try check { $0.unsigned = [capabilities] } },
+        .certificateUnreadable: { try outline { $0.certificates = [DER.sequence([5, 0])] } },
+        .cmsLimit: { try inspect(Handmade().bytes(signers: 17)) },
+        .cmsMalformed: { try inspect(Array(Handmade().bytes().dropLast(2))) },
+        .contentChanged: { try check { $0.attributes = Handmade.usual } },
+        .contentEmbedded: { try hashed(Array("hello".utf8), besides: Array("hello".utf8)) },
+        .contentIsAttributes: {
+            try check { $0.content = DER.octets(DER.set(Handmade.attribute(3, DER.data))) }
+        },
+        .contentMismatch: { try hashed(Array("hello".utf8), besides: Array("good bye".utf8)) },
+        .contentNotData: { try read { $0.contentType = DER.rsadsi(1, 9, 16, 1, 4) } },
+        .contentNotOctets: { try outline { $0.content = DER.sequence([5, 0]) } },
+        .contentTypeAttribute: {
+            try check { $0.attributes = [Handmade.usual[1], Handmade.attribute(3, DER.rsadsi(1, 7, 5))] }
+        },
+        .contentTypeUnknown: { try inspect([0x30, 0x08, 0x06, 0x02, 0x2A, 0x03, 0xA0, 0x02, 0x05, 0x00]) },
+        .crlUnreadable: { try outline { $0.lists = [DER.sequence([5, 0])] } },
+        .digestMD5: { try check { $0.digest = DER.md5 } },
+        .digestMismatch: { try check { ($0.algorithm, $0.digest) = (DER.rsaWithSHA256, DER.sha1) } },
+        .digestNotAnnounced: { try check { $0.digests = [DER.sha1] } },
+        .digestSHA1: { try check { $0.digest = DER.sha1 } },
+        .messageDigestAttribute: { try check { $0.attributes = [Handmade.usual[0]] } },
+        .noRecipients: {
+            let body = DER.sequence([2, 1, 0], DER.set(), DER.sequence(DER.data, DER.sequence(DER.data)))
+            return try inspect(DER.sequence(DER.rsadsi(1, 7, 3), DER.element(0xA0, body)))
+        },
+        .signatureDSA: {
+            var factory = try CertificateFactory()
+            try factory.makeDSAKey("one")
+            try factory.issue("one", subject: "/CN=One", extensions: CertificateFactory.person("one@example.com"))
+            let (certificate, key) = (factory.file("one.pem").path, factory.file("one.key").path)
+            let options = "-sign -nodetach -outform DER -md sha256"
+            return try check(OpenSSLCommand().cms("\(options) -signer \(certificate) -inkey \(key)", input: [1]))
+        },
+        .signatureInvalid: {
+            var signed = try signature(of: [1], by: "alice")
+            signed[signed.count - 1] ^= 1
+            return try check(signed)
+        },
+        .signerAmbiguous: {
+            var signed = try signature(of: [1], by: "alice")
+            signed[signed.count - 1] ^= 1
+            let alice = try Keyring.certificate("alice")
+            return try check(signed, candidates: [Certificate](repeating: alice, count: 10_000))
+        },
+        .signerCertificateMismatch: {
+            let signed = try signature(of: [1], by: "alice", usesKeyIdentifier: true)
+            return try check(signed, candidates: [Keyring.certificate("alice-reissued")])
+        },
+        .signerCertificateMissing: { try check { _ in } },
+        .signingTimeMalformed: {
+            try check { $0.attributes = Handmade.usual + [Handmade.attribute(5, DER.element(0x17, [0x30]))] }
+        },
+        .trailingBytes: { try inspect(Handmade().bytes() + [0]) },
+        .weakKey: { try check(signature(of: [1], by: "weak")) },
+    ]
+
+    private static let capabilities = HandmadeSignedData.attribute(15, DER.sequence())
+
+    /// What a look at the signature of a handmade object finds.
+    private static func check(_ change: (inout HandmadeSignedData) -> Void) throws -> [Problem] {
+        var made = HandmadeSignedData()
+        change(&made)
+        return try check(made.bytes(), candidates: [])
+    }
+
+    private static func check(_ bytes: [UInt8], candidates: [Certificate]? = nil) throws -> [Problem] {
+        let data = try SignedData(reading: MemorySource(bytes).stream())
+        let signer = try #require(data.signers.first)
+        return data.check(signer, candidates: candidates ?? data.certificates).problems
+    }
+
+    private static func outline(_ change: (inout HandmadeSignedData) -> Void) throws -> [Problem] {
+        var made = HandmadeSignedData()
+        change(&made)
+        return try inspect(made.bytes())
+    }
+
+    private static func inspect(_ bytes: [UInt8]) throws -> [Problem] {
+        try CMSOutline(reading: MemorySource(bytes).stream(), content: CountingSink()).problems
+    }
+
+    /// What is found if `content` lies inside a signature, and `other` beside it.
+    private static func hashed(_ content: [UInt8], besides other: [UInt8]) throws -> [Problem] {
+        var data = try SignedData(reading: MemorySource(signature(of: content, by: "alice")).stream())
+        try data.hashDetached(MemorySource(other).stream())
+        return data.problems
+    }
+
+    private static func signature(
+        of content: [UInt8],
+        by name: String,
+        usesKeyIdentifier: Bool = false
+    ) throws -> [UInt8] {
+        var signer = try Keyring.signer(name)
+        signer.usesKeyIdentifier = usesKeyIdentifier
+        let (digest, count) = try SignedDataWriter.digest(.sha256) { try $0.write(content) }
+        let writer = try SignedDataWriter(signer: signer, contentDigest: digest, contentCount: count, time: .judged)
+        let sink = MemorySink()
+        try writer.write(to: sink) { try $0.write(content) }
+        return sink.bytes
+    }
+}
+
+/// Keys and certificates of `certs/`, and the root that issued them.
+struct Keyring: KeyProvider {
+    let identities: [EncryptedLayer.Key]
+    var store = TrustStore()
+
+    init(_ names: String...) throws {
+        identities = try names.map { name in
+            let key = try PrivateKey(pem: Fixtures.cert("\(name)/key.pem"), passphrase: nil)
+            return .init(certificate: try Self.certificate(name), privateKey: key)
+        }
+        store.anchors = try Self.read("ca/root.pem")
+    }
+
+    func keys(for recipients: [EntityIdentifier]) -> [EncryptedLayer.Key] {
+        identities.filter { identity in recipients.contains { $0.matches(identity.certificate) } }
+    }
+
+    func certificates(for signers: [EntityIdentifier]) -> [Certificate] { [] }
+
+    func trust(for certificates: [Certificate]) -> TrustStore { store }
+
+    static func certificate(_ name: String) throws -> Certificate { try #require(try read("\(name)/cert.pem").first) }
+
+    /// The certificates in a file below `certs/`.
+    static func read(_ path: String) throws -> [Certificate] { try read(Fixtures.cert(path)) }
+
+    static func read(_ bytes: [UInt8]) throws -> [Certificate] {
+        try bytes.isEmpty
+            ? [] : KeyMaterial.read(bytes).compactMap { if case .certificate(let found) = $0 { found } else { nil } }
+    }
+
+    static func signer(_ name: String) throws -> SignedDataWriter.Signer {
+        SignedDataWriter.Signer(
+            key: try PrivateKey(pem: Fixtures.cert("\(name)/key.pem"), passphrase: nil),
+            certificate: try certificate(name),
+            chain: try read("\(name)/chain.pem")
+        )
+    }
+}
+
+extension Date {
+    /// When the certificates of `certs/` are judged.
+    static let judged = Date(timeIntervalSince1970: 1_793_491_200)  // 2026-11-01
+}

@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Passphrases that a person types.
+@Suite struct TerminalTests {
+    private let folder: URL
+    private let runner: CommandRunner
+    private let question = "smime: passphrase of the store: "
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "smime-tty-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        var environment = ProcessInfo.processInfo.environment
+        environment["SMIME_HOME"] = folder.appending(path: "home").path
+        environment["CREDENTIALS_DIRECTORY"] = nil
+        runner = CommandRunner(try Tool.smime().path, environment: environment, folder: folder)
+        for name in ["one", "two", "three"] {
+            let mail = "From: alice@example.com\nTo: bob@example.com\n\nHello \(name)\n"
+            try Data(mail.utf8).write(to: folder.appending(path: "\(name).eml"))
+        }
+        let file = Fixtures.certs.appending(path: "alice/alice.p12").path
+        let (imported, shown) = try runner.run(["import", file], answering: ["test"])
+        #expect(imported.status == 0, "\(imported.errorText)\(shown)")
+        let (locked, asked) = try runner.run(["store", "protect", "passphrase"], answering: ["correct", "correct"])
+        #expect(locked.status == 0, "\(locked.errorText)\(asked)")
+    }
+
+    private func cleanUp() { try? FileManager.default.removeItem(at: folder) }
+
+    private func asked(_ shown: String) -> Int { shown.components(separatedBy: question).count - 1 }
+
+    @Test func `the passphrase of the store is asked for once, and never shown`() throws {
+        defer { cleanUp() }
+        let (signed, shown) = try runner.run(["sign", "one.eml"], answering: ["correct"])
+        #expect(signed.status == 0, "\(signed.errorText)")
+        #expect(asked(shown) == 1, "\(shown)")
+        #expect(!shown.contains("correct"))
+        let (listed, silent) = try runner.run(["list"], answering: ["correct"])
+        #expect(listed.status == 0)
+        #expect(silent.isEmpty)
+    }
+
+    @Test(arguments: [["sign", "one.eml"], ["sign", "one.eml", "--from", "alice@example.com"]])
+    func `whoever types three wrong ones is not asked again`(arguments: [String]) throws {
+        defer { cleanUp() }
+        let (result, shown) = try runner.run(arguments, answering: ["a1", "b2", "c3", "correct", "correct"])
+        #expect(result.status == 77)
+        #expect(result.text.isEmpty)
+        #expect(asked(shown) == 3, "\(shown)")
+        #expect(result.errorText.components(separatedBy: "error: ").count == 2, "\(result.errorText)")
+        #expect(result.errorText.contains("wrong passphrase"))
+    }
+
+    @Test func `whoever mistypes may try again`() throws {
+        defer { cleanUp() }
+        let (result, shown) = try runner.run(["sign", "one.eml"], answering: ["wrong", "correct"])
+        #expect(result.status == 0, "\(result.errorText)")
+        #expect(asked(shown) == 2, "\(shown)")
+    }
+
+    @Test func `whoever enters nothing is told so at once`() throws {
+        defer { cleanUp() }
+        let (result, shown) = try runner.run(["sign", "one.eml"], answering: [])
+        #expect(result.status == 77)
+        #expect(asked(shown) == 1, "\(shown)")
+        #expect(result.errorText.contains("no passphrase was entered"))
+    }
+
+    @Test func `for several files one passphrase is enough, and one refusal`() throws {
+        defer { cleanUp() }
+        let files = ["one.eml", "two.eml", "three.eml"]
+        let (signed, shown) = try runner.run(["sign", "--output-dir", "out"] + files, answering: ["correct"])
+        #expect(signed.status == 0, "\(signed.errorText)")
+        #expect(asked(shown) == 1, "\(shown)")
+        let wrong = ["a1", "b2", "c3", "d4", "e5"]
+        let (refused, again) = try runner.run(["sign", "--output-dir", "none"] + files, answering: wrong)
+        #expect(refused.status == 77)
+        #expect(asked(again) == 3, "\(again)")
+        #expect(refused.errorText.components(separatedBy: "error: ").count == 2, "\(refused.errorText)")
+    }
+
+    @Test func `a new store key, a backup and a restoration are done with typed passphrases`() throws {
+        defer { cleanUp() }
+        let (rekeyed, shown) = try runner.run(["store", "rekey"], answering: ["correct"])
+        #expect(rekeyed.status == 0, "\(rekeyed.errorText)\(shown)")
+        let save = ["account", "backup", "alice@example.com", "-o", "alice.backup"]
+        let (saved, questions) = try runner.run(save, answering: ["of the file", "of the file", "correct"])
+        #expect(saved.status == 0, "\(saved.errorText)\(questions)")
+        let restore = ["--home", "elsewhere", "account", "restore", "alice.backup"]
+        let (restored, last) = try runner.run(restore, answering: ["of the file"])
+        #expect(restored.status == 0, "\(restored.errorText)\(last)")
+        let (signed, none) = try runner.run(["--home", "elsewhere", "sign", "one.eml"], answering: [])
+        #expect(signed.status == 0, "\(signed.errorText)")
+        #expect(none.isEmpty)
+    }
+}

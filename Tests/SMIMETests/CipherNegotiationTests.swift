@@ -1,0 +1,91 @@
+import CMS
+import SMIME
+import TestSupport
+import Testing
+
+@Suite struct CipherNegotiationTests {
+    private typealias Party = CipherNegotiation.Party
+
+    private func party(_ name: String, _ ciphers: [ContentCipher]?, others: [SMIMECapability] = []) throws -> Party {
+        Party(
+            name: name,
+            certificate: try #require(try Keyring("alice").identities.first).certificate,
+            capabilities: ciphers.map { $0.map { SMIMECapability(AlgorithmIdentifier($0.oid)) } + others }
+        )
+    }
+
+    private func choose(
+        _ parties: [[ContentCipher]?],
+        standard: ContentCipher = .aes256GCM,
+        floor: ContentCipher = .aes128CBC,
+        demanded: ContentCipher? = nil
+    ) throws -> CipherNegotiation {
+        try CipherNegotiation(
+            for: parties.enumerated().map { try party("\($0.offset)@example.com", $0.element) },
+            CipherNegotiation.Preferences(demanded: demanded, standard: standard, floor: floor)
+        )
+    }
+
+    @Test func `the best cipher that all announce is chosen, whatever order they have`() throws {
+        let chosen = try choose([[.aes128CBC, .aes256GCM, .aes128GCM], [.aes128GCM, .aes256CBC, .aes128CBC]])
+        #expect(chosen.cipher == .aes128GCM)
+        #expect(chosen.reason == .announced)
+        #expect(chosen.verdicts.map { $0.ciphers.count } == [3, 3])
+        #expect(try choose([[.aes256CBC], [.aes128CBC, .aes256CBC]]).cipher == .aes256CBC)
+    }
+
+    @Test func `where nothing is known it is the standard`() throws {
+        for standard in [ContentCipher.aes256GCM, .aes256CBC] {
+            let chosen = try choose([nil, nil], standard: standard)
+            #expect(chosen.cipher == standard)
+            #expect(chosen.reason == .standard)
+            #expect(chosen.recipients.allSatisfy { $0.rsaWrapping == (standard == .aes256GCM ? .oaep : .pkcs1) })
+            #expect(chosen.warnings == [])
+        }
+    }
+
+    @Test func `those of whom nothing is known get the standard if the others can read it`() throws {
+        #expect(try choose([nil, [.aes256GCM, .aes256CBC]]).cipher == .aes256GCM)
+        #expect(try choose([nil, [.aes256GCM, .aes256CBC]], standard: .aes256CBC).cipher == .aes256CBC)
+        #expect(try choose([nil, [.aes128CBC]]).cipher == .aes128CBC)
+    }
+
+    @Test func `nothing below the floor is negotiated, and who announces nothing else counts as unknown`() throws {
+        let low = try choose([[.aes128CBC], [.aes256GCM]], floor: .aes256CBC)
+        #expect(low.cipher == .aes256GCM)
+        #expect(low.warnings == ["0@example.com announces no cipher as good as aes-256-cbc: taken as unknown"])
+        let historic = try #require(ContentCipher.all.first { $0.name == "des-ede3-cbc" })
+        let old = try choose([[historic]])
+        #expect(old.cipher == .aes256GCM)
+        #expect(old.warnings.count == 1)
+    }
+
+    @Test func `disjoint lists are an error that says who announces what`() throws {
+        #expect(
+            throws: SMIMEError.noCommonCipher(
+                "0@example.com announces aes-256-gcm; 1@example.com announces aes-256-cbc, aes-128-cbc"
+            )
+        ) { try choose([[.aes256GCM], [.aes256CBC, .aes128CBC]]) }
+        #expect(try choose([[.aes256GCM], [.aes256CBC]], demanded: .aes128CBC).reason == .demanded)
+    }
+
+    @Test func `the key is wrapped as announced`() throws {
+        let oaep = SMIMECapability.ours.filter { $0.rsaWrapping != nil }
+        #expect(oaep.compactMap(\.rsaWrapping) == [.oaep, .oaepSHA1])
+        func wrapping(_ capabilities: [SMIMECapability]) throws -> Recipient.RSAWrapping? {
+            let parties = [try party("x", [.aes256GCM], others: capabilities)]
+            return try CipherNegotiation(for: parties, .init()).recipients.first?.rsaWrapping
+        }
+        #expect(try wrapping(oaep) == .oaep)
+        #expect(try wrapping(Array(oaep.suffix(1))) == .oaepSHA1)
+        #expect(try wrapping([]) == .pkcs1)
+    }
+
+    @Test func `what we announce is what we read, GCM first`() {
+        let names = SMIMECapability.ours.map(\.name)
+        #expect(names.first == "aes-256-gcm")
+        #expect(names.contains("rsa-oaep") && names.contains("ecdh-hkdf-sha256") && names.contains("zlib"))
+        #expect(SMIMECapability.ours.compactMap(\.cipher).count == ContentCipher.writable.count)
+        #expect(!names.contains { $0.contains(".") })
+    }
+}

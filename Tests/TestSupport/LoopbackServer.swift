@@ -1,0 +1,95 @@
+import Foundation
+import Synchronization
+
+/// An HTTP server on loopback that answers every connection as the test likes, right or wrong.
+public final class LoopbackServer: Sendable {
+    /// What somebody who connects gets.
+    public enum Reply: Sendable {
+        /// These bytes, and the end.
+        case bytes([UInt8])
+        /// Header lines without an end.
+        case endlessHeader
+        /// So many zero bytes in what claims to be one DER element.
+        case flood(Int)
+        /// Nothing, and the connection stays open.
+        case silence
+        /// One byte of a header every 50 milliseconds.
+        case trickle
+
+        /// An answer of status 200.
+        public static func ok(_ body: [UInt8], type: String = "application/pkix-crl") -> Reply {
+            let head = "HTTP/1.0 200 OK\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n"
+            return .bytes(Array(head.utf8) + body)
+        }
+    }
+
+    public let port: UInt16
+    private let listener: CInt
+    private let requests = Mutex<[String]>([])
+
+    /// The first lines of what was asked so far.
+    public var asked: [String] { requests.withLock { $0 } }
+
+    public init(_ reply: @escaping @Sendable (_ path: String) -> Reply) throws {
+        _ = signal(SIGPIPE, SIG_IGN)
+        let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutableBytes(of: &address) { bytes -> Bool in
+            guard let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
+            return bind(listener, pointer, length) == 0 && listen(listener, 16) == 0
+                && getsockname(listener, pointer, &length) == 0
+        }
+        guard isBound else { throw CocoaError(.featureUnsupported) }
+        self.listener = listener
+        port = UInt16(bigEndian: address.sin_port)
+        Thread { [self] in
+            while case let peer = accept(listener, nil, nil), peer >= 0 {
+                Thread { [self] in serve(peer, reply) }.start()
+            }
+            close(listener)
+        }.start()
+    }
+
+    /// Refuses connections from now on. Who does not say so listens as long as the process lives.
+    public func stop() { shutdown(listener, CInt(SHUT_RDWR)) }
+
+    /// The URL of `path` here.
+    public func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
+
+    private func serve(_ peer: CInt, _ reply: (String) -> Reply) {
+        defer { close(peer) }
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        let count = read(peer, &bytes, bytes.count)
+        guard count > 0 else { return }
+        let line = String(decoding: bytes[..<count].prefix { $0 != 13 }, as: UTF8.self)
+        requests.withLock { $0.append(line) }
+        let path = line.split(separator: " ").dropFirst().first.map { String($0.dropFirst()) } ?? ""
+        switch reply(path) {
+        case .bytes(let answer): _ = Self.send(answer, to: peer)
+        case .endlessHeader:
+            while Self.send(Array("X-Filler: and so on\r\n".utf8), to: peer) {}
+        case .flood(let count):
+            let length = withUnsafeBytes(of: UInt32(count).bigEndian, Array.init)
+            let head = "HTTP/1.0 200 OK\r\nContent-Type: application/pkix-crl\r\n\r\n"
+            guard Self.send(Array(head.utf8) + [0x30, 0x84] + length, to: peer) else { return }
+            let block = [UInt8](repeating: 0, count: 1 << 16)
+            for _ in 0..<(count >> 16) where !Self.send(block, to: peer) { return }
+        case .silence: _ = read(peer, &bytes, bytes.count)
+        case .trickle:
+            while Self.send([0x58], to: peer) { usleep(50_000) }
+        }
+    }
+
+    private static func send(_ bytes: [UInt8], to peer: CInt) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { write(peer, $0.baseAddress, $0.count) }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+}
