@@ -5,8 +5,8 @@ shopt -s inherit_errexit
 export LC_ALL=C.UTF-8
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libidn2-dev)
-readonly TOOL_PACKAGES=(openssl gpgsm sqlite3 time xxd)
+readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libidn2-dev zlib1g-dev)
+readonly TOOL_PACKAGES=(openssl gpgsm neomutt sqlite3 time xxd strace faketime postfix swaks)
 
 complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -27,10 +27,30 @@ need() {
     fi
     complain "installing ${missing[*]}"
     local quiet=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+    # The tests run a Postfix of their own; the one of the system must not begin to listen because of them.
+    [[ " ${missing[*]} " != *" postfix "* ]] ||
+        "${as[@]}" debconf-set-selections <<<'postfix postfix/main_mailer_type select No configuration'
     "${as[@]}" "${quiet[@]}" install --no-install-recommends -y "${missing[@]}" >/dev/null 2>&1 || {
         "${as[@]}" "${quiet[@]}" update >/dev/null
         "${as[@]}" "${quiet[@]}" install --no-install-recommends -y "${missing[@]}" >/dev/null
     }
+}
+
+# fetch FOLDER PACKAGE…: Debian packages as files in a folder, where they may be had; prints the folder's path.
+fetch() {
+    local folder=$1 package missing=()
+    shift
+    mkdir -p "$folder"
+    folder=$(cd "$folder" && pwd)
+    for package in "$@"; do compgen -G "$folder/${package}_*.deb" >/dev/null || missing+=("$package"); done
+    if ((${#missing[@]})); then
+        command -v apt-get >/dev/null || return
+        (cd "$folder" && apt-get -qq download "${missing[@]}") >/dev/null 2>&1 || {
+            ((EUID)) || apt-get -qq update >/dev/null 2>&1
+            (cd "$folder" && apt-get -qq download "${missing[@]}") >/dev/null 2>&1 || return
+        }
+    fi
+    echo "$folder"
 }
 
 need_swift() {

@@ -1,0 +1,71 @@
+import CMS
+import Dispatch
+import Foundation
+import SMIME
+import Streams
+
+/// The people of `certs/` whose keys open the seeds.
+enum People {
+    static let folder = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "certs")
+
+    static let all: [EncryptedLayer.Key] = ["alice", "carol"].flatMap { name in
+        let certificates = read("\(name)/cert.pem").compactMap { item -> Certificate? in
+            if case .certificate(let certificate) = item { certificate } else { nil }
+        }
+        return read("\(name)/key.pem").compactMap { item -> EncryptedLayer.Key? in
+            guard case .privateKey(let encoded) = item, let key = try? encoded.decode(passphrase: nil),
+                let certificate = certificates.first
+            else { return nil }
+            return EncryptedLayer.Key(certificate: certificate, privateKey: key)
+        }
+    }
+
+    static let anchors = read("ca/root.pem").compactMap { item -> Certificate? in
+        if case .certificate(let certificate) = item { certificate } else { nil }
+    }
+
+    private static func read(_ name: String) -> [KeyMaterial] {
+        guard let data = try? Data(contentsOf: folder.appending(path: name)) else { return [] }
+        return (try? KeyMaterial.read(Array(data))) ?? []
+    }
+}
+
+/// Keys and anchors in memory.
+private struct Keyring: KeyProvider {
+    func keys(for recipients: [EntityIdentifier]) -> [EncryptedLayer.Key] {
+        People.all.filter { person in recipients.contains { $0.matches(person.certificate) } }
+    }
+
+    func certificates(for signers: [EntityIdentifier]) -> [Certificate] { [] }
+
+    func trust(for certificates: [Certificate]) -> TrustStore { TrustStore(anchors: People.anchors) }
+}
+
+extension Target {
+    /// The whole way of a message: verified, decrypted, inspected, its content written.
+    static let message = Target(name: "message") { bytes in
+        wait {
+            let opener = MessageOpener(Keyring(), at: Date(timeIntervalSince1970: 1_793_491_200))
+            let source = MemorySource(bytes)
+            if let verified = try? await opener.verify(source) {
+                let report = verified.report
+                require(report.status != .valid || report.coverage == .whole, "a valid message is signed as a whole")
+                require(report.status != .valid || !report.signers.isEmpty, "a valid message has a signer")
+                _ = try? verified.writeContent(to: CountingSink())
+            }
+            if let opened = try? await opener.decrypt(source) { try? opened.write(to: CountingSink()) }
+        }
+    }
+
+    /// Runs asynchronous work to its end; libFuzzer wants its answer on its own thread.
+    private static func wait(_ body: @escaping @Sendable () async -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await body()
+            done.signal()
+        }
+        done.wait()
+    }
+}

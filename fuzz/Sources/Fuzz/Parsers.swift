@@ -1,0 +1,86 @@
+import CMS
+import MIME
+import MailFilter
+import Streams
+
+extension Target {
+    /// Header fields and everything that is read out of them.
+    static let headers = Target(name: "headers") { bytes in
+        guard let header = try? HeaderBlock(parsing: bytes) else { return }
+        for field in header.fields {
+            if let list = try? AddressList(field: field) {
+                for mailbox in list.mailboxes {
+                    let text = mailbox.address.text
+                    require((try? EmailAddress(text)) == mailbox.address, "an address survives being written")
+                    require(!text.utf8.contains { $0 < 0x20 || $0 == 0x7F }, "no address holds a control character")
+                }
+            }
+            _ = ContentType(field: field)
+            _ = ContentDisposition(field: field)
+            _ = field.value.escapedForDisplay
+        }
+    }
+
+    /// Where the parts of a message are, and what their bodies decode to.
+    static let structure = Target(name: "structure") { bytes in
+        let source = MemorySource(bytes)
+        guard let message = try? MIMEReader.message(in: source) else { return }
+        var waiting = [message]
+        while let entity = waiting.popLast() {
+            require(entity.range.lowerBound >= 0 && entity.range.upperBound <= bytes.count, "a part lies inside")
+            require(
+                entity.bodyRange.lowerBound >= entity.range.lowerBound
+                    && entity.bodyRange.upperBound <= entity.range.upperBound,
+                "a body lies inside its part"
+            )
+            for child in entity.children {
+                require(
+                    entity.range.lowerBound <= child.range.lowerBound
+                        && child.range.upperBound <= entity.range.upperBound,
+                    "a part lies inside the one around it"
+                )
+            }
+            _ = try? entity.decodedBody(of: source).makeReader().copy(to: CountingSink())
+            _ = try? entity.canonicalStream(of: source).makeReader().copy(to: CountingSink())
+            waiting += entity.children
+        }
+    }
+
+    /// The BER reader and the CMS structures on it.
+    static let cms = Target(name: "cms") { bytes in
+        let stream = MemorySource(bytes).stream()
+        _ = try? CMSOutline(reading: stream)
+        if let signed = try? SignedData(reading: stream) {
+            for signer in signed.signers.prefix(2) { _ = signed.check(signer, candidates: signed.certificates) }
+        }
+        if let enveloped = try? EnvelopedData(reading: stream) {
+            for recipient in enveloped.recipients.prefix(2) {
+                for person in People.all {
+                    guard let key = try? enveloped.key(for: recipient, with: person.privateKey) else { continue }
+                    _ = try? enveloped.check(with: key) { CountingSink() }
+                }
+            }
+        }
+    }
+
+    /// PKCS#12 files, and the other forms in which keys come.
+    static let pkcs12 = Target(name: "pkcs12") { bytes in
+        // Deriving keys is what costs time; how much is allowed has a test of its own.
+        _ = PKCS12.isPKCS12(bytes)
+        _ = try? PKCS12(bytes, passphrase: Passphrase("test".utf8))
+        _ = try? PKCS12(bytes, passphrase: nil)
+        _ = try? KeyMaterial.read(bytes)
+    }
+
+    /// What a message asks of the sending policy: X-SMIME fields, subject tags, Bcc.
+    static let policy = Target(name: "policy") { bytes in
+        _ = MessageWish(parsing: String(decoding: bytes, as: UTF8.self))
+        guard let controls = try? MessageControls(of: MemorySource(bytes), tags: .standard) else { return }
+        let header = controls.message.header
+        for name in ["X-SMIME", "Bcc", "Resent-Bcc"] {
+            require(header.all(name).isEmpty, "\(name) is taken out")
+        }
+        _ = try? controls.visibleRecipients()
+        _ = try? controls.authors()
+    }
+}
