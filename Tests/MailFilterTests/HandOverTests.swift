@@ -75,6 +75,17 @@ import Testing
         #expect(transport.sent == groups)
     }
 
+    @Test func `Nor does a second attempt send twice when all was sent, and only the journal was late`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        let file = store.location.path + "/data/smime.sqlite"
+        let transport = FakeTransport(failing: 9) { try Self.shell(Self.breaking, file) }
+        for _ in 0...1 {
+            try await handOver([["a@x.test"]]).run(through: transport, rememberingIn: store, as: entry, at: time)
+        }
+        #expect(transport.sent == [["a@x.test"]])
+    }
+
     /// Takes the journal away and, later, gives it back.
     private static let breaking = """
         sqlite3 "$0" 'ALTER TABLE handed_over RENAME TO away' || exit 1

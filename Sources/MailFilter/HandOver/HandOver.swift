@@ -32,7 +32,7 @@ public struct HandOver: Sendable {
     ///
     /// - Parameters:
     ///   - entry: how the journal of `store` knows the message; nil for no journal.
-    ///   - patience: after a failure, how many seconds the journal may take to be writable again.
+    ///   - patience: how many seconds the journal may take to be writable again.
     /// - Throws: `TransportError`, `KeystoreError`; what was sent until then is in the journal.
     public func run(
         through transport: any MailTransport,
@@ -47,26 +47,26 @@ public struct HandOver: Sendable {
         }
         let lock = try HandOverLock(store.location, for: entry)
         var unrecorded: [String] = []
+        var failure: (any Error)?
         do {
             for message in messages {
                 let waiting = try await store.journal.waiting(message.recipients, for: entry)
                 guard !waiting.isEmpty else { continue }
                 try transport.send(message.file, from: sender, to: waiting)
                 unrecorded += waiting
-                // What cannot be written down now is no reason to keep the others waiting: if all is sent, there will be
-                // no second attempt that could miss it.
+                // What cannot be written down now is no reason to keep the others waiting.
                 do { try await store.journal.record(unrecorded, of: entry, at: time) } catch { continue }
                 unrecorded = []
             }
-        } catch {
-            // Now there will be one, which must know of those who have got theirs.
-            for _ in 0..<patience where !unrecorded.isEmpty {
-                try? await Task.sleep(for: .seconds(1))
-                do { try await store.journal.record(unrecorded, of: entry, at: time) } catch { continue }
-                unrecorded = []
-            }
-            throw error
+        } catch { failure = error }
+        // A second attempt must know of those who have got theirs. It comes after success, too, if the filter was ended
+        // meanwhile and the mail server does not know of it.
+        for _ in 0..<patience where !unrecorded.isEmpty {
+            try? await Task.sleep(for: .seconds(1))
+            do { try await store.journal.record(unrecorded, of: entry, at: time) } catch { continue }
+            unrecorded = []
         }
         _ = consume lock
+        if let failure { throw failure }
     }
 }
