@@ -2,13 +2,19 @@ import Streams
 import SwiftASN1
 
 /// Turns whatever a parser throws into the error that callers of this module know.
-func reporting<Result>(_ structure: CMSError.Structure, _ body: () throws -> Result) throws -> Result {
+///
+/// - Parameter part: which part of the structure is read, if that helps to find the fault.
+func reporting<Result>(
+    _ structure: CMSError.Structure,
+    in part: String? = nil,
+    _ body: () throws -> Result
+) throws -> Result {
     do {
         return try body()
     } catch let error as ASN1Error {
-        throw CMSError.malformed(structure, "\(error)")
+        throw CMSError.malformed(structure, (part.map { "\($0): " } ?? "") + error.words)
     } catch let error as ElementReader.Mismatch {
-        throw CMSError.malformed(structure, "\(error)")
+        throw CMSError.malformed(structure, (part.map { "\($0): " } ?? "") + error.description)
     } catch let error as OpenSSLError {
         throw CMSError.openSSL(error)
     } catch StreamError.malformedBase64 {

@@ -8,6 +8,10 @@ struct StructureScan {
     private let range: Range<Int>
     private var scanner: LineScanner
     private var open: [Draft] = []
+    /// What to look for at each level of `open`; nil where there are no parts, or none any more.
+    ///
+    /// Not in the drafts, because whoever looks holds a copy: one of the drafts would have each part copy all before it.
+    private var boundaries: [[UInt8]?] = []
     private var parts = 0
     private var headerBytes = 0
 
@@ -19,14 +23,14 @@ struct StructureScan {
 
     mutating func run() throws(MIMEError) -> Entity {
         var position = try openEntity(at: range.lowerBound, isInDigest: false)
-        while case let drafts = open,
-            let line = try scanner.next(from: position, where: { Self.boundary($0, of: drafts) })
+        while case let boundaries = boundaries,
+            let line = try scanner.next(from: position, where: { Self.level(of: $0, among: boundaries) })
         {
             let (level, isClosing) = line.match
             position = line.next
             close(above: level, at: line.previousEnd)
             if isClosing {
-                open[level].boundary = nil
+                self.boundaries[level] = nil
                 open[level].isTerminated = true
             } else {
                 position = try openEntity(at: position, isInDigest: open[level].contentType.subtype == "digest")
@@ -40,15 +44,16 @@ struct StructureScan {
     private mutating func openEntity(at start: Int, isInDigest: Bool) throws(MIMEError) -> Int {
         parts += 1
         guard parts <= MIMELimit.parts.rawValue else { throw .limitExceeded(.parts) }
-        let drafts = open
+        let boundaries = boundaries
         let header = try HeaderBlock(reading: source, from: start, to: range.upperBound, isMessage: open.isEmpty) {
             line in
-            line.withUnsafeBytes { Self.boundary($0, of: drafts) } != nil
+            line.withUnsafeBytes { Self.level(of: $0, among: boundaries) } != nil
         }
         headerBytes += header.bytes.count
         guard headerBytes <= MIMELimit.totalHeaderBytes.rawValue else { throw .limitExceeded(.totalHeaderBytes) }
         let draft = Draft(header, isInDigest: isInDigest)
         open.append(draft)
+        self.boundaries.append(draft.boundary)
         guard draft.boundary == nil || open.count <= MIMELimit.depth.rawValue else { throw .limitExceeded(.depth) }
         return header.separatorRange.upperBound
     }
@@ -56,14 +61,18 @@ struct StructureScan {
     /// Gives the entities above `level` their end and makes each a child of the one around it.
     private mutating func close(above level: Int, at end: Int) {
         while open.count > level + 1, let draft = open.popLast() {
+            boundaries.removeLast()
             open[open.count - 1].children.append(draft.entity(end: end))
         }
     }
 
-    /// Which of `drafts` has `line` as its boundary; the innermost one that does.
-    private static func boundary(_ line: UnsafeRawBufferPointer, of drafts: [Draft]) -> (level: Int, isClosing: Bool)? {
-        for level in drafts.indices.reversed() {
-            guard let boundary = drafts[level].boundary else { continue }
+    /// Whose boundary `line` is; the innermost one's if there are several.
+    private static func level(
+        of line: UnsafeRawBufferPointer,
+        among boundaries: [[UInt8]?]
+    ) -> (level: Int, isClosing: Bool)? {
+        for level in boundaries.indices.reversed() {
+            guard let boundary = boundaries[level] else { continue }
             let length = 2 + boundary.count
             guard line.count >= length, line[2..<length].elementsEqual(boundary) else { continue }
             let rest = line[length...]
@@ -79,8 +88,8 @@ private struct Draft {
     let header: HeaderBlock
     let contentType: ContentType
     let transferEncoding: TransferEncoding
-    /// What to look for; nil if there are no parts, or none any more.
-    var boundary: [UInt8]?
+    /// What separates the parts; nil if there are none.
+    let boundary: [UInt8]?
     var children: [Entity] = []
     var isTerminated: Bool
     private var defects: Set<MIMEDefect>

@@ -81,9 +81,9 @@ public struct EncryptedLayer: Sendable {
             }
         }
         // Looked at in any case: else the time would tell that the padding was right and only the entity was wrong.
-        let entity = observer.header
+        let startsEntity = observer.startsEntity
         let content = try checked.get().content
-        guard let header = entity else {
+        guard startsEntity, let header = observer.header else {
             guard !mustBeEntity else { throw CMSError.decryptionFailed }
             return Plaintext(content: content, header: nil, mayHoldBinary: true, mayHoldLegacyDisplay: false)
         }

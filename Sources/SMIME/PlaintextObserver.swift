@@ -28,13 +28,13 @@ package final class PlaintextObserver: ByteSink {
         tail = bytes.count < Self.reach ? Array(tail.suffix(Self.reach)) : Array(bytes.suffix(Self.reach))
     }
 
-    /// The header at the beginning; nil if there is no field and no empty line, so that this is no entity.
-    var header: HeaderBlock? {
-        guard let header = try? HeaderBlock(parsing: head) else { return nil }
-        // Nothing at all is an entity, too: one without fields and without content.
-        let isNone = header.fields.isEmpty && !head.isEmpty
-        return isNone && !head.starts(with: [13, 10]) && !head.starts(with: [10]) ? nil : header
-    }
+    /// Whether the plaintext begins as an entity does: with a field or with the empty line, or not at all. Takes the same
+    /// time whatever stands there.
+    var startsEntity: Bool { EntityStart.isThere(in: head) }
+
+    /// The header at the beginning; nil if it is beyond the limit. How long this takes tells of the plaintext: it is for
+    /// what was found intact.
+    var header: HeaderBlock? { try? HeaderBlock(parsing: head) }
 
     /// Looks for what may follow a hyphen. That is no base64 character, so few are met.
     private func lookFor(_ bytes: UnsafeRawBufferPointer) {

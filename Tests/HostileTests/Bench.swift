@@ -69,6 +69,7 @@ struct Bench: Sendable {
             if !isVerify, !result.standardOutput.isEmpty { complaints.append("released something") }
         default: break
         }
+        if (result.text + result.errorText).contains("ASN1Error") { complaints.append("speaks of our parser") }
         let missing = item.expected.codes.filter { !codes.contains($0) }
         if !missing.isEmpty { complaints.append("no \(missing.joined(separator: ", "))") }
         let said = isVerify ? codes.sorted().joined(separator: " ") : result.errorText.prefix(200).description

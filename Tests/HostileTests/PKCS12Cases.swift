@@ -98,6 +98,11 @@ enum PKCS12Cases {
         Case("mac-of-2-million-iterations-and-more", .reject(65)) {
             try Bags.file([Bags.key("alice"), Bags.certificate("alice")], macIterations: 2_000_001)
         },
+        Case("pbmac1-of-many-blocks", .reject(65)) {
+            // 600,000 iterations of PBKDF2, each run seven times.
+            let mac = Bags.pbmac1(keyLength: 128, iterations: 600_000, digest: 7)
+            return try Bags.file([Bags.key("alice"), Bags.certificate("alice")], macAlgorithm: mac)
+        },
         Case("pbmac1-with-short-key", .reject) {
             try Bags.file([Bags.key("alice"), Bags.certificate("alice")], macAlgorithm: Bags.pbmac1(keyLength: 16))
         },
@@ -130,14 +135,14 @@ enum Bags {
         TLV.sequence(TLV.oid("\(rsadsi).1.12.10.1.\(type)"), TLV.explicit(0, value), attributes)
     }
 
-    /// A PBMAC1 algorithm (RFC 9579) with PBKDF2 and HMAC-SHA-256.
-    static func pbmac1(keyLength: Int?) -> [UInt8] {
-        let hmac = TLV.sequence(TLV.oid("\(rsadsi).2.9"), TLV.null)
+    /// A PBMAC1 algorithm (RFC 9579) with PBKDF2 and an HMAC by its last number: 9 for SHA-256, 7 for SHA-1.
+    static func pbmac1(keyLength: Int?, iterations: Int = 2048, digest: Int = 9) -> [UInt8] {
+        let hmac = TLV.sequence(TLV.oid("\(rsadsi).2.\(digest)"), TLV.null)
         let derivation = TLV.sequence(
             TLV.oid("\(rsadsi).1.5.12"),
             TLV.sequence(
                 TLV.octets([1, 2, 3, 4, 5, 6, 7, 8]),
-                TLV.integer(2048),
+                TLV.integer(iterations),
                 keyLength.map { TLV.integer($0) } ?? [],
                 hmac
             )

@@ -120,5 +120,7 @@ extension ASN1Node {
 func parsing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
     do { return try body() } catch let error as CMSError { throw error } catch let error as OpenSSLError {
         throw .malformed(structure, "\(error)")
-    } catch { throw .malformed(structure, "\(error)") }
+    } catch let error as ASN1Error { throw .malformed(structure, error.words) } catch {
+        throw .malformed(structure, "\(error)")
+    }
 }

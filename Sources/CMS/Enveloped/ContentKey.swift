@@ -39,7 +39,7 @@ extension RecipientInfo {
             unwrapped = try? wrap.unwrap(encryptedKey, under: key)
         case (.password(let derivation, let wrap), .password(let password)):
             var budget = DerivationBudget()
-            try derivation.spend(from: &budget)
+            try budget.spend(derivation.cost(count: wrap.cipher.keyCount))
             let key = try derivation.derive(password, count: wrap.cipher.keyCount)
             unwrapped = try wrap.unwrap(encryptedKey, under: key)
         default: throw CMSError.unsupported("\(kind.rawValue) recipients with another kind of secret")

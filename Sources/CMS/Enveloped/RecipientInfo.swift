@@ -49,8 +49,8 @@ public struct RecipientInfo: Sendable {
     /// Reads one element of RecipientInfos.
     static func read(_ node: ASN1Node) throws -> [RecipientInfo] {
         switch node.identifier {
-        case .sequence: try [keyTransport(node)]
-        case .context(1): try keyAgreement(node)
+        case .sequence: try reporting(.cms, in: "KeyTransRecipientInfo") { try [keyTransport(node)] }
+        case .context(1): try reporting(.cms, in: "KeyAgreeRecipientInfo") { try keyAgreement(node) }
         case .context(2): [secretKey(node)]
         case .context(3): [password(node)]
         default: [other(node)]

@@ -79,8 +79,9 @@ extension PrivateKey {
             return (scheme, try fields.next(.octetString).octets())
         }
         var budget = DerivationBudget()
-        try scheme.spend(from: &budget)
-        for form in forms {
+        let cost = try scheme.cost()
+        try budget.spend(cost)
+        for (index, form) in forms.enumerated() where index == 0 || budget.repeats(cost) {
             guard var pkcs8 = try scheme.decrypt(ciphertext, with: form) else { continue }
             defer { pkcs8.wipe() }
             guard (try? ElementExtent(of: pkcs8).count) == pkcs8.count else { continue }

@@ -42,7 +42,7 @@ extension SealingKey {
             keyCount: nil
         )
         var budget = DerivationBudget()
-        try function.spend(from: &budget)
+        try budget.spend(function.cost(count: count))
         let secret = passphrase.withBytes { bytes in
             SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
         }

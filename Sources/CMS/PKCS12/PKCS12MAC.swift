@@ -50,13 +50,14 @@ struct PKCS12MAC {
         return .pbmac1(function, digest: try KeyDerivation.digest(scheme.algorithm), keyCount: keyCount)
     }
 
-    /// Takes what checking costs out of `budget`.
-    func spend(from budget: inout DerivationBudget) throws(CMSError) {
+    /// What checking once takes out of a budget.
+    ///
+    /// - Throws: `CMSError.limitExceeded` for an scrypt that needs too much memory.
+    func cost() throws(CMSError) -> DerivationCost {
         switch algorithm {
-        case .hmac(_, _, let iterations): try budget.spend(iterations)
-        case .pbmac1(let function, _, let keyCount):
-            // PBKDF2 runs its iterations once for each block of the key.
-            for _ in 0...(keyCount - 1) / 64 { try function.spend(from: &budget) }
+        case .hmac(let digest, _, let iterations):
+            DerivationCost(iterations, count: digest.byteCount, blockCount: digest.byteCount)
+        case .pbmac1(let function, _, let keyCount): try function.cost(count: keyCount)
         }
     }
 

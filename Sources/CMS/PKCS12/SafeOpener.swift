@@ -16,20 +16,22 @@ struct SafeOpener {
     /// Adds up what the visible parts ask for, then checks the MAC.
     init(_ pfx: PFX, forms: [PassphraseForm]) throws(CMSError) {
         self.forms = forms
-        try pfx.mac?.spend(from: &budget)
+        let macCost = try pfx.mac?.cost()
+        if let macCost { try budget.spend(macCost) }
         for safe in pfx.safes {
             switch safe {
-            case .encrypted(let scheme, _): try scheme.spend(from: &budget)
+            case .encrypted(let scheme, _): try budget.spend(scheme.cost())
             case .plain(let bags): try spend(bags)
             case .unsupported: break
             }
         }
         if pfx.hasTrailingBytes { warn(.pkcs12TrailingBytes, "bytes follow the PKCS#12 structure") }
-        guard let mac = pfx.mac else {
+        guard let mac = pfx.mac, let macCost else {
             warn(.pkcs12NoMAC, "the file has no MAC: nothing shows whether it was changed")
             return
         }
-        for index in forms.indices where try mac.isValid(over: pfx.authenticated, with: forms[index]) {
+        for index in forms.indices where index == 0 || budget.repeats(macCost) {
+            guard try mac.isValid(over: pfx.authenticated, with: forms[index]) else { continue }
             self.forms.swapAt(0, index)
             return
         }
@@ -82,7 +84,7 @@ struct SafeOpener {
         for bag in bags {
             switch bag.content {
             case .bags(let inner): try spend(inner)
-            case .encryptedKey(let scheme, _): try scheme.spend(from: &budget)
+            case .encryptedKey(let scheme, _): try budget.spend(scheme.cost())
             default: break
             }
         }
@@ -94,7 +96,8 @@ struct SafeOpener {
         _ scheme: PasswordEncryption,
         _ parse: ([UInt8]) throws -> Value
     ) throws(CMSError) -> Value {
-        for index in forms.indices {
+        let cost = try scheme.cost()
+        for index in forms.indices where index == 0 || budget.repeats(cost) {
             guard var plain = try scheme.decrypt(ciphertext, with: forms[index]) else { continue }
             defer { plain.wipe() }
             do {

@@ -1,13 +1,42 @@
 /// How much key derivation one file may ask for; spent before the work is done, so that a bomb is refused at once.
 struct DerivationBudget {
-    /// Iterations over a whole file. A PBKDF2 iteration and one unit of scrypt's `N * r * p` count alike.
+    /// Iterations that a whole file may name. A PBKDF2 iteration and one unit of scrypt's `N * r * p` count alike.
     static let maximumIterations = 2_000_000
+    /// Iterations that may be run for it: once for each block of a derived key, and again for each other form of the
+    /// passphrase.
+    private static let maximumRuns = 2 * maximumIterations
 
-    private(set) var remaining = Self.maximumIterations
+    private var iterations = Self.maximumIterations
+    private var runs = Self.maximumRuns
 
-    /// Takes `iterations` out of the budget.
-    mutating func spend(_ iterations: Int) throws(CMSError) {
-        guard iterations <= remaining else { throw .limitExceeded("key derivation iterations") }
-        remaining -= iterations
+    /// Takes what deriving a key costs out of the budget.
+    mutating func spend(_ cost: DerivationCost) throws(CMSError) {
+        guard cost.iterations <= iterations, cost.runs <= runs else {
+            throw .limitExceeded("key derivation iterations")
+        }
+        iterations -= cost.iterations
+        runs -= cost.runs
+    }
+
+    /// Whether a derivation that was paid for may be done once more, with another form of the passphrase.
+    mutating func repeats(_ cost: DerivationCost) -> Bool {
+        guard cost.runs <= runs else { return false }
+        runs -= cost.runs
+        return true
+    }
+}
+
+/// What deriving a key costs.
+struct DerivationCost {
+    /// The iterations that the parameters name.
+    let iterations: Int
+    /// How many are run.
+    let runs: Int
+
+    /// `iterations` for each block of `blockCount` bytes in `count`.
+    init(_ iterations: Int, count: Int, blockCount: Int) {
+        // More than any budget has is as bad, and cannot overflow.
+        self.iterations = min(iterations, DerivationBudget.maximumIterations + 1)
+        runs = self.iterations * max(1, (count + blockCount - 1) / blockCount)
     }
 }

@@ -46,16 +46,19 @@ enum KeyDerivation: Sendable {
         }
     }
 
-    /// Takes what deriving costs out of `budget`, and refuses an scrypt that needs more than 32 MiB.
-    func spend(from budget: inout DerivationBudget) throws(CMSError) {
+    /// What deriving `count` bytes takes out of a budget.
+    ///
+    /// - Throws: `CMSError.limitExceeded` for an scrypt that needs more than 32 MiB.
+    func cost(count: Int) throws(CMSError) -> DerivationCost {
         switch self {
-        case .pbkdf2(_, let iterations, _, _): try budget.spend(iterations)
+        case .pbkdf2(_, let iterations, _, let digest):
+            return DerivationCost(iterations, count: count, blockCount: Self.byteCount(of: digest))
         case .scrypt(_, let cost, let blockSize, let parallelization, _):
             let limit = 1 << 18
             guard cost <= limit, blockSize <= limit, parallelization <= 64, cost * blockSize <= limit else {
                 throw .limitExceeded("scrypt parameters")
             }
-            try budget.spend(cost * blockSize * parallelization)
+            return DerivationCost(cost * blockSize * parallelization, count: 1, blockCount: 1)
         }
     }
 
@@ -107,6 +110,17 @@ enum KeyDerivation: Sendable {
         let salt = try node.octets()
         guard salt.count <= maximumSalt else { throw CMSError.limitExceeded("salt") }
         return salt
+    }
+
+    /// How long the digest is that libcrypto calls `name`.
+    private static func byteCount(of name: String) -> Int {
+        switch name {
+        case "SHA1": 20
+        case "SHA2-224", "SHA2-512/224": 28
+        case "SHA2-256", "SHA2-512/256": 32
+        case "SHA2-384": 48
+        default: 64
+        }
     }
 
     /// libcrypto's name of the digest in `hmacWith…`.

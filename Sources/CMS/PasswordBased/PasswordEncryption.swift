@@ -31,11 +31,17 @@ struct PasswordEncryption: Sendable {
     let cipher: Cipher
     let derivation: Derivation
 
-    /// Takes what decrypting once costs out of `budget`.
-    func spend(from budget: inout DerivationBudget) throws(CMSError) {
-        switch derivation {
-        case .pbes1(_, _, let iterations), .pkcs12(_, let iterations): try budget.spend(iterations)
-        case .pbes2(let function, _): try function.spend(from: &budget)
+    /// What decrypting once takes out of a budget.
+    ///
+    /// - Throws: `CMSError.limitExceeded` for an scrypt that needs too much memory.
+    func cost() throws(CMSError) -> DerivationCost {
+        let block = DigestAlgorithm.sha1.byteCount
+        return switch derivation {
+        case .pbes1(_, _, let iterations): DerivationCost(iterations, count: block, blockCount: block)
+        case .pkcs12(_, let iterations):
+            // Key and vector are derived apart, and no vector is longer than a block.
+            DerivationCost(iterations, count: cipher.keyCount + min(cipher.ivCount, 1) * block, blockCount: block)
+        case .pbes2(let function, _): try function.cost(count: cipher.keyCount)
         }
     }
 

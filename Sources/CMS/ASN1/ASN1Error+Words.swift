@@ -1,0 +1,17 @@
+import SwiftASN1
+
+extension ASN1Error {
+    /// What is wrong, for people. What the error says itself names source files of its library.
+    var words: String {
+        switch code {
+        case .invalidASN1IntegerEncoding: "an INTEGER that is empty or longer than it must be"
+        case .invalidASN1Object: "an element that is not what its type demands"
+        case .invalidStringRepresentation: "a string with characters that its type does not have"
+        case .tooFewOIDComponents: "an OBJECT IDENTIFIER that is too short"
+        case .truncatedASN1Field: "an element that is cut off"
+        case .unexpectedFieldType: "an element of another type than belongs there"
+        case .unsupportedFieldLength: "an element with a length that is too large or badly written"
+        default: "not ASN.1"
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import MIME
+import Testing
+
+@Suite struct EntityStartTests {
+    private static let pieces: [[UInt8]] =
+        ["From ", "From", ">From ", ">", " ", ":", "\r", "\n", "a", "\u{FEFF}"].map(\.bytes) + [[0x80]]
+
+    @Test(arguments: pieces)
+    func `it says of every combination what the header says`(first: [UInt8]) throws {
+        for second in Self.pieces {
+            for third in Self.pieces {
+                for fourth in Self.pieces {
+                    for head in [first, first + second, first + second + third, first + second + third + fourth] {
+                        let hasFields = try !HeaderBlock(parsing: head).fields.isEmpty
+                        let isEntity = hasFields || head.starts(with: "\n".bytes) || head.starts(with: "\r\n".bytes)
+                        #expect(EntityStart.isThere(in: head) == isEntity, "\(head)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `nothing at all is an entity`() { #expect(EntityStart.isThere(in: [])) }
+
+    @Test func `a field that begins too far away does not count`() {
+        let line = "From x" + String(repeating: "x", count: EntityStart.reach - 8) + "\n"
+        #expect(EntityStart.isThere(in: (line.dropFirst(3) + "A:").bytes) == false)
+        #expect(EntityStart.isThere(in: (line.replacing("xxx", with: "", maxReplacements: 1) + "A:").bytes))
+        #expect(EntityStart.isThere(in: (line + "A:").bytes) == false)
+    }
+}
