@@ -2,7 +2,7 @@ import SwiftASN1
 
 extension ASN1ObjectIdentifier {
     /// The name that reports show, or the dotted number of anything without one.
-    var displayName: String { Self.names[self] ?? "\(self)" }
+    var displayName: String { Self.names[self] ?? LatticeScheme(oid: self)?.reportName ?? "\(self)" }
 
     /// Names of what is told apart in reports but has no row in a table of its own.
     private static let names: [ASN1ObjectIdentifier: String] = contentTypes.merging(attributes) { first, _ in first }
@@ -45,9 +45,6 @@ extension ASN1ObjectIdentifier {
         [1, 2, 840, 113549, 1, 9, 16, 3, 20]: "ecdh-hkdf-sha384",
         [1, 2, 840, 113549, 1, 9, 16, 3, 21]: "ecdh-hkdf-sha512",
         Key.x25519: "x25519", Key.ed25519: "ed25519", [1, 3, 101, 113]: "ed448",
-        [2, 16, 840, 1, 101, 3, 4, 3, 17]: "ml-dsa-44", [2, 16, 840, 1, 101, 3, 4, 3, 18]: "ml-dsa-65",
-        [2, 16, 840, 1, 101, 3, 4, 3, 19]: "ml-dsa-87", [2, 16, 840, 1, 101, 3, 4, 4, 1]: "ml-kem-512",
-        [2, 16, 840, 1, 101, 3, 4, 4, 2]: "ml-kem-768", [2, 16, 840, 1, 101, 3, 4, 4, 3]: "ml-kem-1024",
         [1, 3, 14, 3, 2, 7]: "des-cbc",
         [1, 2, 840, 113549, 3, 4]: "rc4", [1, 2, 840, 113533, 7, 66, 10]: "cast5-cbc",
         [2, 16, 840, 1, 101, 3, 4, 1, 5]: "aes-128-wrap", [2, 16, 840, 1, 101, 3, 4, 1, 25]: "aes-192-wrap",

@@ -43,8 +43,11 @@ public struct SMIMECapability: Hashable, Sendable {
                 }
             }
         }
+        // RFC 9936 §2.4
+        let encapsulations = LatticeScheme.all.filter { $0.use == .keyEncapsulation && $0.isOffered }
         let all =
-            ciphers.map { AlgorithmIdentifier($0.oid) } + oaep + agreements + [AlgorithmIdentifier(CompressedData.zlib)]
+            ciphers.map { AlgorithmIdentifier($0.oid) } + oaep + agreements
+            + encapsulations.map { AlgorithmIdentifier($0.oid) } + [AlgorithmIdentifier(CompressedData.zlib)]
         return all.map(SMIMECapability.init)
     }()
 

@@ -3,13 +3,14 @@ import SwiftASN1
 
 /// A signature algorithm as a SignerInfo names it: the scheme, and the digest where the algorithm fixes one.
 ///
-/// RFC 3370 §3, RFC 4056, RFC 5754 §3, RFC 8419
+/// RFC 3370 §3, RFC 4056, RFC 5754 §3, RFC 8419, RFC 9882
 package struct SignatureAlgorithm: Sendable {
     /// How the signature value is made of a digest.
     enum Scheme: Sendable, Equatable {
         case dsa
         case ecdsa
         case ed25519
+        case lattice(LatticeScheme)
         case rsaPKCS1
         case rsaPSS(saltLength: Int, mgf: DigestAlgorithm)
 
@@ -19,24 +20,31 @@ package struct SignatureAlgorithm: Sendable {
             case (.dsa, .dsa), (.ecdsa, .ellipticCurve), (.ed25519, .ed25519), (.rsaPKCS1, .rsa), (.rsaPSS, .rsa),
                 (.rsaPSS, .rsaPSS):
                 true
+            case (.lattice(let scheme), .lattice(let other)): scheme == other
             default: false
             }
         }
 
         /// Whether the scheme hashes the message itself, and so must have all of it in one piece.
-        var takesMessage: Bool { self == .ed25519 }
+        var takesMessage: Bool {
+            switch self {
+            case .ed25519, .lattice: true
+            case .dsa, .ecdsa, .rsaPKCS1, .rsaPSS: false
+            }
+        }
     }
 
     let scheme: Scheme
     /// The digest that the algorithm fixes; nil where digestAlgorithm alone says it.
     let digest: DigestAlgorithm?
 
-    /// The name in reports: `rsa-pkcs1`, `rsa-pss`, `ecdsa`, `ed25519`, `dsa`.
+    /// The name in reports: `rsa-pkcs1`, `rsa-pss`, `ecdsa`, `ed25519`, `dsa`, `ml-dsa-65`.
     package var name: String {
         switch scheme {
         case .dsa: "dsa"
         case .ecdsa: "ecdsa"
         case .ed25519: "ed25519"
+        case .lattice(let scheme): scheme.reportName
         case .rsaPKCS1: "rsa-pkcs1"
         case .rsaPSS: "rsa-pss"
         }
@@ -76,6 +84,9 @@ package struct SignatureAlgorithm: Sendable {
         } else if let row = Self.rows.first(where: { $0.oid == identifier.algorithm }) {
             scheme = row.scheme
             digest = row.digest
+        } else if let row = LatticeScheme(oid: identifier.algorithm), row.use == .signature, row.isOffered {
+            scheme = .lattice(row)
+            digest = nil
         } else {
             throw CMSError.unsupported("signature algorithm \(identifier.displayName)")
         }
@@ -105,6 +116,9 @@ package struct SignatureAlgorithm: Sendable {
         case .ed25519:
             let identifier = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.ed25519)
             return (try Self(identifier), identifier)
+        case .lattice(let scheme):
+            let identifier = AlgorithmIdentifier(scheme.oid)
+            return (try Self(identifier), identifier)
         default: break
         }
         throw CMSError.unsupported("signing with \(certificate.publicKeyAlgorithm) and \(digest.rawValue)")
@@ -122,6 +136,7 @@ extension Certificate {
         switch publicKeyAlgorithm {
         case .ed25519: [.sha512]
         case .rsa, .ellipticCurve: [.sha256, .sha384, .sha512]
+        case .lattice(let scheme): scheme.isOffered ? scheme.digests : []
         case .rsaPSS:
             (try? PSSParameters.restriction(publicKeyInfo)).map {
                 $0.map { [$0.digest] } ?? [.sha256, .sha384, .sha512]

@@ -111,6 +111,9 @@ extension Certificate {
         switch publicKeyAlgorithm {
         case .rsa: keyUsage?.contains(.keyEncipherment) ?? true
         case .ellipticCurve, .x25519: keyUsage?.contains(.keyAgreement) ?? true
+        // RFC 9935 §5
+        case .lattice(let scheme):
+            scheme.use == .keyEncapsulation && scheme.isOffered && keyUsage?.contains(.keyEncipherment) ?? true
         case .dsa, .ed25519, .other, .rsaPSS: false
         }
     }

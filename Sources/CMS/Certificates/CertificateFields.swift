@@ -44,7 +44,8 @@ struct CertificateFields {
 /// The names of the algorithms that certificates are signed with.
 enum CertificateSignature {
     static func name(_ identifier: AlgorithmIdentifier) -> String {
-        names.first { $0.oid == identifier.algorithm }?.name ?? "\(identifier.algorithm)"
+        names.first { $0.oid == identifier.algorithm }?.name ?? LatticeScheme(oid: identifier.algorithm)?.reportName
+            ?? "\(identifier.algorithm)"
     }
 
     private static let names: [(oid: ASN1ObjectIdentifier, name: String)] = [

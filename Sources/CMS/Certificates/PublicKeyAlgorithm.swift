@@ -7,6 +7,8 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
     case ed25519
     /// The curve by its usual name, as `P-256`, or its dotted OID.
     case ellipticCurve(String)
+    /// ML-DSA or ML-KEM, which not every libcrypto has.
+    case lattice(LatticeScheme)
     /// The dotted OID of any other algorithm.
     case other(String)
     /// The length of the modulus in bits.
@@ -27,7 +29,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         case ASN1ObjectIdentifier.Key.dsa: self = .dsa
         case ASN1ObjectIdentifier.Key.x25519: self = .x25519
         case ASN1ObjectIdentifier.Key.ed25519: self = .ed25519
-        default: self = .other("\(identifier.algorithm)")
+        default: self = LatticeScheme(oid: identifier.algorithm).map(Self.lattice) ?? .other("\(identifier.algorithm)")
         }
     }
 
@@ -35,6 +37,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
     public var canSign: Bool {
         switch self {
         case .rsa, .rsaPSS, .ellipticCurve, .ed25519: true
+        case .lattice(let scheme): scheme.use == .signature && scheme.isOffered
         case .dsa, .other, .x25519: false
         }
     }
@@ -90,6 +93,7 @@ extension PublicKeyAlgorithm: CustomStringConvertible {
         case .dsa: "DSA"
         case .ed25519: "Ed25519"
         case .ellipticCurve(let name): "EC \(name)"
+        case .lattice(let scheme): scheme.name
         case .other(let oid): oid
         case .rsa(let bits): "RSA \(bits)"
         case .rsaPSS(let bits): "RSA-PSS \(bits)"

@@ -23,6 +23,9 @@ extension RecipientInfo {
         case .agreement(let scheme, let wrap, let point, let material):
             let unwrapped = try? agreed(key, scheme, wrap, point, material)
             return ContentKey(bytes: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
+        case .encapsulation(let encapsulation):
+            let unwrapped = try? encapsulated(key, encapsulation)
+            return ContentKey(bytes: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
         }
     }
 
@@ -75,5 +78,13 @@ extension RecipientInfo {
         let secret = try key.handle.agree(withEncodedPoint: point)
         let wrappingKey = try scheme.keyEncryptionKey(from: secret, wrap: wrap, userKeyingMaterial: material)
         return try wrap.unwrap(encryptedKey, under: wrappingKey)
+    }
+
+    /// A ciphertext that was changed gives another secret and no error (FIPS 203 §6.3): the wrap then does not fit.
+    private func encapsulated(_ key: PrivateKey, _ encapsulation: KeyEncapsulation) throws -> SecretBytes {
+        guard key.algorithm == .lattice(encapsulation.scheme) else { throw CMSError.noKeyPair }
+        let secret = try key.handle.decapsulate(encapsulation.ciphertext)
+        let wrappingKey = try encapsulation.keyEncryptionKey(from: secret)
+        return try encapsulation.wrap.unwrap(encryptedKey, under: wrappingKey)
     }
 }

@@ -54,10 +54,11 @@ public struct EnvelopedDataWriter {
         try sink.write(frame.suffix.dropLast(tag.count) + tag)
     }
 
-    /// The version of EnvelopedData (RFC 5652 §6.1): 3 with a password, 2 once another RecipientInfo is not version 0.
+    /// The version of EnvelopedData (RFC 5652 §6.1): 3 with a password or OtherRecipientInfo, 2 once another RecipientInfo
+    /// is not version 0.
     private static func version(_ recipients: [Recipient], _ secrets: [SharedSecret]) -> Int {
         let hasPassword = secrets.contains { if case .password = $0.kind { true } else { false } }
-        guard !hasPassword else { return 3 }
+        guard !hasPassword, !recipients.contains(where: \.isOther) else { return 3 }
         let isPlain = recipients.allSatisfy { recipient in
             if case .rsa = recipient.certificate.publicKeyAlgorithm { return !recipient.isNamedByKeyIdentifier }
             return false

@@ -56,6 +56,9 @@ public struct Recipient: Sendable {
         case .ellipticCurve, .x25519:
             guard let scheme = KeyAgreementScheme(writingFor: certificate.publicKeyAlgorithm) else { break }
             return try keyAgreement(key, scheme)
+        case .lattice(let scheme):
+            guard scheme.use == .keyEncapsulation, scheme.isOffered else { break }
+            return try keyEncapsulation(key, scheme)
         default: break
         }
         throw CMSError.unsupported("encryption to \(certificate.publicKeyAlgorithm)")
@@ -120,6 +123,27 @@ public struct Recipient: Sendable {
             }
         }
     }
+
+    /// KEMRecipientInfo (RFC 9629 §3, RFC 9936 §2.1).
+    private func keyEncapsulation(_ key: SecretBytes, _ scheme: LatticeScheme) throws -> [UInt8] {
+        let (ciphertext, secret) = try certificate.publicKey().encapsulate()
+        let encapsulation = try KeyEncapsulation(writing: scheme, ciphertext: ciphertext, forKeyOf: key.count)
+        let encrypted = try encapsulation.wrap.wrap(key, under: encapsulation.keyEncryptionKey(from: secret))
+        return try der { coder in
+            try coder.appendConstructedNode(identifier: .context(4)) { coder in
+                try coder.serialize(KeyEncapsulation.type)
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.serialize(0)
+                    identifier.serialize(into: &coder)
+                    try encapsulation.serialize(into: &coder)
+                    try coder.serialize(ASN1OctetString(contentBytes: encrypted[...]))
+                }
+            }
+        }
+    }
+
+    /// Whether the RecipientInfo is OtherRecipientInfo.
+    var isOther: Bool { if case .lattice = certificate.publicKeyAlgorithm { true } else { false } }
 
     /// `KeyAgreeRecipientIdentifier`, where a key identifier stands in a sequence of its own.
     private func serializeAgreementIdentifier(into coder: inout DER.Serializer) throws {

@@ -8,6 +8,7 @@ public struct RecipientInfo: Sendable {
     /// The kinds of RecipientInfo.
     public enum Kind: String, Sendable {
         case keyAgreement = "key-agreement"
+        case keyEncapsulation = "key-encapsulation"
         case keyEncryptionKey = "key-encryption-key"
         case keyTransport = "key-transport"
         case other
@@ -22,6 +23,7 @@ public struct RecipientInfo: Sendable {
         /// Under a key that both sides have, and its name (RFC 5652 §6.2.3).
         case secretKey(KeyWrap, identifier: [UInt8])
         case agreement(KeyAgreementScheme, KeyWrap, point: [UInt8], userKeyingMaterial: [UInt8]?)
+        case encapsulation(KeyEncapsulation)
         /// A kind or algorithm that we cannot open; the payload names it.
         case unsupported(String)
     }
@@ -40,6 +42,7 @@ public struct RecipientInfo: Sendable {
         case .transport(.oaep(let digest, let mgf, _)): "\(digest.rawValue), mgf1 with \(mgf.rawValue)"
         case .agreement(let scheme, let wrap, _, _):
             "\(scheme.derivationName), \(wrap.identifier.algorithm.displayName)"
+        case .encapsulation(let encapsulation): encapsulation.detail
         case .password(let derivation, let wrap): "\(derivation.name), \(wrap.cipher.name)"
         case .secretKey(_, let identifier): "key \(identifier.hexadecimal)"
         case .transport, .unsupported: nil
@@ -63,17 +66,6 @@ public struct RecipientInfo: Sendable {
             return nil
         }
         return (try? AlgorithmIdentifier(berEncoded: field))?.displayName
-    }
-
-    /// What OtherRecipientInfo says it is; KEMRecipientInfo (RFC 9629 §3) names a certificate and a mechanism.
-    private static func other(_ node: ASN1Node) -> RecipientInfo {
-        guard node.identifier == .context(4), let fields = try? node.children(), fields.count == 2,
-            let type = try? fields[0].objectIdentifier()
-        else { return named(.other, nil) }
-        guard type == [1, 2, 840, 113549, 1, 9, 16, 13, 3], let kem = try? fields[1].children(), kem.count > 2,
-            let mechanism = try? AlgorithmIdentifier(berEncoded: kem[2])
-        else { return named(.other, type.displayName) }
-        return named(.other, mechanism.displayName, try? EntityIdentifier(berEncoded: kem[1]))
     }
 
     static func named(_ kind: Kind, _ algorithm: String?, _ identifier: EntityIdentifier? = nil) -> Self {

@@ -82,7 +82,7 @@ extension Handle<EVP_PKEY> {
             try check(EVP_PKEY_CTX_set_signature_md(context, digest), "EVP_PKEY_CTX_set_signature_md")
         }
         switch scheme {
-        case .dsa, .ecdsa, .ed25519: break
+        case .dsa, .ecdsa, .ed25519, .lattice: break
         case .rsaPKCS1:
             try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
         case .rsaPSS(let saltLength, let mgf):
@@ -157,6 +157,42 @@ extension Handle<EVP_PKEY> {
             return try SecretBytes(count: count) { buffer throws(OpenSSLError) in
                 let target = buffer.bindMemory(to: UInt8.self).baseAddress
                 try check(EVP_PKEY_derive(context, target, &count), "EVP_PKEY_derive")
+            }
+        }
+    }
+
+    /// A fresh secret, and the ciphertext that tells it to the owner of this key.
+    ///
+    /// libcrypto: `EVP_PKEY_encapsulate`
+    func encapsulate() throws(OpenSSLError) -> (ciphertext: [UInt8], secret: SecretBytes) {
+        try context().withPointer { context throws(OpenSSLError) in
+            try check(EVP_PKEY_encapsulate_init(context, nil), "EVP_PKEY_encapsulate_init")
+            var (count, secretCount) = (0, 0)
+            try check(EVP_PKEY_encapsulate(context, nil, &count, nil, &secretCount), "EVP_PKEY_encapsulate")
+            var ciphertext = [UInt8](repeating: 0, count: count)
+            let secret = try SecretBytes(count: secretCount) { buffer throws(OpenSSLError) in
+                let target = buffer.bindMemory(to: UInt8.self).baseAddress
+                let result = EVP_PKEY_encapsulate(context, &ciphertext, &count, target, &secretCount)
+                try check(result, "EVP_PKEY_encapsulate")
+            }
+            return (ciphertext, secret)
+        }
+    }
+
+    /// The secret that `ciphertext` tells the owner of this private key.
+    ///
+    /// libcrypto: `EVP_PKEY_decapsulate`
+    func decapsulate(_ ciphertext: [UInt8]) throws(OpenSSLError) -> SecretBytes {
+        defer { smime_wipe_stack() }
+        return try context().withPointer { context throws(OpenSSLError) in
+            try check(EVP_PKEY_decapsulate_init(context, nil), "EVP_PKEY_decapsulate_init")
+            var count = 0
+            let result = EVP_PKEY_decapsulate(context, nil, &count, ciphertext, ciphertext.count)
+            try check(result, "EVP_PKEY_decapsulate")
+            return try SecretBytes(count: count) { buffer throws(OpenSSLError) in
+                let target = buffer.bindMemory(to: UInt8.self).baseAddress
+                let result = EVP_PKEY_decapsulate(context, target, &count, ciphertext, ciphertext.count)
+                try check(result, "EVP_PKEY_decapsulate")
             }
         }
     }

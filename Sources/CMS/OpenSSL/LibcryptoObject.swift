@@ -23,6 +23,9 @@ package enum EVP_KDF: LibcryptoObject {
 package enum EVP_KDF_CTX: LibcryptoObject {
     package static func free(_ pointer: OpaquePointer) { EVP_KDF_CTX_free(pointer) }
 }
+package enum EVP_KEM: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { EVP_KEM_free(pointer) }
+}
 package enum EVP_MD: LibcryptoObject {
     package static func free(_ pointer: OpaquePointer) { EVP_MD_free(pointer) }
 }
@@ -34,6 +37,9 @@ package enum EVP_PKEY: LibcryptoObject {
 }
 package enum EVP_PKEY_CTX: LibcryptoObject {
     package static func free(_ pointer: OpaquePointer) { EVP_PKEY_CTX_free(pointer) }
+}
+package enum EVP_SIGNATURE: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { EVP_SIGNATURE_free(pointer) }
 }
 package enum OCSP_BASICRESP: LibcryptoObject {
     package static func free(_ pointer: OpaquePointer) { OCSP_BASICRESP_free(pointer) }

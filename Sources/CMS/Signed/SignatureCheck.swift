@@ -71,12 +71,13 @@ extension SignedData {
     private func attributeProblems(_ signer: SignerInfo) -> [Problem] {
         var problems: [Problem] = []
         switch signer.digest {
+        case _ where signer.ignoresDigest: break
         case nil: problems.append(Problem(.algorithmUnsupported, "the signer's digest is not supported"))
         case .md5: problems.append(Problem(.digestMD5, "MD5 is broken: anybody can have made this signature"))
         case .sha1: problems.append(Problem(.digestSHA1, "SHA-1 is no longer safe"))
         default: break
         }
-        if let digest = signer.digest, !digestAlgorithms.contains(digest) {
+        if let digest = signer.digest, !signer.ignoresDigest, !digestAlgorithms.contains(digest) {
             problems.append(Problem(.digestNotAnnounced, "the signer's digest is not announced"))
         }
         if let fixed = (try? SignatureAlgorithm(signer.signatureAlgorithm))?.digest, fixed != signer.digest {
@@ -150,15 +151,20 @@ extension SignedData {
 private struct SignatureAttempt {
     private let signature: [UInt8]
     private let algorithm: SignatureAlgorithm
-    private let digest: DigestAlgorithm
+    /// Nil where the scheme ignores it.
+    private let digest: DigestAlgorithm?
     /// The digests, or the messages themselves, that it may be over.
     private let values: [[UInt8]]
 
     init(_ signer: SignerInfo, of data: SignedData) throws {
-        guard let digest = signer.digest else { throw CMSError.unsupported("the signer's digest") }
-        self.digest = digest
         signature = signer.signature
         algorithm = try reporting(.cms) { try SignatureAlgorithm(signer.signatureAlgorithm) }
+        digest = signer.ignoresDigest ? nil : signer.digest
+        guard let digest else {
+            guard signer.ignoresDigest else { throw CMSError.unsupported("the signer's digest") }
+            values = try reporting(.cms) { try data.signedMessages(signer) }
+            return
+        }
         let takesMessage = algorithm.scheme.takesMessage
         values = try reporting(.cms) {
             try takesMessage ? data.signedMessages(signer) : data.signedDigests(signer, digest)
@@ -172,6 +178,7 @@ private struct SignatureAttempt {
         else { return false }
         let key = try reporting(.certificate) { try certificate.publicKey() }
         guard !algorithm.scheme.takesMessage else { return values.contains { key.verify(signature, message: $0) } }
+        guard let digest else { return false }
         return values.contains { key.verify(signature, of: $0, digest: digest, scheme: algorithm.scheme) }
     }
 }

@@ -66,6 +66,13 @@ public struct SignerInfo: Sendable {
         signedAttributesEncoding == nil && (try? SignatureAlgorithm(signatureAlgorithm).scheme.takesMessage) == true
     }
 
+    /// Whether digestAlgorithm has no meaning: ML-DSA hashes the whole content itself (RFC 9882 §3.3).
+    var ignoresDigest: Bool {
+        guard signsWholeContent, let scheme = try? SignatureAlgorithm(signatureAlgorithm).scheme else { return false }
+        if case .lattice = scheme { return true }
+        return false
+    }
+
     /// The names or numbers of the attributes under the signature, for reports.
     public var signedAttributeTypes: [String] { signedAttributes.map(\.type.displayName) }
 
