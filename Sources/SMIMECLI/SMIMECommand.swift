@@ -4,8 +4,12 @@ import Foundation
 
 /// The command `smime`.
 struct SMIMECommand: AsyncParsableCommand {
+    /// Verbs that know it, as those do that programs call for every mail, are parsed without looking for what only the whole
+    /// command has: the scripts of shells for completion.
+    static let name = "smime"
+
     static let configuration = CommandConfiguration(
-        commandName: "smime",
+        commandName: name,
         abstract: "Sign, encrypt, decrypt, and verify S/MIME mail.",
         discussion: """
             Start with your certificate and key, then use them:
@@ -36,7 +40,7 @@ struct SMIMECommand: AsyncParsableCommand {
     /// Runs what the command line says, and ends the process.
     static func execute() async -> Never {
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try parsed(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -46,6 +50,20 @@ struct SMIMECommand: AsyncParsableCommand {
         } catch {
             Foundation.exit(report(error).rawValue)
         }
+    }
+
+    /// The command that `words` say.
+    ///
+    /// The verb alone is parsed in half the time that it takes together with what stands around it. Whatever is not in
+    /// order, and a wish for help is part of that, is for the whole command to say.
+    private static func parsed(_ words: [String]) throws -> any ParsableCommand {
+        var called: (any ParsableCommand.Type)?
+        var (verbs, rest) = (verbs, words[...])
+        while let verb = verbs.first(where: { $0.configuration.commandName == rest.first }) {
+            (called, verbs, rest) = (verb, verb.configuration.subcommands, rest.dropFirst())
+        }
+        if verbs.isEmpty, let command = try? called?.parseAsRoot(Array(rest)) { return command }
+        return try parseAsRoot(words)
     }
 
     /// What was said on the command line; for the parser a value of nothing behind an equals sign is none.
