@@ -48,6 +48,8 @@ static inline STACK_OF(X509_CRL) *smime_sk_X509_CRL_new_null(void) { return sk_X
 static inline int smime_sk_X509_CRL_push(STACK_OF(X509_CRL) *stack, X509_CRL *crl) { return sk_X509_CRL_push(stack, crl); }
 static inline void smime_sk_X509_CRL_pop_free(STACK_OF(X509_CRL) *stack) { sk_X509_CRL_pop_free(stack, X509_CRL_free); }
 static inline long smime_BIO_get_mem_data(BIO *bio, const char **data) { return BIO_get_mem_data(bio, (char **)data); }
+static inline int smime_EVP_PKEY_KEYPAIR(void) { return EVP_PKEY_KEYPAIR; }
+static inline int smime_EVP_PKEY_PUBLIC_KEY(void) { return EVP_PKEY_PUBLIC_KEY; }
 static inline void smime_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); }
 static inline void smime_OPENSSL_clear_free(void *pointer, size_t count) { OPENSSL_clear_free(pointer, count); }
 
@@ -57,3 +59,11 @@ static inline const char *smime_OSSL_KDF_PARAM_INFO(void) { return OSSL_KDF_PARA
 static inline const char *smime_OSSL_KDF_PARAM_KEY(void) { return OSSL_KDF_PARAM_KEY; }
 static inline const char *smime_OSSL_KDF_PARAM_SALT(void) { return OSSL_KDF_PARAM_SALT; }
 static inline const char *smime_OSSL_KDF_PARAM_SECRET(void) { return OSSL_KDF_PARAM_SECRET; }
+static inline const char *smime_OSSL_PKEY_PARAM_RSA_N(void) { return OSSL_PKEY_PARAM_RSA_N; }
+static inline const char *smime_OSSL_PKEY_PARAM_RSA_E(void) { return OSSL_PKEY_PARAM_RSA_E; }
+static inline const char *smime_OSSL_PKEY_PARAM_RSA_D(void) { return OSSL_PKEY_PARAM_RSA_D; }
+static inline const char *smime_OSSL_PKEY_PARAM_RSA_FACTOR1(void) { return OSSL_PKEY_PARAM_RSA_FACTOR1; }
+static inline const char *smime_OSSL_PKEY_PARAM_RSA_FACTOR2(void) { return OSSL_PKEY_PARAM_RSA_FACTOR2; }
+static inline const char *smime_OSSL_PKEY_PARAM_RSA_EXPONENT1(void) { return OSSL_PKEY_PARAM_RSA_EXPONENT1; }
+static inline const char *smime_OSSL_PKEY_PARAM_RSA_EXPONENT2(void) { return OSSL_PKEY_PARAM_RSA_EXPONENT2; }
+static inline const char *smime_OSSL_PKEY_PARAM_RSA_COEFFICIENT1(void) { return OSSL_PKEY_PARAM_RSA_COEFFICIENT1; }

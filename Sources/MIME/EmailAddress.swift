@@ -98,7 +98,9 @@ private struct LocalPart {
 
     /// Composed and in lower case; a character that would become an ASCII one stays what it is, the Kelvin sign no k.
     private static func folded(_ text: String) -> String {
-        text.unicodeScalars.map { scalar in
+        // Nearly every address, and nothing in it needs the tables of Unicode.
+        guard !text.utf8.allSatisfy({ $0 < 128 }) else { return text.lowercased() }
+        return text.unicodeScalars.map { scalar in
             scalar.isASCII || !scalar.properties.lowercaseMapping.unicodeScalars.contains(where: \.isASCII)
                 ? scalar.properties.lowercaseMapping : String(scalar)
         }.joined().precomposedStringWithCanonicalMapping

@@ -49,6 +49,11 @@ private enum Piece: Sendable {
     /// Content of the source in another encoding.
     case encoded(Range<Int>, from: TransferEncoding, to: TransferEncoding)
 
+    /// Text of the source of which `census` was taken: what has canonical line ends already need not be looked through again.
+    static func text(_ range: Range<Int>, _ census: LineEndCensus) -> Piece {
+        census.bareLF == 0 ? .exact(range) : .lines(range)
+    }
+
     func write(from source: any ByteSource, to sink: any ByteSink) throws {
         switch self {
         case .literal(let bytes): try sink.write(bytes)
@@ -102,8 +107,9 @@ private struct Plan {
     /// Adds what stands between two parts, before the first or after the last: delimiters, and text nobody is shown
     /// (RFC 2046 §5.1.1), which is left out if it is not safe.
     private mutating func addGap(_ range: Range<Int>, instead delimiter: String) throws {
-        if try census(range).isTransportSafe {
-            pieces.append(.lines(range))
+        let census = try census(range)
+        if census.isTransportSafe {
+            pieces.append(.text(range, census))
         } else {
             needsEncoding = true
             pieces.append(.literal(Array(delimiter.utf8)))
@@ -113,10 +119,10 @@ private struct Plan {
     private mutating func addLeaf(_ entity: Entity, split: HeaderSplit?, isEmbedded: Bool) throws {
         let encoding = entity.transferEncoding
         let body = entity.bodyRange
-        let isSafe = try encoding != .binary && census(body).isTransportSafe
-        if isSafe {
+        let census = try encoding == .binary ? nil : census(body)
+        if let census, census.isTransportSafe {
             addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
-            pieces.append(.lines(body))
+            pieces.append(.text(body, census))
         } else if let target = try targetEncoding(of: entity) {
             addHeader(of: entity, split: split, newEncoding: target, addsVersion: isEmbedded)
             pieces.append(.encoded(body, from: encoding, to: target))

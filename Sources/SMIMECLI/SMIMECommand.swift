@@ -1,14 +1,15 @@
 import ArgumentParser
 import CMS
 import Foundation
-import MailFilter
-import Streams
 
 /// The command `smime`.
-@main
 struct SMIMECommand: AsyncParsableCommand {
+    /// Verbs that know it, as those do that programs call for every mail, are parsed without looking for what only the whole
+    /// command has: the scripts of shells for completion.
+    static let name = "smime"
+
     static let configuration = CommandConfiguration(
-        commandName: "smime",
+        commandName: name,
         abstract: "Sign, encrypt, decrypt, and verify S/MIME mail.",
         discussion: """
             Start with your certificate and key, then use them:
@@ -36,37 +37,33 @@ struct SMIMECommand: AsyncParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
-    static func main() async {
-        // A reader that went away is a failed write, which has a status of its own, and not a silent death.
-        signal(SIGPIPE, SIG_IGN)
-        MemoryDumps.forbid()
-        Libcrypto.wipeFreedMemory()
-        if CommandLine.arguments == [HandOverProcess.name] {
-            Foundation.exit(await HandOverProcess.main { Failure($0).message })
-        }
-        // Swift reads the arguments from /proc. Without them we would print our help, and end with a success that loses mail.
-        guard CommandLine.argc > 0 else {
-            Console.error("cannot read the command line")
-            Console.hint("mount /proc where this runs")
-            Foundation.exit(ExitStatus.tryAgain.rawValue)
-        }
-        // The runtime ends the process by a signal if it cannot open what it needs for its threads.
-        guard hasDescriptors(4) else {
-            Console.error("too few file descriptors")
-            Console.hint("raise the limit: ulimit -n 64")
-            Foundation.exit(ExitStatus.tryAgain.rawValue)
-        }
-        if isFilter { FilterStatus.catchSignals() }
+    /// Runs what the command line says, and ends the process.
+    static func execute() async -> Never {
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try parsed(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
+            Foundation.exit(ExitStatus.success.rawValue)
         } catch {
             Foundation.exit(report(error).rawValue)
         }
+    }
+
+    /// The command that `words` say.
+    ///
+    /// The verb alone is parsed in half the time that it takes together with what stands around it. Whatever is not in
+    /// order, and a wish for help is part of that, is for the whole command to say.
+    private static func parsed(_ words: [String]) throws -> any ParsableCommand {
+        var called: (any ParsableCommand.Type)?
+        var (verbs, rest) = (verbs, words[...])
+        while let verb = verbs.first(where: { $0.configuration.commandName == rest.first }) {
+            (called, verbs, rest) = (verb, verb.configuration.subcommands, rest.dropFirst())
+        }
+        if verbs.isEmpty, let command = try? called?.parseAsRoot(Array(rest)) { return command }
+        return try parseAsRoot(words)
     }
 
     /// What was said on the command line; for the parser a value of nothing behind an equals sign is none.
@@ -74,14 +71,6 @@ struct SMIMECommand: AsyncParsableCommand {
         let words = CommandLine.arguments.dropFirst()
         let options = words.prefix { $0 != "--" }
         return options.flatMap { $0 == "--sender=" ? ["--sender", ""] : [$0] } + words.dropFirst(options.count)
-    }
-
-    /// Whether so many files more can be opened.
-    private static func hasDescriptors(_ count: Int) -> Bool {
-        let probes = (0..<count).map { _ in dup(STDERR_FILENO) }.filter { $0 >= 0 }
-        for probe in probes { close(probe) }
-        // Without a standard error there is nothing to duplicate, and it is too late to say so.
-        return probes.count == count || errno != EMFILE
     }
 
     /// Says what went wrong, or what was asked for, and returns the status to end with.
@@ -107,7 +96,7 @@ struct SMIMECommand: AsyncParsableCommand {
         return failure.status
     }
 
-    private static let isFilter = FilterStatus.isFilter(Array(CommandLine.arguments.dropFirst()))
+    static let isFilter = FilterStatus.isFilter(Array(CommandLine.arguments.dropFirst()))
 
     /// What to say of a first argument that is neither a verb nor an option.
     private static var unknownVerb: Failure? {

@@ -49,22 +49,27 @@ public final class Base64Decoder: ByteReader {
         return written
     }
 
-    /// Decodes whole quanta while nothing but the alphabet is met; returns how many bytes were written.
+    /// Decodes whole quanta while nothing but the alphabet and line ends between quanta are met; returns how many bytes
+    /// were written.
     private func decodeQuanta(into buffer: UnsafeMutableRawBufferPointer, from start: Int) -> Int {
         guard let source = input.bytes.baseAddress, let target = buffer.baseAddress else { return 0 }
         return Base64Alphabet.quanta.withUnsafeBufferPointer { table in
             guard let table = table.baseAddress else { return 0 }
             var (from, to) = (unread.lowerBound, start)
-            let (lastFrom, lastTo) = (unread.upperBound - 4, buffer.count - 3)
+            // Three bytes are stored as four; the fourth is the next quantum's.
+            let (lastFrom, lastTo) = (unread.upperBound - 4, buffer.count - 4)
             while from <= lastFrom, to <= lastTo {
                 let bytes = UInt32(littleEndian: source.loadUnaligned(fromByteOffset: from, as: UInt32.self))
                 let value =
                     table[Int(bytes & 0xFF)] | table[256 + Int(bytes >> 8 & 0xFF)]
                     | table[512 + Int(bytes >> 16 & 0xFF)] | table[768 + Int(bytes >> 24)]
-                guard value < 1 << 31 else { break }
-                target.storeBytes(of: UInt8(truncatingIfNeeded: value >> 16), toByteOffset: to, as: UInt8.self)
-                target.storeBytes(of: UInt8(truncatingIfNeeded: value >> 8), toByteOffset: to + 1, as: UInt8.self)
-                target.storeBytes(of: UInt8(truncatingIfNeeded: value), toByteOffset: to + 2, as: UInt8.self)
+                guard value < 1 << 31 else {
+                    let lineEnd = bytes & 0xFFFF == 0x0A0D ? 2 : bytes & 0xFF == 0x0A ? 1 : 0
+                    guard lineEnd > 0 else { break }
+                    from += lineEnd
+                    continue
+                }
+                target.storeBytes(of: (value << 8).bigEndian, toByteOffset: to, as: UInt32.self)
                 (from, to) = (from + 4, to + 3)
             }
             unread = from..<unread.upperBound

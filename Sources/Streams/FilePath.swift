@@ -4,9 +4,12 @@ enum FilePath {
     ///
     /// Foundation's `deletingLastPathComponent` ends the process for a path of one character (swift-foundation of Swift 6.3).
     static func folder(of path: String) -> String {
-        let whole = path.utf8.reversed().drop { $0 == UInt8(ascii: "/") }
-        let above = whole.drop { $0 != UInt8(ascii: "/") }.drop { $0 == UInt8(ascii: "/") }
-        guard above.isEmpty else { return String(decoding: above.reversed(), as: UTF8.self) }
-        return path.utf8.first == UInt8(ascii: "/") ? "/" : "."
+        let slash = UInt8(ascii: "/")
+        var above = Array(path.utf8)
+        while above.last == slash { above.removeLast() }
+        while let last = above.last, last != slash { above.removeLast() }
+        while above.last == slash { above.removeLast() }
+        guard above.isEmpty else { return String(decoding: above, as: UTF8.self) }
+        return path.utf8.first == slash ? "/" : "."
     }
 }

@@ -17,9 +17,6 @@ public final class SpooledFile: Sendable {
         try sink.flush()
     }
 
-    /// Takes over an open file.
-    public init(adopting descriptor: Int32) { self.descriptor = descriptor }
-
     deinit { close(descriptor) }
 
     /// Everything in the file; whoever reads the descriptor itself begins at the first byte, too.
@@ -30,10 +27,5 @@ public final class SpooledFile: Sendable {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw StreamError.readFailed(code: errno) }
         return try FileSource(adopting: copy, from: 0)
-    }
-
-    /// Lets programs that are started inherit the descriptor, or not.
-    public func setInherited(_ isInherited: Bool) {
-        _ = fcntl(descriptor, F_SETFD, isInherited ? 0 : FD_CLOEXEC)
     }
 }

@@ -4,7 +4,10 @@ extension Certificate {
     /// The public key as libcrypto's object, made afresh.
     ///
     /// libcrypto: `d2i_PUBKEY_ex`
-    package func publicKey() throws(OpenSSLError) -> Handle<EVP_PKEY> { try Handle(publicKeyInfo: publicKeyInfo) }
+    package func publicKey() throws(OpenSSLError) -> Handle<EVP_PKEY> {
+        if let key = RSAKey(publicKeyInfo: publicKeyInfo) { return key.handle }
+        return try Handle(publicKeyInfo: publicKeyInfo)
+    }
 
     /// The certificate as libcrypto's object, made afresh.
     ///

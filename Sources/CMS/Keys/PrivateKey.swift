@@ -10,11 +10,16 @@ public struct PrivateKey: Sendable {
 
     /// Takes a key that libcrypto already holds.
     init(_ handle: Handle<EVP_PKEY>) throws(CMSError) {
-        do throws(OpenSSLError) { publicKeyInfo = try handle.publicKeyInfo() } catch {
+        let info: [UInt8]
+        do throws(OpenSSLError) { info = try handle.publicKeyInfo() } catch {
             throw .unsupported("private key without a public half: \(error)")
         }
+        try self.init(handle, publicKeyInfo: info)
+    }
+
+    private init(_ handle: Handle<EVP_PKEY>, publicKeyInfo info: [UInt8]) throws(CMSError) {
         self.handle = handle
-        let info = publicKeyInfo
+        publicKeyInfo = info
         algorithm = try parsing(.privateKey) { try PublicKeyAlgorithm(publicKeyInfo: info) }
         // libcrypto's own bound for public keys; a greater private one only burns time.
         switch algorithm {
@@ -31,6 +36,10 @@ public struct PrivateKey: Sendable {
         Libcrypto.start()
         var first = Self.firstVersion(pkcs8)
         defer { first?.wipe() }
+        if let key = RSAKey(pkcs8: first ?? pkcs8) {
+            try self.init(key.handle, publicKeyInfo: key.publicKeyInfo)
+            return
+        }
         let pointer = (first ?? pkcs8).withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
             return d2i_PKCS8_PRIV_KEY_INFO(nil, &start, bytes.count)

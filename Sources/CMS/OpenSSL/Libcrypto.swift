@@ -16,7 +16,9 @@ public enum Libcrypto {
     /// Every entry into libcrypto comes through here first: whoever reaches it unprepared loads openssl.cnf.
     package static func start() { _ = started }
 
-    private static let started: Bool = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG), nil) == 1
+    /// Nothing is tidied up at the end of the process, when the system takes all memory back.
+    private static let started: Bool =
+        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT), nil) == 1
 
     /// Has libcrypto overwrite all memory that it gives back, for the whole process: for a program to do first of all, before
     /// anybody has called libcrypto. Later it does nothing.

@@ -148,13 +148,13 @@ public struct SignedDataWriter {
 
     /// UTCTime to 2049, GeneralizedTime after (RFC 8551 §2.5.1).
     private static func signingTime(_ time: Date) -> [UInt8] {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: time)
-        let year = parts.year ?? 1970
-        let digits = [parts.month, parts.day, parts.hour, parts.minute, parts.second].map { part in
-            let part = part ?? 0
-            return part < 10 ? "0\(part)" : "\(part)"
+        // A Calendar takes longer than a signature.
+        var seconds = time_t(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        let year = 1900 + Int(parts.tm_year)
+        let digits = [parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec].map { part in
+            part < 10 ? "0\(part)" : "\(part)"
         }
         let isShort = (1950..<2050).contains(year)
         let text = (isShort ? String("\(year)".suffix(2)) : "\(year)") + digits.joined() + "Z"

@@ -33,6 +33,7 @@ struct PathFinder {
     private let date: Date
     private let anchors: Set<Fingerprint>
     private let systemAnchors: SystemAnchors?
+    private let parsed: ParsedCertificates
     /// Whatever is at hand, by its subject's canonical form.
     private let candidates: [[Set<DistinguishedName.CanonicalAttribute>]: [Certificate]]
 
@@ -47,8 +48,9 @@ struct PathFinder {
         let issuer: Fingerprint
     }
 
-    init(_ store: TrustStore, extra: [Certificate], at date: Date) {
+    init(_ store: TrustStore, extra: [Certificate], at date: Date, parsed: ParsedCertificates) {
         self.date = date
+        self.parsed = parsed
         anchors = Set(store.anchors.map(\.fingerprint))
         systemAnchors = store.systemAnchors
         var seen: Set<Fingerprint> = []
@@ -114,7 +116,7 @@ struct PathFinder {
         guard remaining > 0 else { return false }
         defer { ERR_clear_error() }
         let cost = issuer.verificationCost
-        let result = try? withPointers(certificate.x509().owned, issuer.x509().owned) { child, parent in
+        let result = try? withPointers(parsed.x509(certificate).owned, parsed.x509(issuer).owned) { child, parent in
             // An authority that may not sign certificates is followed nevertheless: that is what is to be reported.
             let match = X509_check_issued(parent, child)
             guard match == X509_V_OK || match == X509_V_ERR_KEYUSAGE_NO_CERTSIGN else { return false }

@@ -53,7 +53,8 @@ public struct TrustStore: Sendable {
         purpose: Purpose,
         at date: Date
     ) -> ChainVerdict {
-        var finder = PathFinder(self, extra: extra, at: date)
+        let parsed = ParsedCertificates()
+        var finder = PathFinder(self, extra: extra, at: date, parsed: parsed)
         let paths = finder.paths(from: certificate)
         let isPinned = pinned.contains(certificate.fingerprint)
         let inspection = PathInspection(
@@ -62,7 +63,8 @@ public struct TrustStore: Sendable {
             date: date,
             lists: certificateLists + terms.certificateLists + extraLists,
             responses: responses,
-            extra: extra
+            extra: extra,
+            parsed: parsed
         )
         let verdicts = paths.lazy.map { inspection.judge($0, isPinned: isPinned) }
         // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.

@@ -4,7 +4,7 @@ import GRDB
 /// Who has got a message from us already, so that a mail server's second attempt sends nothing twice.
 public actor HandOverJournal {
     /// One message in a mail server's queue.
-    public struct Entry: Hashable, Sendable, Codable {
+    public struct Entry: Hashable, Sendable {
         /// The mail server's name for it, which may be used again for another one.
         public let queueID: String
         /// The SHA-256 of the message as it came.

@@ -10,21 +10,17 @@ package struct ChildProgram {
     package var standardInput: Int32 = -1
     /// For standard error, too, unless that is given.
     package var standardOutput: Int32 = -1
-    /// Whether it lives on when we, and all that belongs to our session, are ended.
-    package var hasOwnSession = false
 
     package init(
         path: String,
         words: [String],
         standardInput: Int32 = -1,
-        standardOutput: Int32 = -1,
-        hasOwnSession: Bool = false
+        standardOutput: Int32 = -1
     ) {
         self.path = path
         self.words = words
         self.standardInput = standardInput
         self.standardOutput = standardOutput
-        self.hasOwnSession = hasOwnSession
     }
 
     /// How a program ended.
@@ -60,7 +56,7 @@ package struct ChildProgram {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        Self.resetSignals(&attributes, hasOwnSession)
+        Self.resetSignals(&attributes)
 
         var identifier = pid_t()
         let words = words.map { strdup($0) }
@@ -71,21 +67,17 @@ package struct ChildProgram {
     }
 
     /// What we do with signals is not for others to inherit.
-    private static func resetSignals(_ attributes: inout posix_spawnattr_t, _ hasOwnSession: Bool) {
+    private static func resetSignals(_ attributes: inout posix_spawnattr_t) {
         var defaults = sigset_t()
         sigemptyset(&defaults)
-        sigaddset(&defaults, SIGPIPE)
+        for number in [SIGPIPE] + endingSignals { sigaddset(&defaults, number) }
         posix_spawnattr_setsigdefault(&attributes, &defaults)
         var blocked = sigset_t()
         sigemptyset(&blocked)
         posix_spawnattr_setsigmask(&attributes, &blocked)
-        let flags = Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK)
-        posix_spawnattr_setflags(&attributes, hasOwnSession ? flags | newSession : flags)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
     }
 
-    #if os(Linux)
-    private static let newSession = Int16(0x80)  // POSIX_SPAWN_SETSID, which needs _GNU_SOURCE
-    #else
-    private static let newSession = Int16(POSIX_SPAWN_SETSID)
-    #endif
+    /// By which a process is asked to end.
+    static let endingSignals = [SIGHUP, SIGINT, SIGTERM]
 }

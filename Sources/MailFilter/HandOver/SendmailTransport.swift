@@ -4,7 +4,7 @@ public import Streams
 /// Hands messages to the sendmail program of whatever MTA there is: `sendmail -G -i -f SENDER -- RCPT…`.
 ///
 /// The program reads the message from a file and not from a pipe, so that our own end never makes half a message of it.
-public struct SendmailTransport: MailTransport, Codable {
+public struct SendmailTransport: MailTransport {
     /// Where Postfix, Exim and OpenSMTPD put it.
     public static let standardProgram = "/usr/sbin/sendmail"
     /// What it is told besides sender and recipients: the mail comes from a gateway (Postfix), and a lone dot does not

@@ -10,6 +10,7 @@ extension SMIMECommand {
     struct Decrypt: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "decrypt",
+            _superCommandName: SMIMECommand.name,
             abstract: "Decrypt mail, through all its layers.",
             discussion: """
                 The key is found by the recipients that the message names; old identities open old mail. Nothing is \

@@ -10,6 +10,7 @@ extension SMIMECommand {
     struct Encrypt: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "encrypt",
+            _superCommandName: SMIMECommand.name,
             abstract: "Encrypt mail.",
             discussion: """
                 Without --to the recipients are those of To and Cc. All of them can read it, or nothing is written. The \

@@ -10,6 +10,7 @@ extension SMIMECommand.FilterCommand {
     struct Incoming: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "incoming",
+            _superCommandName: SMIMECommand.name,
             abstract: "Verify mail on its way in, and learn from it.",
             discussion: """
                 The verdict goes into an Authentication-Results field (RFC 7281); those that others write in our name, and \

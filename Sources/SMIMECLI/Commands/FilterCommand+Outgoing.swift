@@ -11,6 +11,7 @@ extension SMIMECommand.FilterCommand {
     struct Outgoing: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "outgoing",
+            _superCommandName: SMIMECommand.name,
             abstract: "Sign and encrypt mail on its way out, as the policy says.",
             discussion: """
                 The message comes on standard input. What becomes of it is handed to sendmail, one message for all recipients \

@@ -10,6 +10,7 @@ extension SMIMECommand {
     struct Sign: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "sign",
+            _superCommandName: SMIMECommand.name,
             abstract: "Sign mail.",
             discussion: """
                 The message's From says who signs, unless you do. Content that transports would change is encoded \

@@ -10,6 +10,7 @@ extension SMIMECommand {
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
+            _superCommandName: SMIMECommand.name,
             abstract: "Check who signed a mail, and whether it is what was signed.",
             discussion: """
                 With several files --json prints one object with the report of each in `files`, in their order. \

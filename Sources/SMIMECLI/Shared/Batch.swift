@@ -14,7 +14,8 @@ struct Batch {
 
     init(_ paths: [String], _ output: OutputOptions? = nil) throws {
         self.paths = paths
-        jobs = output?.jobs ?? ProcessInfo.processInfo.activeProcessorCount
+        // Counting the processors opens several files.
+        jobs = paths.count == 1 ? 1 : output?.jobs ?? ProcessInfo.processInfo.activeProcessorCount
         if let folder = output?.outputDir {
             do {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

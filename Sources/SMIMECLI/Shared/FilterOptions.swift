@@ -131,13 +131,15 @@ struct FilterOptions: ParsableArguments {
         let transport = (sendmail ?? setting ?? .standard).transport
         let handOver = HandOver(from: sender.text, messages)
         do {
-            if let entry {
-                try HandOverProcess.run(handOver, through: transport, home: global.home, as: entry)
-            } else {
-                try await handOver.run(through: transport, rememberingIn: nil, as: nil, at: .now)
+            guard let entry else {
+                return try await handOver.run(through: transport, rememberingIn: nil, as: nil, at: .now)
             }
-        } catch let error as TransportError {
-            throw Failure(.tryAgain, "cannot hand over: \(error.reason)")
+            // Opened before anything is sent: a journal that cannot be written must not be found out afterwards.
+            let journal = try await Store.open(store.location, mode: .readWrite)
+            try HandOverProcess.leave()
+            try await handOver.run(through: transport, rememberingIn: journal, as: entry, at: .now)
+        } catch {
+            throw Failure(.tryAgain, "cannot hand over: \(Failure(error).message)")
         }
     }
 

@@ -14,6 +14,14 @@ enum FilterStatus {
         return rest.first == "filter"
     }
 
+    /// Whether `arguments`, without the program's name, may end with messages being handed over that a second attempt
+    /// must know of.
+    static func mayHandOver(_ arguments: [String]) -> Bool {
+        let options = arguments.prefix { $0 != "--" }
+        return isFilter(arguments) && options.contains { $0 == "--queue-id" || $0.hasPrefix("--queue-id=") }
+            && !options.contains("--stdout") && !options.contains("--dry-run")
+    }
+
     /// Makes every signal that would end the process end it as a failure that passes.
     static func catchSignals() {
         let deadly = [

@@ -1,0 +1,140 @@
+import COpenSSL
+import SwiftASN1
+
+/// RSA keys, handed to libcrypto number by number.
+///
+/// Its own readers go through all decoders of all providers for each key, which takes longer than to check a signature
+/// with it. What is not plainly such a key in DER is left to them.
+///
+/// RFC 8017 §A.1, EVP_PKEY-RSA(7)
+struct RSAKey {
+    let handle: Handle<EVP_PKEY>
+    /// The DER of the SubjectPublicKeyInfo.
+    let publicKeyInfo: [UInt8]
+
+    /// `AlgorithmIdentifier` of rsaEncryption, with its parameters.
+    private static let algorithm: [UInt8] = [
+        0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
+    ]
+    private static let zero: [UInt8] = [0x02, 0x01, 0x00]
+
+    /// The private key in a PKCS#8 PrivateKeyInfo of the first version; nil if it is no plain RSA key of two primes.
+    init?(pkcs8: [UInt8]) {
+        guard let fields = Self.elements(of: pkcs8, in: pkcs8.indices), (3...4).contains(fields.count),
+            pkcs8[fields[0]] == Self.zero[...], pkcs8[fields[1]] == Self.algorithm[...],
+            let key = Self.content(of: pkcs8, at: fields[2], identifier: 0x04),
+            let numbers = Self.elements(of: pkcs8, in: key), numbers.count == 9, pkcs8[numbers[0]] == Self.zero[...],
+            let handle = Self.handle(numbers.dropFirst(), of: pkcs8, isPrivate: true)
+        else { return nil }
+        self.handle = handle
+        let bits = DERFrame.sequence(pkcs8[numbers[1].lowerBound..<numbers[2].upperBound])
+        let wrapped = DERFrame.header(.bitString, isConstructed: false, length: bits.count + 1) + [0] + bits
+        publicKeyInfo = DERFrame.sequence(Self.algorithm + wrapped)
+    }
+
+    /// The public key in a SubjectPublicKeyInfo; nil if it is no plain RSA key.
+    init?(publicKeyInfo: [UInt8]) {
+        guard let fields = Self.elements(of: publicKeyInfo, in: publicKeyInfo.indices), fields.count == 2,
+            publicKeyInfo[fields[0]] == Self.algorithm[...],
+            let bits = Self.content(of: publicKeyInfo, at: fields[1], identifier: 0x03),
+            let unused = bits.first, publicKeyInfo[unused] == 0,
+            let numbers = Self.elements(of: publicKeyInfo, in: bits.dropFirst()), numbers.count == 2,
+            let handle = Self.handle(numbers[...], of: publicKeyInfo, isPrivate: false)
+        else { return nil }
+        self.handle = handle
+        self.publicKeyInfo = publicKeyInfo
+    }
+
+    /// Where the elements lie in the SEQUENCE that fills `range`; nil if it is none.
+    private static func elements(of bytes: [UInt8], in range: Range<Int>) -> [Range<Int>]? {
+        guard var content = content(of: bytes, at: range, identifier: 0x30) else { return nil }
+        var elements: [Range<Int>] = []
+        while !content.isEmpty {
+            guard elements.count < 10,
+                let header = try? ElementExtent.Header(bytes, at: content.lowerBound, limit: content.upperBound),
+                let end = header.end
+            else { return nil }
+            elements.append(content.lowerBound..<end)
+            content = end..<content.upperBound
+        }
+        return elements
+    }
+
+    /// Where the content of the element lies that fills `range`; nil if it is another one.
+    private static func content(of bytes: [UInt8], at range: Range<Int>, identifier: UInt8) -> Range<Int>? {
+        guard let header = try? ElementExtent.Header(bytes, at: range.lowerBound, limit: range.upperBound),
+            header.identifier == identifier, header.end == range.upperBound
+        else { return nil }
+        return header.content..<range.upperBound
+    }
+
+    /// The names of the numbers in the order of RSAPrivateKey, of which RSAPublicKey has the first two.
+    private static var names: [UnsafePointer<CChar>?] {
+        [
+            smime_OSSL_PKEY_PARAM_RSA_N(), smime_OSSL_PKEY_PARAM_RSA_E(), smime_OSSL_PKEY_PARAM_RSA_D(),
+            smime_OSSL_PKEY_PARAM_RSA_FACTOR1(), smime_OSSL_PKEY_PARAM_RSA_FACTOR2(),
+            smime_OSSL_PKEY_PARAM_RSA_EXPONENT1(), smime_OSSL_PKEY_PARAM_RSA_EXPONENT2(),
+            smime_OSSL_PKEY_PARAM_RSA_COEFFICIENT1(),
+        ]
+    }
+
+    /// libcrypto's object of the key; nil if an INTEGER is not positive, or not in its shortest form.
+    ///
+    /// libcrypto: `EVP_PKEY_fromdata`
+    private static func handle(_ integers: ArraySlice<Range<Int>>, of bytes: [UInt8], isPrivate: Bool)
+        -> Handle<EVP_PKEY>?
+    {
+        let numbers = integers.compactMap { magnitude(of: bytes, at: $0) }
+        guard numbers.count == integers.count else { return nil }
+        let storage = SecretBytes(count: numbers.reduce(0) { $0 + $1.count }) { buffer in
+            for (offset, index) in numbers.lazy.flatMap(inProcessorOrder).enumerated() { buffer[offset] = bytes[index] }
+        }
+        Libcrypto.start()
+        defer { ERR_clear_error() }
+        let key = storage.withBytes { buffer -> OpaquePointer? in
+            guard let start = UnsafeMutableRawPointer(mutating: buffer.baseAddress),
+                let context = Owned<EVP_PKEY_CTX>(adopting: EVP_PKEY_CTX_new_from_name(nil, "RSA", nil))
+            else { return nil }
+            var position = 0
+            var parameters = zip(names, numbers).map { name, number in
+                defer { position += number.count }
+                let target = (start + position).assumingMemoryBound(to: UInt8.self)
+                return OSSL_PARAM_construct_BN(name, target, number.count)
+            }
+            parameters.append(OSSL_PARAM_construct_end())
+            var key: OpaquePointer?
+            let selection = isPrivate ? smime_EVP_PKEY_KEYPAIR() : smime_EVP_PKEY_PUBLIC_KEY()
+            let isMade = context.withPointer {
+                EVP_PKEY_fromdata_init($0) == 1 && EVP_PKEY_fromdata($0, &key, selection, &parameters) == 1
+            }
+            return isMade ? key : nil
+        }
+        guard let owned = Owned<EVP_PKEY>(adopting: key) else { return nil }
+        return Handle(owned)
+    }
+
+    /// The octets of a positive INTEGER in its shortest form, without the leading zero; nil if it is no such one.
+    private static func magnitude(of bytes: [UInt8], at range: Range<Int>) -> Range<Int>? {
+        guard let content = content(of: bytes, at: range, identifier: 0x02), let first = content.first,
+            bytes[first] < 0x80
+        else { return nil }
+        guard bytes[first] == 0 else { return content }
+        return content.count > 1 && bytes[first + 1] >= 0x80 ? content.dropFirst() : nil
+    }
+
+    /// Numbers are in DER with their highest byte first, and in OSSL_PARAM as the processor has them.
+    private static func inProcessorOrder(_ number: Range<Int>) -> [Int] {
+        #if _endian(little)
+        number.reversed()
+        #else
+        Array(number)
+        #endif
+    }
+}
+
+extension DERFrame {
+    /// The DER of a SEQUENCE of these elements.
+    fileprivate static func sequence(_ elements: some Collection<UInt8>) -> [UInt8] {
+        header(.sequence, isConstructed: true, length: elements.count) + elements
+    }
+}

@@ -1,0 +1,49 @@
+import CMS
+import Foundation
+import MailFilter
+
+/// Where the process begins: what has to be done before there is a second thread.
+@main
+enum Program {
+    static func main() {
+        // A reader that went away is a failed write, which has a status of its own, and not a silent death.
+        signal(SIGPIPE, SIG_IGN)
+        MemoryDumps.forbid()
+        Libcrypto.wipeFreedMemory()
+        // Swift reads the arguments from /proc. Without them we would print our help, and end with a success that loses mail.
+        guard CommandLine.argc > 0 else { stop("cannot read the command line", "mount /proc where this runs") }
+        // The runtime ends the process by a signal if it cannot open what it needs for its threads.
+        guard hasDescriptors(4) else { stop("too few file descriptors", "raise the limit: ulimit -n 64") }
+        if SMIMECommand.isFilter {
+            FilterStatus.catchSignals()
+            divide()
+        }
+        let ended = DispatchSemaphore(value: 0)
+        Task.detached { await SMIMECommand.execute() }
+        ended.wait()
+    }
+
+    /// Makes a process of its own for what has to be done to its end.
+    private static func divide() {
+        guard FilterStatus.mayHandOver(Array(CommandLine.arguments.dropFirst())) else { return }
+        do throws(TransportError) {
+            try HandOverProcess.divide { FilterStatus.report(Failure(.tryAgain, "the filter was ended")).rawValue }
+        } catch {
+            exit(FilterStatus.report(Failure(.tryAgain, error.reason)).rawValue)
+        }
+    }
+
+    private static func stop(_ message: String, _ hint: String) -> Never {
+        Console.error(message)
+        Console.hint(hint)
+        exit(ExitStatus.tryAgain.rawValue)
+    }
+
+    /// Whether so many files more can be opened.
+    private static func hasDescriptors(_ count: Int) -> Bool {
+        let probes = (0..<count).map { _ in dup(STDERR_FILENO) }.filter { $0 >= 0 }
+        for probe in probes { close(probe) }
+        // Without a standard error there is nothing to duplicate, and it is too late to say so.
+        return probes.count == count || errno != EMFILE
+    }
+}
