@@ -4,9 +4,22 @@ import Streams
 /// Encoded words in header fields: `=?charset?Q?text?=`.
 ///
 /// RFC 2047
-enum EncodedWord {
+package enum EncodedWord {
+    /// `text` as it is, if it is ASCII that nobody takes for encoded words; else in encoded words of UTF-8.
+    package static func encode(_ text: String) -> String {
+        guard text.contains("=?") || !text.utf8.allSatisfy({ 32...126 ~= $0 }) else { return text }
+        var chunks = [""]
+        for character in text {
+            // A word has 75 characters at most: 12 around it, and 4 for each 3 bytes (RFC 2047 §2).
+            if (chunks.last?.utf8.count ?? 0) + character.utf8.count > 45 { chunks.append("") }
+            chunks[chunks.count - 1].append(character)
+        }
+        return chunks.filter { !$0.isEmpty }
+            .map { "=?utf-8?B?\(Data($0.utf8).base64EncodedString())?=" }.joined(separator: " ")
+    }
+
     /// `text` with its encoded words decoded; what cannot be decoded stays as it is.
-    static func decode(_ text: String) -> String {
+    package static func decode(_ text: String) -> String {
         guard text.contains("=?") else { return text }
         var decoded = ""
         var blanks = Substring()

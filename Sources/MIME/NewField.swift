@@ -22,6 +22,9 @@ public struct NewField: Sendable, Hashable {
             self.isQuoted = isQuoted
         }
 
+        /// The parameter as it stands in a field.
+        var bytes: [UInt8] { Array(text.utf8) }
+
         fileprivate var text: String {
             guard value.utf8.allSatisfy({ 32...126 ~= $0 }) else { return "\(name)*=utf-8''\(percentEncoded)" }
             let isToken = !value.isEmpty && !value.utf8.contains { $0 == 32 || "()<>@,;:\\\"/[]?=".utf8.contains($0) }

@@ -41,10 +41,10 @@ public struct SubjectTags: Hashable, Sendable {
         var wish = MessageWish()
         // Those that stand there plainly are taken out of the text as it is; those in encoded words out of what is said.
         var text = remove(from: field.value, isEncoded: true, &wish)
-        let shown = EncodedText.decode(text)
+        let shown = EncodedWord.decode(text).trimmingCharacters(in: .whitespaces)
         let rest = remove(from: shown, isEncoded: false, &wish)
         guard text != field.value || rest != shown else { return nil }
-        if rest != shown { text = EncodedText.encode(rest) }
+        if rest != shown { text = EncodedWord.encode(rest) }
         return (wish, NewField(field.name, text).bytes(lineEnd: lineEnd))
     }
 

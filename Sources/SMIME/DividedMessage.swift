@@ -44,6 +44,11 @@ struct DividedMessage {
     /// The protected entity in the form in which it can be signed and sent anywhere.
     func safeContent() throws -> ContentForm {
         let form = try SevenBitForm(of: message, in: source, split: split)
+        guard form.unsafeMessages.isEmpty else {
+            throw SMIMEError.malformed(
+                "a message in it has header fields with bytes above 127 that no encoding is allowed for; attach it as a file"
+            )
+        }
         guard form.unsafeParts.isEmpty else {
             throw SMIMEError.malformed("a part can neither be signed as it is nor be encoded")
         }

@@ -37,7 +37,7 @@ import Testing
 
             caf=C3=A9=20
             --b
-            Content-Type: application/x; name="é"
+            Content-Type: application/x; name="e"
             Content-Transfer-Encoding: base64
 
             aGVsbG8=
@@ -99,12 +99,13 @@ import Testing
         #expect(try entity.part(1)?.decodedBody(of: source).all() == "a\nb\r\nc".bytes)
     }
 
-    @Test func `a message in a message is never encoded as a whole`() throws {
+    /// RFC 2046 §5.2.1
+    @Test func `a message in a message is not encoded as a whole`() throws {
         let text = """
             Content-Type: message/rfc822
             Content-Transfer-Encoding: 8bit
 
-            Subject: é
+            Subject: e
             From: a@b
 
             body é
@@ -118,6 +119,73 @@ import Testing
         #expect(try message.decodedBody(of: source).all().text == "body é")
     }
 
+    /// RFC 6532 §3.7: message/global may be encoded, and message/rfc822 may not.
+    @Test(arguments: ["message/rfc822", "message/global"])
+    func `a message whose header is not ASCII is one that may be encoded, in its very bytes`(type: String) throws {
+        let inner = "Subject: Grüße\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nfüße\n--b--\n"
+        let text = """
+            Content-Type: multipart/mixed; boundary=a
+
+            --a
+            Content-Type: \(type); name=x
+            Content-Transfer-Encoding: 8bit
+
+            \(inner)
+            --a--
+
+            """
+        let (form, output) = try form(text.bytes)
+        #expect(form.unsafeParts.isEmpty && form.unsafeMessages.isEmpty)
+        let (entity, source) = try parse(output)
+        #expect(try LineEndCensus(of: source.reader()).isTransportSafe)
+        let part = try #require(entity.part(0))
+        #expect(part.contentType.name == "message/global")
+        #expect(part.contentType.parameters["name"] == "x")
+        #expect(part.transferEncoding == .base64)
+        #expect(try part.decodedBody(of: source).all() == inner.crlf)
+    }
+
+    @Test func `a message in a digest gets a type that it may be encoded by`() throws {
+        let text = "Content-Type: multipart/digest; boundary=b\n\n--b\n\nSubject: é\n\nx\n--b--\n"
+        let (entity, source) = try parse(try form(text.bytes).output)
+        #expect(try LineEndCensus(of: source.reader()).isTransportSafe)
+        #expect(entity.part(0)?.contentType.name == "message/global")
+        #expect(try entity.part(0)?.decodedBody(of: source).all() == "Subject: é\n\nx".crlf)
+    }
+
+    @Test func `a message whose header is neither ASCII nor UTF-8 cannot be made safe`() throws {
+        let text =
+            "Content-Type: multipart/digest; boundary=b\n\n--b\n\nSubject: ".bytes + [0xE9] + "\n\nx\n--b--\n".bytes
+        #expect(try form(text).form.unsafeMessages.count == 1)
+    }
+
+    @Test func `fields of parts are written in seven bits, and say the same`() throws {
+        let text = """
+            Content-Type: multipart/mixed; boundary=b
+
+            --b
+            Content-Type: application/x; name="Übersicht; neu.pdf"; x=y
+            Content-Disposition: attachment;
+             filename="Übersicht; neu.pdf"
+            Content-Description: Übersicht
+            Content-Transfer-Encoding: base64
+
+            aGVsbG8=
+            --b--
+
+            """
+        let (form, output) = try form(text.bytes)
+        #expect(form.needsEncoding)
+        let (entity, source) = try parse(output)
+        #expect(try LineEndCensus(of: source.reader()).isTransportSafe)
+        let part = try #require(entity.part(0))
+        #expect(part.contentType.parameters["name"] == "Übersicht; neu.pdf")
+        #expect(part.contentType.parameters["x"] == "y")
+        #expect(part.disposition?.filename == "Übersicht; neu.pdf")
+        #expect(part.header.first("Content-Description")?.displayValue == "Übersicht")
+        #expect(try part.decodedBody(of: source).all().text == "hello")
+    }
+
     @Test func `unsafe text around the parts is left out`() throws {
         let text = "Content-Type: multipart/mixed; boundary=b\n\nprélude\n--b \n\nx\n--b  \n\ny\n--b--\nFrom here on\n"
         let (form, output) = try form(text.bytes)
@@ -127,7 +195,7 @@ import Testing
 
     @Test(arguments: [
         "Content-Transfer-Encoding: x-uuencode\n\né", "Content-Type: multipart/mixed\n\né",
-        "Content-Type: message/partial\n\né", "Content-Transfer-Encoding: base64\n\n§§ \n",
+        "Content-Type: message/partial\n\né", "Content-Transfer-Encoding: base64\n\n§§ \n", "Content-ID: <é@b>\n\nx",
     ])
     func `what cannot be made safe is told`(text: String) throws {
         let (form, output) = try form(text.bytes)

@@ -1,5 +1,6 @@
 public import Foundation
 import GRDB
+import MIME
 
 /// Who has got a message from us already, so that a mail server's second attempt sends nothing twice.
 public actor HandOverJournal {
@@ -23,19 +24,31 @@ public actor HandOverJournal {
 
     init(database: StoreDatabase) { self.database = database }
 
-    /// Those of `recipients` who have not got the message yet.
+    /// Those of `recipients`, all whom the mail server names now, who have not got the message yet.
+    ///
+    /// Somebody whom it names in another case or form than before is the same one, unless it names both.
     public func waiting(
         _ recipients: [String],
         for entry: Entry
     ) async throws(KeystoreError) -> [String] {
+        let done = try await served(entry)
+        // By RFC 5321 §2.4 the case of a local part may make a difference; only its owner knows.
+        let before = Set(done.subtracting(recipients).map(Self.key))
+        return recipients.filter { !done.contains($0) && !before.contains(Self.key($0)) }
+    }
+
+    /// Those who have got the message, as the mail server named them.
+    public func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
         try await database.read { database in
-            let done = try String.fetchSet(
+            try String.fetchSet(
                 database.cachedStatement("SELECT recipient FROM handed_over WHERE queue_id = ? AND digest = ?"),
                 arguments: [entry.queueID, Data(entry.digest)]
             )
-            return recipients.filter { !done.contains($0) }
         }
     }
+
+    /// What equal recipients have in common.
+    private static func key(_ recipient: String) -> String { (try? EmailAddress(recipient))?.key ?? recipient }
 
     /// Remembers that `recipients` got the message, durably, and forgets what is too old to be asked for.
     public func record(

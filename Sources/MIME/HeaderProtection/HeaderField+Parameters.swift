@@ -11,17 +11,22 @@ extension HeaderField {
 
     /// The field's bytes without the parameters of these names, given in lower case.
     func removingParameters(_ names: Set<String>, _ lineEnd: LineEnd) -> [UInt8] {
-        let bytes = closedBytes(lineEnd)
-        let end = bytes.count - (bytes.hasSuffix([.carriageReturn, .lineFeed]) ? 2 : 1)
         var output: [UInt8] = []
-        for (number, piece) in Self.pieces(bytes[..<end]).enumerated() {
+        let (pieces, end) = parameterPieces(lineEnd)
+        for (number, piece) in pieces.enumerated() {
             let name = String(mail: piece.dropFirst().prefix { $0 != UInt8(ascii: "=") }.trimmingBlanks()).lowercased()
             if number == 0 || !names.contains(name) { output += piece }
         }
-        return output + bytes[end...]
+        return output + end
     }
 
-    /// The field divided before each semicolon that separates parameters.
+    /// The field divided before each semicolon that separates parameters, and its line end.
+    func parameterPieces(_ lineEnd: LineEnd) -> (pieces: [ArraySlice<UInt8>], end: ArraySlice<UInt8>) {
+        let bytes = closedBytes(lineEnd)
+        let end = bytes.count - (bytes.hasSuffix([.carriageReturn, .lineFeed]) ? 2 : 1)
+        return (Self.pieces(bytes[..<end]), bytes[end...])
+    }
+
     private static func pieces(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var pieces: [ArraySlice<UInt8>] = []
         var start = bytes.startIndex

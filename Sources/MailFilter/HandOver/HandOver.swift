@@ -50,7 +50,8 @@ public struct HandOver: Sendable {
         var failure: (any Error)?
         do {
             for message in messages {
-                let waiting = try await store.journal.waiting(message.recipients, for: entry)
+                let served = try await store.journal.served(entry)
+                let waiting = message.recipients.filter { !served.contains($0) }
                 guard !waiting.isEmpty else { continue }
                 try transport.send(message.file, from: sender, to: waiting)
                 unrecorded += waiting

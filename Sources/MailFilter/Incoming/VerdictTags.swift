@@ -27,13 +27,13 @@ struct VerdictTags {
         let shown = field.displayValue
         let clean = Self.removingTags(from: shown)
         guard !text.isEmpty || clean != shown else { return Array(field.rawBytes) }
-        let subject = clean == shown ? field.value : EncodedText.encode(clean)
-        let tagged = text.isEmpty ? subject : "\(EncodedText.encode(text)) \(subject)"
+        let subject = clean == shown ? field.value : EncodedWord.encode(clean)
+        let tagged = text.isEmpty ? subject : "\(EncodedWord.encode(text)) \(subject)"
         return NewField(field.name, tagged).bytes(lineEnd: lineEnd)
     }
 
     /// The field for a message that has no subject; nil if there is nothing to say.
-    var field: NewField? { text.isEmpty ? nil : NewField("Subject", EncodedText.encode(text)) }
+    var field: NewField? { text.isEmpty ? nil : NewField("Subject", EncodedWord.encode(text)) }
 
     /// By scalars, and without those that nobody sees: a bracket with a joiner behind it looks like a bracket.
     private static func removingTags(from subject: String) -> String {

@@ -112,9 +112,7 @@ struct FilterOptions: ParsableArguments {
     /// Those recipients who have not got the message yet.
     func waiting(_ store: Store, _ entry: HandOverJournal.Entry?) async throws -> [String] {
         guard let entry else { return recipients }
-        let keys = Dictionary(recipients.map { (Self.key($0), $0) }, uniquingKeysWith: { first, _ in first })
-        let waiting = Set(try await store.journal.waiting(Array(keys.keys), for: entry))
-        return recipients.filter { waiting.contains(Self.key($0)) }
+        return try await store.journal.waiting(recipients, for: entry)
     }
 
     /// Sends `messages` all at once, as it was asked for.
@@ -151,9 +149,6 @@ struct FilterOptions: ParsableArguments {
             throw Failure(.inputOutput, "standard output: cannot close: \(String(cString: strerror(errno)))")
         }
     }
-
-    /// What equal recipients have in common.
-    static func key(_ recipient: String) -> String { (try? EmailAddress(recipient))?.key ?? recipient }
 }
 
 extension FilterOptions {

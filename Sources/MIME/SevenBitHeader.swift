@@ -1,0 +1,43 @@
+extension HeaderBlock {
+    /// Whether a field has bytes that are no ASCII.
+    var has8Bit: Bool { bytes.contains { $0 > 127 } }
+    /// Whether the fields are what RFC 6532 allows a header to be.
+    var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
+}
+
+extension HeaderField {
+    /// The field of a part in seven bits; its own bytes if it is so already, nil if there is no way to write it.
+    ///
+    /// Parameters are written as RFC 2231 says, text for people as RFC 2047 says. What is no UTF-8 is read as Latin-1.
+    func inSevenBits(_ lineEnd: LineEnd) -> [UInt8]? {
+        let bytes = closedBytes(lineEnd)
+        guard bytes.contains(where: { $0 > 127 }) else { return bytes }
+        guard name.utf8.allSatisfy({ $0 < 128 }) else { return nil }
+        switch name.lowercased() {
+        case "content-type", "content-disposition": return parametersInSevenBits(lineEnd)
+        case "content-description": break
+        case _ where isContentField: return nil
+        default: break
+        }
+        return NewField(name, EncodedWord.encode(value)).bytes(lineEnd: lineEnd)
+    }
+
+    private func parametersInSevenBits(_ lineEnd: LineEnd) -> [UInt8]? {
+        var output: [UInt8] = []
+        let (pieces, end) = parameterPieces(lineEnd)
+        for (number, piece) in pieces.enumerated() {
+            guard piece.contains(where: { $0 > 127 }) else {
+                output += piece
+                continue
+            }
+            let name = String(mail: piece.dropFirst().prefix { $0 != UInt8(ascii: "=") }.trimmingBlanks()).lowercased()
+            // The parts of a value that was divided cannot be told apart any more.
+            guard number > 0, !name.contains("*"), name.utf8.allSatisfy({ $0 < 128 }),
+                let value = (Array("X: x/x".utf8) + piece + lineEnd.bytes).field
+                    .flatMap({ ContentType(field: $0) })?.parameters[name]
+            else { return nil }
+            output += Array(";\(lineEnd.rawValue) ".utf8) + NewField.Parameter(name, value).bytes
+        }
+        return output + end
+    }
+}

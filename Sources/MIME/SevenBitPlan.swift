@@ -1,0 +1,257 @@
+import Streams
+
+/// A stretch of the form.
+enum SevenBitPiece: Sendable {
+    /// Bytes of our own.
+    case literal([UInt8])
+    /// Text of the source, with canonical line ends.
+    case lines(Range<Int>)
+    /// Bytes of the source, as they are.
+    case exact(Range<Int>)
+    /// Content of the source in another encoding.
+    case encoded(Range<Int>, from: TransferEncoding, to: TransferEncoding)
+
+    /// Text of the source of which `census` was taken: what has canonical line ends already need not be looked through again.
+    static func text(_ range: Range<Int>, _ census: LineEndCensus) -> SevenBitPiece {
+        census.bareLF == 0 ? .exact(range) : .lines(range)
+    }
+
+    func write(from source: any ByteSource, to sink: any ByteSink) throws {
+        switch self {
+        case .literal(let bytes): try sink.write(bytes)
+        case .lines(let range): try source.content(range, .sevenBit).makeReader().copy(to: sink)
+        case .exact(let range): try source.reader(in: range).copy(to: sink)
+        case .encoded(let range, let old, .quotedPrintable):
+            let encoder = QuotedPrintableEncoder(sink)
+            try source.content(range, old).makeReader().copy(to: encoder)
+            try encoder.finish()
+        case .encoded(let range, let old, _):
+            let encoder = Base64Encoder(sink, lineEnd: LineEnd.crlf.bytes)
+            try source.content(range, old).makeReader().copy(to: encoder)
+            try encoder.finish()
+        }
+    }
+}
+
+/// The pieces in the making.
+struct SevenBitPlan {
+    let source: any ByteSource
+    var pieces: [SevenBitPiece] = []
+    var needsEncoding = false
+    var unsafeParts: [Range<Int>] = []
+    var unsafeMessages: [Range<Int>] = []
+
+    mutating func add(_ entity: Entity, split: HeaderSplit?, depth: Int, isEmbedded: Bool = false) throws {
+        guard depth <= MIMELimit.depth.rawValue else { throw MIMEError.limitExceeded(.depth) }
+        if !entity.children.isEmpty {
+            addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
+            try addParts(of: entity, depth: depth)
+        } else if let message = try entity.embeddedMessage(in: source) {
+            guard !message.header.has8Bit else { return addInternational(entity, message.header, split: split) }
+            addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
+            try add(message, split: nil, depth: depth + 1, isEmbedded: true)
+        } else {
+            try addLeaf(entity, split: split, isEmbedded: isEmbedded)
+        }
+    }
+
+    /// Adds a message whose header is not ASCII, in base64.
+    private mutating func addInternational(_ entity: Entity, _ header: HeaderBlock, split: HeaderSplit?) {
+        // What is the whole of a message has its type outside, too, and there is nothing to put it in.
+        guard split == nil, header.isUTF8 else {
+            unsafeMessages.append(entity.range)
+            addHeader(of: entity, split: split, newEncoding: nil)
+            return pieces.append(.lines(entity.bodyRange))
+        }
+        addHeader(of: entity, split: nil, newEncoding: .base64, newType: "message/global")
+        pieces.append(.encoded(entity.bodyRange, from: entity.transferEncoding, to: .base64))
+    }
+
+    private mutating func addParts(of entity: Entity, depth: Int) throws {
+        var position = entity.bodyRange.lowerBound
+        for (index, child) in entity.children.enumerated() {
+            try addGap(
+                position..<child.range.lowerBound,
+                instead: (index == 0 ? "" : "\r\n") + "--\(entity.delimiter)\r\n"
+            )
+            try add(child, split: nil, depth: depth + 1)
+            position = child.range.upperBound
+        }
+        try addGap(position..<entity.range.upperBound, instead: "\r\n--\(entity.delimiter)--\r\n")
+    }
+
+    /// Adds what stands between two parts, before the first or after the last: delimiters, and text nobody is shown
+    /// (RFC 2046 §5.1.1), which is left out if it is not safe.
+    private mutating func addGap(_ range: Range<Int>, instead delimiter: String) throws {
+        let census = try census(range)
+        if census.isTransportSafe {
+            pieces.append(.text(range, census))
+        } else {
+            needsEncoding = true
+            pieces.append(.literal(Array(delimiter.utf8)))
+        }
+    }
+
+    private mutating func addLeaf(_ entity: Entity, split: HeaderSplit?, isEmbedded: Bool) throws {
+        let encoding = entity.transferEncoding
+        let body = entity.bodyRange
+        let census = try encoding == .binary ? nil : census(body)
+        if let census, census.isTransportSafe {
+            addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
+            pieces.append(.text(body, census))
+        } else if let target = try targetEncoding(of: entity) {
+            addHeader(of: entity, split: split, newEncoding: target, addsVersion: isEmbedded)
+            pieces.append(.encoded(body, from: encoding, to: target))
+            needsEncoding = true
+        } else {
+            unsafeParts.append(entity.range)
+            addHeader(of: entity, split: split, newEncoding: nil)
+            pieces.append(encoding == .binary ? .exact(body) : .lines(body))
+        }
+    }
+
+    /// The encoding that makes an unsafe leaf safe, or nil if there is none.
+    private func targetEncoding(of entity: Entity) throws -> TransferEncoding? {
+        // Neither a multipart nor a message in pieces may be encoded (RFC 2046 §5.1, §5.2).
+        let name = entity.contentType.name
+        guard !entity.contentType.isMultipart, name != "message/partial", name != "message/external-body" else {
+            return nil
+        }
+        switch entity.transferEncoding {
+        case .other: return nil
+        case .base64:
+            do {
+                try source.content(entity.bodyRange, .base64).makeReader().copy(to: CountingSink())
+            } catch StreamError.malformedBase64 {
+                return nil
+            }
+            return .base64
+        case .quotedPrintable: return .quotedPrintable
+        case .binary: return .base64
+        case .sevenBit, .eightBit:
+            return entity.contentType.type == "text" || entity.contentType.type == "message"
+                ? .quotedPrintable : .base64
+        }
+    }
+
+    private func census(_ range: Range<Int>) throws -> LineEndCensus {
+        try LineEndCensus(of: source.reader(in: range))
+    }
+
+    /// Adds the header, with a Content-Transfer-Encoding of `newEncoding` unless that is nil.
+    ///
+    /// - Parameters:
+    ///   - newType: another media type; the parameters stay.
+    ///   - addsVersion: whether the header is a message's, where that field counts only with a MIME-Version; so it does in
+    ///     the message that is made of the protected entity again.
+    private mutating func addHeader(
+        of entity: Entity,
+        split: HeaderSplit?,
+        newEncoding: TransferEncoding?,
+        newType: String? = nil,
+        addsVersion: Bool = false
+    ) {
+        let header = entity.header
+        if newEncoding != nil { needsEncoding = true }
+        if let split {
+            let bytes = split.innerHeader(newEncoding: newEncoding)
+            // The fields of the message itself stand here only if they are in seven bits, or encrypted.
+            return addLiteral(inSevenBits(bytes, of: entity) { $0.isContentField })
+        }
+        guard newEncoding != nil || header.has8Bit else {
+            let clean = header.bytes.withoutReturnsBeforeLineEnds
+            guard clean != header.bytes else {
+                return pieces.append(.lines(entity.range.lowerBound..<entity.bodyRange.lowerBound))
+            }
+            needsEncoding = true
+            return addLiteral(clean + header.separator)
+        }
+        var field = newEncoding.map { NewField("Content-Transfer-Encoding", $0.name).bytes(lineEnd: .crlf) }
+        var type = newType.map { NewField("Content-Type", $0).bytes(lineEnd: .crlf) }
+        var bytes = Array(header.leadingBytes)
+        for other in header.fields {
+            if newEncoding != nil, other.isNamed("Content-Transfer-Encoding") {
+                bytes += field ?? []
+                field = nil
+            } else if let newType, other.isNamed("Content-Type") {
+                if type != nil { bytes += other.withType(newType) }
+                type = nil
+            } else {
+                bytes += other.closedBytes(.crlf)
+            }
+        }
+        if addsVersion, header.first("MIME-Version") == nil {
+            bytes += NewField("MIME-Version", "1.0").bytes(lineEnd: .crlf)
+        }
+        bytes += (type ?? []) + (field ?? [])
+        let separator = newEncoding == nil ? header.separator : LineEnd.crlf.bytes
+        addLiteral(inSevenBits(bytes + separator, of: entity) { _ in true })
+    }
+
+    private mutating func addLiteral(_ bytes: [UInt8]) {
+        pieces.append(.literal(bytes.withoutReturnsBeforeLineEnds.withLines(endingIn: .crlf)))
+    }
+
+    /// The header `bytes` of `entity` with those fields in seven bits that are meant; as it is where that cannot be.
+    private mutating func inSevenBits(
+        _ bytes: [UInt8],
+        of entity: Entity,
+        where isMeant: (HeaderField) -> Bool
+    ) -> [UInt8] {
+        guard bytes.contains(where: { $0 > 127 }), let header = try? HeaderBlock(parsing: bytes) else { return bytes }
+        var output = Array(header.leadingBytes)
+        for field in header.fields {
+            guard isMeant(field), field.rawBytes.contains(where: { $0 > 127 }) else {
+                output += field.rawBytes
+                continue
+            }
+            needsEncoding = true
+            guard let safe = field.inSevenBits(.crlf) else {
+                unsafeParts.append(entity.range)
+                return bytes
+            }
+            output += safe
+        }
+        return output + header.separator
+    }
+}
+
+extension HeaderField {
+    /// A Content-Type with another media type and the same parameters.
+    fileprivate func withType(_ name: String) -> [UInt8] {
+        let (pieces, end) = parameterPieces(.crlf)
+        return Array("Content-Type: \(name)".utf8) + pieces.dropFirst().flatMap { $0 } + end
+    }
+}
+
+extension Array<UInt8> {
+    /// The same lines, where more than one carriage return stands before a line feed with one: the others would become
+    /// part of the line end wherever lines end in a line feed alone.
+    fileprivate var withoutReturnsBeforeLineEnds: [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(count)
+        for byte in self {
+            while byte == .lineFeed, result.hasSuffix([.carriageReturn, .carriageReturn]) { result.removeLast() }
+            result.append(byte)
+        }
+        return result
+    }
+}
+
+extension Entity {
+    /// The label that safe content gets instead of one that tells transports to expect more than seven bits.
+    fileprivate var sevenBitLabel: TransferEncoding? {
+        transferEncoding == .eightBit || transferEncoding == .binary ? .sevenBit : nil
+    }
+
+    /// The boundary as text.
+    fileprivate var delimiter: String { String(mail: contentType.boundary ?? []) }
+}
+
+extension ByteSource {
+    /// What the text in `range` stands for: the decoded content; lines are canonical but in binary content.
+    fileprivate func content(_ range: Range<Int>, _ encoding: TransferEncoding) -> ByteStream {
+        let raw = stream(in: range)
+        return encoding == .binary ? raw : encoding.decoded(raw.lines(endingIn: .crlf))
+    }
+}
