@@ -28,7 +28,7 @@ struct Authorities {
                     guard seen.insert(certificate.fingerprint).inserted else { continue }
                     level.append(certificate)
                     all.append(certificate)
-                    if row["is_anchor"] { anchors.insert(certificate) }
+                    if try row.value("is_anchor") { anchors.insert(certificate) }
                 }
             }
         }
