@@ -79,6 +79,7 @@ extension TrustStore {
             certificateLists: lists,
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
+        responses = try ResponseRecord.responses(about: certificates + authorities.all, in: database)
     }
 
     /// Those of `certificates` that are anchors themselves.
