@@ -9,6 +9,7 @@ public struct VerificationReport: Sendable {
         case invalid
         case malformed
         case mismatch
+        case notYetValid = "not-yet-valid"
         case partial
         case revoked
         case unsigned
@@ -65,6 +66,8 @@ public struct VerificationReport: Sendable {
         public let revocation: Axis
         /// Certificate and chain are valid at the time of judgement.
         public let time: Axis
+        /// Where in the message the signature is, as IMAP counts parts (RFC 3501 §6.4.5); nil if it is about the whole of it.
+        public internal(set) var section: String?
         /// What may be learned from the signature, if it turns out to be valid.
         let evidence: SignerEvidence?
     }
@@ -147,17 +150,47 @@ public struct VerificationReport: Sendable {
         }
     }
 
-    /// The verdict; it follows from everything else, and `valid` from nothing but all axes together.
+    /// The verdict; it follows from everything else, and `valid` from nothing but all axes of all signers together.
     public var status: Status {
         if isMalformed { return .malformed }
-        if signers.isEmpty { return .unsigned }
-        if !signers.allSatisfy({ $0.integrity.ok == true }) || problems.contains(where: { $0.level == .error }) {
-            return .invalid
-        }
-        if signers.contains(where: { $0.revocation.ok == false }) { return .revoked }
-        if !signers.allSatisfy({ $0.chain.ok == true }) { return .untrusted }
-        if !signers.allSatisfy({ $0.time.ok == true }) { return .expired }
-        if signers.contains(where: { $0.identity.ok == false }) { return .mismatch }
+        return signers.map { status(of: $0) }.min { $0.gravity < $1.gravity } ?? .unsigned
+    }
+
+    /// The verdict on one signature, the others left aside; what is wrong with the message as a whole counts for each.
+    public func status(of signer: Signer) -> Status {
+        if isMalformed { return .malformed }
+        if signer.integrity.ok != true || problems.contains(where: { $0.level == .error }) { return .invalid }
+        if signer.revocation.ok == false { return .revoked }
+        if signer.chain.ok != true { return .untrusted }
+        if signer.time.ok != true { return signer.isNotYetValid ? .notYetValid : .expired }
+        if signer.identity.ok == false { return .mismatch }
         return coverage == .whole ? .valid : .partial
+    }
+}
+
+extension VerificationReport.Signer {
+    /// Whether nothing is wrong with the time but that it is too early.
+    fileprivate var isNotYetValid: Bool {
+        let errors = time.problems.filter { $0.level == .error }
+        return !errors.isEmpty
+            && errors.allSatisfy { [.certificateNotYetValid, .chainNotYetValid].contains($0.kind) }
+    }
+}
+
+extension VerificationReport.Status {
+    /// Which of the verdicts on several signatures is the verdict on the message: the lowest.
+    fileprivate var gravity: Int {
+        switch self {
+        case .malformed: 0
+        case .unsigned: 1
+        case .invalid: 2
+        case .revoked: 3
+        case .untrusted: 4
+        case .expired: 5
+        case .notYetValid: 6
+        case .mismatch: 7
+        case .partial: 8
+        case .valid: 9
+        }
     }
 }
