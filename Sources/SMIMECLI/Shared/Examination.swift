@@ -94,19 +94,29 @@ struct Examination {
         }
         let accounts = try await store.accounts.all()
         add("accounts", .ok, "\(accounts.count)")
-        for account in accounts { examine(account, at: time) }
+        let revoked = try await store.revoked(among: accounts.flatMap(\.identities).map(\.certificate), at: time)
+        for account in accounts { examine(account, at: time, revoked) }
         try await examineChains(of: accounts, in: store, at: time)
         try await examineRecipients(in: store, at: time)
         try await examineSources(of: store)
     }
 
-    private mutating func examine(_ account: Account, at time: Date) {
+    private mutating func examine(_ account: Account, at time: Date, _ revoked: RevokedCertificates) {
+        for identity in account.identities where revoked.contains(identity.certificate) {
+            add(
+                "identity-revoked",
+                .warning,
+                "\(account.address): \(identity.certificate.fingerprint) was revoked by its issuer, and signs nothing any more",
+                ["if there is no other one: have a new certificate issued, then smime import FILE"]
+            )
+        }
         for purpose in [IdentitySelection.Purpose.signing, .encryption] {
             let current = IdentitySelection.current(
                 of: account.identities,
                 for: account.address,
                 purpose: purpose,
-                at: time
+                at: time,
+                revoked: revoked
             )
             guard let current else {
                 add(
