@@ -43,6 +43,20 @@ struct Examination {
                 ["install the security updates of libssl3"]
             )
         }
+        for probe in LibcryptoProbe.all {
+            switch probe.run() {
+            case .passed(let text): add("probe-\(probe.code)", .ok, text)
+            case .failed(let text):
+                add(
+                    "probe-\(probe.code)",
+                    .error,
+                    text,
+                    ["install another libcrypto (libssl3)"],
+                    status: .configuration
+                )
+            case .untried(let why): add("probe-\(probe.code)", .warning, "cannot be tried: \(why)")
+            }
+        }
         if !Libcrypto.hasLegacyProvider {
             add(
                 "libcrypto-legacy",
