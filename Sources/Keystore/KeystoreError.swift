@@ -40,6 +40,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case openingTimedOut(path: String)
     /// The file or directory could be read or changed by others, or is not what it seems.
     case permissions(path: String, why: String)
+    /// The account's only identity that could be used for this now is known to have been revoked by its issuer.
+    case revokedIdentity(EmailAddress, Fingerprint)
     /// The database refused in a way the caller cannot act on.
     case unexpected(String)
     /// No account has this address.

@@ -22,7 +22,7 @@ public struct OutgoingFilter: Sendable {
     /// - Parameters:
     ///   - systemAnchors: whether the system's trust anchors count.
     ///   - sources: where recipients' certificates are looked up that the store does not have.
-    ///   - terms: how strictly recipients' certificates are judged.
+    ///   - terms: how strictly recipients' certificates are judged, and whether it counts that one's own was revoked.
     ///   - revocation: who is asked about revocation where nothing at hand tells.
     ///   - flags: what stands above all rules.
     ///   - tags: what subjects may ask for.
@@ -145,12 +145,12 @@ public struct OutgoingFilter: Sendable {
     ) async throws -> Verdict {
         var seen: Set<EmailAddress> = []
         let recipients = recipients.filter { seen.insert($0).inserted }
-        let time = time
+        let (time, terms) = (time, lookup.terms)
         let (answer, (rules, signing)) = try await lookup.choices(
             for: recipients.map { AddressScope($0) },
             at: time
         ) { snapshot in
-            let signing = try SigningStanding(of: sender, for: authors, at: time, in: snapshot)
+            let signing = try SigningStanding(of: sender, for: authors, at: time, under: terms, in: snapshot)
             let senders = [sender, signing.account].compactMap(\.self)
             return (try snapshot.rules(forSenders: senders, recipients: recipients, kind: kind), signing)
         }

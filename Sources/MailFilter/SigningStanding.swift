@@ -13,11 +13,14 @@ struct SigningStanding: Sendable {
 
     /// The standing of mail from `authors` that `sender`, nil for the null sender, sends at `time`.
     ///
+    /// A certificate that is known to have been revoked signs nothing, unless `terms` let nobody look.
+    ///
     /// Who may send as one account does not thereby get the signature of another one, whatever From says.
     init(
         of sender: EmailAddress?,
         for authors: [EmailAddress],
         at time: Date,
+        under terms: TrustTerms,
         in snapshot: StoreSnapshot
     ) throws {
         guard let sender, let account = try snapshot.account(for: sender) else {
@@ -29,13 +32,15 @@ struct SigningStanding: Sendable {
             standing = .missing(why: "the message is from nobody or has several From fields")
             return
         }
+        let revoked = try snapshot.revoked(among: account.identities.map(\.certificate), at: time, under: terms)
         for author in authors {
             let isOwn = try snapshot.account(for: author)?.address == account.address
             let identity = IdentitySelection.current(
                 of: account.identities.filter { isOwn || $0.certificate.names(author) },
                 for: author,
                 purpose: .signing,
-                at: time
+                at: time,
+                revoked: revoked
             )
             guard let identity else { continue }
             guard let sealed = try snapshot.sealedIdentity(identity.certificate) else {
@@ -47,7 +52,11 @@ struct SigningStanding: Sendable {
             return
         }
         let names = authors.map(\.text).joined(separator: ", ")
-        standing = .missing(why: "the account \(account.address) has no valid certificate for From \(names)")
+        let isRevoked = account.identities.contains { revoked.contains($0.certificate) }
+        let why =
+            isRevoked
+            ? "no certificate for From \(names) but what was revoked" : "no valid certificate for From \(names)"
+        standing = .missing(why: "the account \(account.address) has \(why)")
     }
 
     /// The signer, its key opened; nil if there is none.

@@ -8,10 +8,16 @@ public struct HTTPClient: Sendable {
     public var timeLimit: Duration
     /// The greatest answer that is taken, in bytes.
     public var maximumCount: Int
+    /// The same, where nothing else is said.
+    public static let maximumCount = 10 << 20
     /// Whether services in networks that are not public are asked, too.
     public var allowsPrivateAddresses: Bool
 
-    public init(timeLimit: Duration = .seconds(5), maximumCount: Int = 10 << 20, allowsPrivateAddresses: Bool = false) {
+    public init(
+        timeLimit: Duration = .seconds(5),
+        maximumCount: Int = HTTPClient.maximumCount,
+        allowsPrivateAddresses: Bool = false
+    ) {
         self.timeLimit = timeLimit
         self.maximumCount = maximumCount
         self.allowsPrivateAddresses = allowsPrivateAddresses

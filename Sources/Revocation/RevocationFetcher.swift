@@ -12,6 +12,14 @@ public actor RevocationFetcher: RevocationSource {
         public let error: RevocationError
     }
 
+    /// A response, and what it is good for.
+    public struct Kept: Hashable, Sendable {
+        public let response: OCSPResponse
+        /// The certificate that it is about.
+        public let certificate: Fingerprint
+        public let lifetime: OCSPResponse.Lifetime
+    }
+
     /// The most questions that are asked in the lifetime of a value.
     public static let maximumQuestions = 256
 
@@ -26,6 +34,8 @@ public actor RevocationFetcher: RevocationSource {
     public private(set) var outages: [Outage] = []
     /// The lists that were fetched and are what they should be, for keeping.
     public private(set) var certificateLists: [CertificateList] = []
+    /// What responders said that counts, for keeping.
+    public private(set) var responses: [Kept] = []
 
     public init(_ client: HTTPClient = HTTPClient()) { self.client = client }
 
@@ -55,31 +65,44 @@ public actor RevocationFetcher: RevocationSource {
         for text in services.responders {
             guard let der = await ask(Question(url: text, request: request)) else { continue }
             let response = OCSPResponse(der: der)
-            if response.speaks(of: certificate, issuedBy: issuer, at: date) { return response }
+            if let lifetime = response.lifetime(about: certificate, issuedBy: issuer, at: date) {
+                let kept = Kept(response: response, certificate: certificate.fingerprint, lifetime: lifetime)
+                if !responses.contains(kept) { responses.append(kept) }
+                return response
+            }
             note(text, .badAnswer("it is not about this certificate, not current, or by nobody who may speak for it"))
         }
         return nil
     }
 
-    /// All lists that can be had: they may be parts of one another.
+    /// All lists that can be had: they may be parts of one another, and a complete one may say where its delta is.
     private func lists(for certificate: Certificate, issuedBy issuer: Certificate) async -> [CertificateList] {
+        let named = certificate.revocationServices.lists
         var lists: [CertificateList] = []
-        for text in certificate.revocationServices.lists {
-            guard let der = await ask(Question(url: text, request: nil)) else { continue }
-            do throws(CMSError) {
-                let list = try CertificateList(der: der)
-                // One by another issuer may be an indirect one, which only the chain's verification can tell.
-                guard !list.issuer.matches(issuer.subject) || list.isSigned(by: issuer) else {
-                    note(text, .badAnswer("a revocation list that its issuer did not sign"))
-                    continue
-                }
-                lists.append(list)
-                if list.isSigned(by: issuer), !certificateLists.contains(list) { certificateLists.append(list) }
-            } catch {
-                note(text, .badAnswer("no revocation list"))
-            }
-        }
+        for text in named { lists += await list(at: text, issuedBy: issuer) }
+        // What nobody signed must not send us anywhere.
+        let deltas = lists.filter { $0.isSigned(by: issuer) }.flatMap(\.deltaLists).filter { !named.contains($0) }
+        for text in Set(deltas).sorted() { lists += await list(at: text, issuedBy: issuer) }
         return lists
+    }
+
+    /// The list at `text`; none if there is none that can be used.
+    private func list(at text: String, issuedBy issuer: Certificate) async -> [CertificateList] {
+        guard let der = await ask(Question(url: text, request: nil)) else { return [] }
+        do throws(CMSError) {
+            let list = try CertificateList(der: der)
+            let isSigned = list.isSigned(by: issuer)
+            // One by another issuer may be an indirect one, which only the chain's verification can tell.
+            guard isSigned || !list.issuer.matches(issuer.subject) else {
+                note(text, .badAnswer("a revocation list that its issuer did not sign"))
+                return []
+            }
+            if isSigned, !certificateLists.contains(list) { certificateLists.append(list) }
+            return [list]
+        } catch {
+            note(text, .badAnswer("no revocation list"))
+            return []
+        }
     }
 
     private func ask(_ question: Question) async -> [UInt8]? {

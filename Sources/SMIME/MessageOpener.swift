@@ -55,13 +55,13 @@ public struct MessageOpener: Sendable {
                 try await verify(SecuredEntity(entity: message, source: source), message.header, .whole, into: &result)
                 result.message = Self.learnable(result.report, header: message.header)
             } else {
-                for part in securedParts(of: SecuredEntity(entity: message, source: source), depth: 0) {
+                for (part, section) in securedParts(of: SecuredEntity(entity: message, source: source)) {
                     guard result.report.signers.count < Self.maximumSigners else {
                         let text = "only the first \(Self.maximumSigners) signatures of its parts are judged"
                         result.report.problems.append(Problem(.tooManySignatures, text))
                         break
                     }
-                    try await verify(part, message.header, .part, into: &result)
+                    try await verify(part, message.header, .part, at: section, into: &result)
                 }
             }
         } catch {
@@ -100,13 +100,18 @@ public struct MessageOpener: Sendable {
         _ part: SecuredEntity,
         _ header: HeaderBlock,
         _ coverage: VerificationReport.Coverage,
+        at section: [Int]? = nil,
         into result: inout VerifiedContent
     ) async throws {
         switch try Layer(part) {
         case .signed(let layer):
             let (inner, payload) = coverage == .whole ? innerLayers(of: layer.content) : ([], nil)
             let protected = payload.flatMap { ProtectedHeader(in: $0, outer: header) }
+            let known = result.report.signers.count
             try await judge(layer, header: header, protected: protected, coverage: coverage, into: &result)
+            for index in result.report.signers.indices.dropFirst(known) {
+                result.report.signers[index].section = section.map { $0.map(String.init).joined(separator: ".") }
+            }
             for layer in inner {
                 guard let signed = layer.signed else {
                     result.report.add(layer.layer)
@@ -126,7 +131,7 @@ public struct MessageOpener: Sendable {
                 throw CMSError.limitExceeded("one layer of compression")
             }
             result.report.add(CompressedLayer.layer, isPart: coverage == .part)
-            try await verify(layer.content(), header, coverage, into: &result)
+            try await verify(layer.content(), header, coverage, at: section, into: &result)
         case nil: break
         }
     }
@@ -196,15 +201,29 @@ public struct MessageOpener: Sendable {
         return (layers, nil)
     }
 
-    /// The protected parts below one that is not protected itself, messages in messages included.
-    private func securedParts(of part: SecuredEntity, depth: Int) -> [SecuredEntity] {
-        var children = part.entity.children
-        if depth < Self.maximumLayers, let embedded = try? part.entity.embeddedMessage(in: part.source) {
-            children = [embedded]
+    /// The protected parts below one that is not protected itself, messages in messages included, and the sections that
+    /// their signatures are in.
+    ///
+    /// RFC 3501 §6.4.5: a message that is no multipart has its body in section 1.
+    private func securedParts(
+        of part: SecuredEntity,
+        at section: [Int] = [],
+        depth: Int = 0
+    ) -> [(part: SecuredEntity, section: [Int])] {
+        func found(_ entity: Entity, at place: [Int], body: [Int]) -> [(SecuredEntity, [Int])] {
+            let child = SecuredEntity(entity: entity, source: part.source)
+            switch entity.securedForm {
+            case nil: return securedParts(of: child, at: place, depth: depth + 1)
+            case .cms: return [(child, body)]
+            case .multipartSigned, .malformed: return [(child, place + [2])]
+            }
         }
-        return children.flatMap { child in
-            let child = SecuredEntity(entity: child, source: part.source)
-            return child.entity.securedForm != nil ? [child] : securedParts(of: child, depth: depth + 1)
+        if depth < Self.maximumLayers, let embedded = try? part.entity.embeddedMessage(in: part.source) {
+            let place = section.isEmpty ? [1] : section
+            return found(embedded, at: place, body: place + [1])
+        }
+        return part.entity.children.enumerated().flatMap { index, child in
+            found(child, at: section + [index + 1], body: section + [index + 1])
         }
     }
 }

@@ -130,6 +130,7 @@ public struct SignedLayer: Sendable {
                 identity: check.certificate.flatMap { identity?.judge($0) } ?? .notChecked,
                 revocation: verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
                 time: verdict.map { .init($0.timeProblems + timeWarnings(signer, header, at: time)) } ?? .notChecked,
+                section: nil,
                 evidence: verdict.flatMap { SignerEvidence(signer, verdict: $0, among: certificates, trust, at: time) }
             )
         }

@@ -9,6 +9,7 @@ public struct VerificationReport: Sendable {
         case invalid
         case malformed
         case mismatch
+        case notYetValid = "not-yet-valid"
         case partial
         case revoked
         case unsigned
@@ -65,22 +66,21 @@ public struct VerificationReport: Sendable {
         public let revocation: Axis
         /// Certificate and chain are valid at the time of judgement.
         public let time: Axis
+        /// Where in the message the signature is, as IMAP counts parts (RFC 3501 §6.4.5); nil if it is about the whole of it.
+        public internal(set) var section: String?
         /// What may be learned from the signature, if it turns out to be valid.
         let evidence: SignerEvidence?
 
         /// Who signed, in a word: an address, or else the certificate's subject.
         public var name: String { certificate.map { $0.addresses.first ?? "\($0.subject)" } ?? "unknown" }
 
-        /// The verdict on this signature alone.
-        public var status: Status { failures.first ?? .valid }
-
-        /// What is wrong with it, the worst first.
-        var failures: [Status] {
-            [
-                (Status.invalid, integrity.ok != true), (.revoked, revocation.ok == false),
-                (.untrusted, chain.ok != true),
-                (.expired, time.ok != true), (.mismatch, identity.ok == false),
-            ].filter(\.1).map(\.0)
+        /// The verdict on this signature alone, whatever is wrong with the message.
+        public var status: Status {
+            if integrity.ok != true { return .invalid }
+            if revocation.ok == false { return .revoked }
+            if chain.ok != true { return .untrusted }
+            if time.ok != true { return isNotYetValid ? .notYetValid : .expired }
+            return identity.ok == false ? .mismatch : .valid
         }
     }
 
@@ -183,16 +183,43 @@ public struct VerificationReport: Sendable {
         }
     }
 
-    /// The verdict; it follows from everything else, and `valid` from nothing but all axes together.
+    /// The verdict; it follows from everything else, and `valid` from nothing but all axes of all signers together.
     public var status: Status {
         if isMalformed { return .malformed }
-        if signers.isEmpty { return .unsigned }
+        return signers.map { status(of: $0) }.min { $0.gravity < $1.gravity } ?? .unsigned
+    }
+
+    /// The verdict on one signature, the others left aside; what is wrong with the message as a whole counts for each.
+    public func status(of signer: Signer) -> Status {
+        if isMalformed { return .malformed }
         if problems.contains(where: { $0.level == .error }) { return .invalid }
-        // The first that is wrong with any of them, in this order.
-        let failures = signers.map(\.failures)
-        let wrong = [Status.invalid, .revoked, .untrusted, .expired, .mismatch].first { status in
-            failures.contains { $0.contains(status) }
+        return signer.status == .valid && coverage != .whole ? .partial : signer.status
+    }
+}
+
+extension VerificationReport.Signer {
+    /// Whether nothing is wrong with the time but that it is too early.
+    fileprivate var isNotYetValid: Bool {
+        let errors = time.problems.filter { $0.level == .error }
+        return !errors.isEmpty
+            && errors.allSatisfy { [.certificateNotYetValid, .chainNotYetValid].contains($0.kind) }
+    }
+}
+
+extension VerificationReport.Status {
+    /// Which of the verdicts on several signatures is the verdict on the message: the lowest.
+    fileprivate var gravity: Int {
+        switch self {
+        case .malformed: 0
+        case .unsigned: 1
+        case .invalid: 2
+        case .revoked: 3
+        case .untrusted: 4
+        case .expired: 5
+        case .notYetValid: 6
+        case .mismatch: 7
+        case .partial: 8
+        case .valid: 9
         }
-        return wrong ?? (coverage == .whole ? .valid : .partial)
     }
 }

@@ -83,6 +83,12 @@ extension Failure {
             )
         case .permissions(let path, let why):
             self.init(.noPermission, "\(path): \(why)", hints: Self.permissionHints(path, why))
+        case .revokedIdentity(let address, let fingerprint):
+            self.init(
+                .noUser,
+                "\(address): its certificate \(fingerprint) was revoked by its issuer, and is not used any more",
+                hints: ["import a new one; or do without looking: --revocation off"]
+            )
         case .unexpected(let detail):
             self.init(.software, detail)
         case .unknownAccount(let address):

@@ -11,7 +11,8 @@ public final class FileSource: ByteSource {
     ///
     /// - Throws: `StreamError.cannotOpen` if there is no such file, or it is not a regular one.
     public convenience init(path: String) throws(StreamError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // What turns out to be a pipe must not hold us up.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
         do throws(StreamError) {
             try self.init(adopting: descriptor, from: 0)

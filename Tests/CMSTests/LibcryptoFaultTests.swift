@@ -1,4 +1,5 @@
 import CMS
+import Foundation
 import Testing
 
 @Suite struct LibcryptoFaultTests {
@@ -8,11 +9,13 @@ import Testing
 
     @Test func `a version has the faults that were mended after it, in its own series`() {
         #expect(faults(3, 0, 6).contains("CVE-2022-3602"))
-        #expect(faults(3, 0, 6).count == 6)
-        #expect(faults(3, 0, 14) == ["CVE-2024-6119", "CVE-2026-63072"])
+        #expect(faults(3, 0, 6).count == 11)
+        #expect(faults(3, 0, 8).contains("CVE-2023-0465"))
+        #expect(faults(3, 1, 0).contains("CVE-2023-0465") && !faults(3, 1, 1).contains("CVE-2023-0465"))
+        #expect(faults(3, 0, 14) == ["CVE-2024-6119", "CVE-2024-13176", "CVE-2026-63072"])
         #expect(faults(3, 0, 21) == ["CVE-2026-63072"])
         #expect(faults(3, 0, 22).isEmpty)
-        #expect(faults(3, 2, 2) == ["CVE-2024-6119"])
+        #expect(faults(3, 2, 2) == ["CVE-2024-6119", "CVE-2024-13176"])
         #expect(faults(3, 5, 0).isEmpty)
     }
 
@@ -21,5 +24,33 @@ import Testing
             Libcrypto.version.contains(" \(Libcrypto.versionNumber) ")
                 || Libcrypto.version.contains("\(Libcrypto.versionNumber)-")
         )
+    }
+}
+
+/// What libcrypto does is tried, and what comes of it is told.
+@Suite struct LibcryptoProbeTests {
+    @Test(arguments: LibcryptoProbe.all.map(\.code))
+    func `the libcrypto at hand does what it must`(code: String) throws {
+        let probe = try #require(LibcryptoProbe.all.first { $0.code == code })
+        let outcome = probe.run()
+        guard case .passed(let text) = outcome else {
+            Issue.record("\(code): \(outcome)")
+            return
+        }
+        #expect(!text.isEmpty)
+        // Nothing is left behind that the next one could take for its own.
+        #expect(probe.run() == outcome)
+    }
+
+    @Test func `every probe has a code of its own`() {
+        #expect(Set(LibcryptoProbe.all.map(\.code)).count == LibcryptoProbe.all.count)
+    }
+
+    @Test func `a probe that cannot be run is not taken for one that failed`() {
+        let probe = LibcryptoProbe("x") { throw CMSError.noKeyPair }
+        guard case .untried = probe.run() else {
+            Issue.record("\(probe.run())")
+            return
+        }
     }
 }

@@ -24,6 +24,13 @@ final class Home: Sendable {
         self.environment = environment
     }
 
+    /// A copy of `home` and of everything in it.
+    convenience init(copying home: Home) throws {
+        try self.init()
+        let result = try CommandRunner("cp").run(["-a", home.folder.path + "/.", folder.path])
+        guard result.status == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
     deinit {
         _ = try? CommandRunner("chmod").run(["-R", "u+rwX", folder.path])
         try? FileManager.default.removeItem(at: folder)

@@ -1,6 +1,7 @@
 import CMS
 import Foundation
 import MIME
+import Revocation
 import SMIME
 import Streams
 import TestSupport
@@ -30,7 +31,20 @@ import Testing
             ("certificates in a CMS object", SignedData.maximumCertificates), ("signers", SignedData.maximumSigners),
             ("recipients", EnvelopedData.maximumRecipients),
             ("certificates in a PKCS#12 file", PKCS12.maximumCertificates),
+            ("bytes of a PKCS#12 file", PKCS12.maximumCount),
+            ("iterations over a whole PKCS#12 file", PKCS12.maximumIterations),
+            ("depth of ASN.1", ElementExtent.maximumDepth),
+            ("bytes of AES-CCM content", EnvelopedData.maximumWholeContent),
+            ("bytes of content that Ed25519 signs without attributes", SignedData.maximumWholeContent),
+            ("decompressed bytes for each compressed one", CompressedData.maximumRatio),
+            ("decompressed bytes", CompressedData.maximumCount),
+            ("bytes of a certificate", Certificate.maximumCount),
+            ("bytes of a revocation list", CertificateList.maximumCount),
+            ("bytes of a responder's answer", OCSPResponse.maximumCount),
+            ("bytes of what the network answers", HTTPClient.maximumCount),
         ]
+        let lines = page.split(separator: "\n").filter { $0.hasPrefix("| ") }
+        #expect(lines.count == rows.count + 2, "a row of the page that no code stands behind")
         for (name, value) in rows { #expect(page.contains("| \(name) | \(value) |"), "\(name) \(value)") }
     }
 
@@ -128,5 +142,59 @@ import Testing
         #expect(Self.refused { _ = try ElementExtent(of: nested(ElementExtent.maximumDepth + 1)) })
         #expect(throws: CMSError.self) { try signed(49) }
         #expect(throws: CMSError.self) { try signed(2000) }
+    }
+
+    @Test func `bytes of certificates, lists and PKCS#12 files`() throws {
+        // A SEQUENCE of so many bytes in all, which is none of these things: too long is told from malformed.
+        func element(_ count: Int) -> [UInt8] {
+            let length = withUnsafeBytes(of: UInt32(count - 6).bigEndian, Array.init)
+            return [0x30, 0x84] + length + [UInt8](repeating: 0, count: count - 6)
+        }
+        let readers: [(Int, ([UInt8]) throws -> Void)] = [
+            (Certificate.maximumCount, { _ = try Certificate(der: $0) }),
+            (CertificateList.maximumCount, { _ = try CertificateList(der: $0) }),
+            (PKCS12.maximumCount, { _ = try PKCS12($0, passphrase: nil) }),
+        ]
+        for (limit, read) in readers {
+            #expect(!Self.refused { try read(element(limit)) })
+            #expect(Self.refused { try read(element(limit + 1)) })
+        }
+    }
+
+    @Test func `a responder's answer that is too long says nothing`() throws {
+        let padded = [UInt8](repeating: 0x30, count: OCSPResponse.maximumCount + 1)
+        let alice = try Certificate(der: Person.alice.get().certificate)
+        let response = OCSPResponse(der: padded)
+        #expect(response.lifetime(about: alice, issuedBy: alice, at: .now) == nil)
+    }
+
+    @Test func `decompressed bytes for each compressed one`() throws {
+        // Noise does not shrink, and zeros to a thousandth: so much of both that the ratio comes out.
+        func message(ratio: Double) throws -> ByteStream {
+            var generator = SystemRandomNumberGenerator()
+            let noise = (0..<16_384).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let zeros = Int(Double(noise.count) * (ratio - 1) / (1 - ratio / 1029))
+            let content = noise + [UInt8](repeating: 0, count: zeros)
+            let sink = MemorySink()
+            let writer = try CompressedDataWriter { try $0.write(content) }
+            try writer.write(to: sink) { try $0.write(content) }
+            return MemorySource(sink.bytes).stream()
+        }
+        func read(_ ratio: Double) throws {
+            try CompressedData(reading: message(ratio: ratio)).content.makeReader().copy(to: CountingSink())
+        }
+        let limit = Double(CompressedData.maximumRatio)
+        #expect(throws: Never.self) { try read(limit - 5) }
+        #expect(Self.refused { try read(limit + 5) })
+    }
+
+    @Test func `iterations over a whole PKCS#12 file`() throws {
+        func read(_ iterations: Int) throws {
+            let bags = try [Bags.key("alice"), Bags.certificate("alice")]
+            _ = try PKCS12(Bags.file(bags, macIterations: iterations), passphrase: Passphrase("test".utf8))
+        }
+        // Its MAC is wrong, which nobody knows before all of them.
+        #expect(throws: CMSError.wrongPassphrase) { try read(PKCS12.maximumIterations) }
+        #expect(Self.refused { try read(PKCS12.maximumIterations + 1) })
     }
 }

@@ -28,6 +28,29 @@ import Testing
         }
     }
 
+    /// What other programs take libcrypto's configuration, its modules and its anchors from, and what changes words and days.
+    @Test(arguments: [
+        ("OPENSSL_CONF", "evil.cnf"), ("OPENSSL_CONF", "missing.cnf"), ("OPENSSL_MODULES", "."),
+        ("OPENSSL_ENGINES", "."),
+        ("SSL_CERT_FILE", "root.pem"), ("SSL_CERT_DIR", "."), ("LC_ALL", "tr_TR.UTF-8"), ("LANG", "../../etc"),
+        ("TZ", "/etc/passwd"), ("TZ", "Pacific/Kiritimati"), ("COLUMNS", "0"), ("TMPDIR", "tmp"),
+    ])
+    func `the environment changes no verdict`(name: String, value: String) throws {
+        let home = try Home()
+        try home.fill("alice")
+        let tmp = home.folder.appending(path: "tmp")
+        let settings =
+            "openssl_conf = a\n[a]\nproviders = b\nalg_section = e\n[b]\nevil = c\n[c]\nmodule = ./evil.so\nactivate = 1\n"
+        try Data((settings + "[e]\ndefault_properties = fips=yes\n").utf8).write(to: tmp.appending(path: "evil.cnf"))
+        try Data(Fixtures.cert("untrusted/root.pem")).write(to: tmp.appending(path: "root.pem"))
+        func status(_ person: Person) throws -> Int32 {
+            let mail = MailForge().signed(MailForge.text, try SignedForge(MailForge.text, by: person).encoded())
+            return try home.run(["verify", "--no-harvest"], input: mail, environment: [name: value]).status
+        }
+        #expect(try status(Person.alice.get()) == 0)
+        #expect(try status(Person("mallory")) == 1)
+    }
+
     /// `reject` of "Accounts" and "Sending": addresses that are none, or would be something else to another program.
     @Test(arguments: [
         "../../etc/passwd", "/etc/passwd", "a/../b", "alice", "@example.com", "alice@", "-oProxy@example.com",

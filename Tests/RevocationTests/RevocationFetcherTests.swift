@@ -79,6 +79,12 @@ import Testing
         #expect(await fetcher.outages == [])
         // The responder has gone; the answer is remembered.
         #expect(try await verdict(factory, fetcher)?.status == expected)
+        // For keeping: what it is about, and how long it holds.
+        let leaf = try certificate("leaf", factory)
+        let kept = await fetcher.responses
+        #expect(kept.map(\.certificate) == [leaf.fingerprint])
+        let lifetime = try #require(kept.first?.lifetime)
+        #expect(abs(lifetime.until.timeIntervalSince(lifetime.since) - 7 * 86_400) <= 1)
     }
 
     @Test func `a responder that knows another certificate only says nothing`() async throws {
@@ -90,6 +96,7 @@ import Testing
         #expect(verdict?.status == .unknown)
         #expect(verdict?.problems.map(\.code) == ["revocation-unknown"])
         #expect(await fetcher.outages.count == 1)
+        #expect(await fetcher.responses == [])
     }
 
     @Test(arguments: [(["leaf"], ChainVerdict.Revocation.Status.revoked), (["other"], .good)])
@@ -105,6 +112,38 @@ import Testing
         #expect(server.asked.count == 1)
         #expect(await fetcher.certificateLists.count == 1)
         #expect(await fetcher.outages == [])
+    }
+
+    @Test(arguments: [(true, ChainVerdict.Revocation.Status.revoked), (false, .good)])
+    func `a list says where its delta is`(
+        isNamed: Bool,
+        expected: ChainVerdict.Revocation.Status
+    ) async throws {
+        let (lists, deltas) = (Lists(), Lists())
+        let server = try LoopbackServer { .ok($0 == "ca.crl" ? lists[$0] : deltas[$0]) }
+        let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
+        let extensions = isNamed ? ["freshestCRL=URI:\(server.url("delta.crl"))"] : []
+        try factory.revoke(["other"], by: "ca", to: "ca", extensions: extensions)
+        lists.put(try factory.bytes("ca.crl"))
+        try factory.sh("echo 02 >delta.number")
+        try factory.revoke(["leaf"], by: "ca", to: "delta", extensions: ["2.5.29.27=critical,DER:020101"])
+        deltas.put(try factory.bytes("delta.crl"))
+        let fetcher = RevocationFetcher(Self.client)
+        #expect(try await verdict(factory, fetcher)?.status == expected)
+        #expect(server.asked.count == (isNamed ? 2 : 1))
+        #expect(await fetcher.certificateLists.count == (isNamed ? 2 : 1))
+    }
+
+    @Test func `a list that nobody signed leads nowhere`() async throws {
+        let lists = Lists()
+        let server = try LoopbackServer { .ok(lists[$0]) }
+        var factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
+        try factory.issue("stranger", subject: "/CN=Stranger", extensions: CertificateFactory.authority)
+        let extensions = ["freshestCRL=URI:\(server.url("delta.crl"))"]
+        try factory.revoke(["other"], by: "stranger", to: "stranger", extensions: extensions)
+        lists.put(try factory.bytes("stranger.crl"))
+        #expect(try await verdict(factory, RevocationFetcher(Self.client))?.status == .unknown)
+        #expect(server.asked == ["GET /ca.crl HTTP/1.0"])
     }
 
     @Test func `a list that another one signed is neither believed nor kept`() async throws {

@@ -10,7 +10,7 @@ public struct CompressedData: Sendable {
     /// How many bytes may come out in all.
     public static let maximumCount = 4 << 30
     /// What may come out whatever went in: little that is all alike shrinks to next to nothing.
-    static let allowance = 1 << 20
+    public static let allowance = 1 << 20
 
     static let zlib: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 16, 3, 8]
 

@@ -9,6 +9,8 @@ import SwiftASN1
 public struct EnvelopedData: Sendable {
     /// How many recipients there may be.
     public static let maximumRecipients = EnvelopedLayout.maximumRecipients
+    /// How much content is opened that has to be decrypted in one piece, in bytes.
+    public static let maximumWholeContent = WholeDecryption.maximumCount
 
     /// Every way in, in the order of the message.
     public let recipients: [RecipientInfo]

@@ -29,6 +29,10 @@ public struct PKCS12: Sendable {
     public static let maximumCertificates = 1000
     /// The most private keys in one file.
     public static let maximumKeys = 100
+    /// The greatest file that is read, in bytes.
+    public static let maximumCount = PFX.maximumCount
+    /// The most iterations of key derivation over one file.
+    public static let maximumIterations = DerivationBudget.maximumIterations
 
     /// Opens a file in BER, DER or PEM. An absent passphrase (nil) and an empty one are both tried for either.
     ///

@@ -10,6 +10,8 @@ public struct SignedData: Sendable {
     public static let maximumCertificates = 1_000
     /// How many signers there may be.
     public static let maximumSigners = 16
+    /// How much content a signature without attributes may be over that hashes it itself, in bytes.
+    public static let maximumWholeContent = ContentHasher.maximumKept
     /// How many bytes certificates, CRLs and signers may take together.
     private static let maximumBytes = 32 << 20
 

@@ -34,8 +34,8 @@ public struct OCSPRequest: Hashable, Sendable {
 }
 
 extension OCSPResponse {
-    /// Whether it says something about `certificate` that counts at `date`.
-    public func speaks(of certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Bool {
-        status(of: certificate, issuedBy: issuer, at: date) != nil
+    /// From when to when it says something about `certificate`; nil if it says nothing that counts at `date`.
+    public func lifetime(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Lifetime? {
+        answer(about: certificate, issuedBy: issuer, at: date)?.lifetime
     }
 }

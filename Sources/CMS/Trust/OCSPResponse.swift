@@ -1,5 +1,5 @@
 import COpenSSL
-import Foundation
+public import Foundation
 import SwiftASN1
 
 /// What a responder says about certificates, as received; whether it may say so is checked where it is used.
@@ -26,20 +26,38 @@ public struct OCSPResponse: Hashable, Sendable {
         der = Array(fields[1].encodedBytes)
     }
 
+    /// What a response says about one certificate.
+    struct Answer {
+        let status: RevocationCheck.Status
+        /// From when to when the responder stands by it.
+        let lifetime: Lifetime
+    }
+
+    /// From when to when an answer holds.
+    public struct Lifetime: Hashable, Sendable {
+        public let since: Date
+        public let until: Date
+
+        public init(since: Date, until: Date) {
+            self.since = since
+            self.until = until
+        }
+    }
+
     /// What a responder that `issuer` lets speak for it says about `certificate`; nil if it says nothing that counts.
     ///
     /// The responder is the issuer or has a certificate of the issuer's for this purpose (RFC 6960 §4.2.2.2), and `date`
     /// lies between the updates.
     ///
     /// libcrypto: `OCSP_basic_verify`, `OCSP_single_get0_status`
-    func status(of certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> RevocationCheck.Status? {
+    func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
         Libcrypto.start()
         defer { ERR_clear_error() }
         return try? withPointers(certificate.x509().owned, issuer.x509().owned) { subject, issuer in
             guard let basic = basicResponse() else { return nil }
             return try basic.withPointer { basic in
                 guard try Self.isSigned(basic, by: issuer, at: date) else { return nil }
-                return Self.status(in: basic, subject, issuer, time_t(date.timeIntervalSince1970))
+                return Self.answer(in: basic, subject, issuer, time_t(date.timeIntervalSince1970))
             }
         }
     }
@@ -76,21 +94,21 @@ public struct OCSPResponse: Hashable, Sendable {
     /// How far clocks may be apart, and for how long an answer without an end holds, in seconds.
     private static let (clockTolerance, longestAnswer) = (300, 7 * 86_400)
 
-    private static func status(
+    private static func answer(
         in basic: OpaquePointer,
         _ subject: OpaquePointer,
         _ issuer: OpaquePointer,
         _ time: time_t
-    ) -> RevocationCheck.Status? {
+    ) -> Answer? {
         for index in 0..<min(Int(OCSP_resp_count(basic)), maximumAnswers) {
             guard let answer = OCSP_resp_get0(basic, CInt(index)), isAbout(answer, subject, issuer) else { continue }
             var reason: CInt = 0
             var (revoked, this, next): (Moment?, Moment?, Moment?)
             let status = OCSP_single_get0_status(answer, &reason, &revoked, &this, &next)
-            guard isCurrent(this, next, time) else { continue }
+            guard isCurrent(this, next, time), let lifetime = lifetime(this, next) else { continue }
             switch status {
-            case V_OCSP_CERTSTATUS_GOOD: return .good
-            case V_OCSP_CERTSTATUS_REVOKED: return .revoked
+            case V_OCSP_CERTSTATUS_GOOD: return Answer(status: .good, lifetime: lifetime)
+            case V_OCSP_CERTSTATUS_REVOKED: return Answer(status: .revoked, lifetime: lifetime)
             default: continue
             }
         }
@@ -108,6 +126,18 @@ public struct OCSPResponse: Hashable, Sendable {
         guard isBefore(this, time + clockTolerance) else { return false }
         if let next { return !isBefore(next, time - clockTolerance) }
         return !isBefore(this, time - longestAnswer)
+    }
+
+    private static func lifetime(_ this: Moment?, _ next: Moment?) -> Lifetime? {
+        guard let since = date(this) else { return nil }
+        return Lifetime(since: since, until: date(next) ?? since.addingTimeInterval(TimeInterval(longestAnswer)))
+    }
+
+    /// libcrypto: `ASN1_TIME_to_tm`
+    private static func date(_ moment: Moment?) -> Date? {
+        var parts = tm()
+        guard let moment, ASN1_TIME_to_tm(moment, &parts) == 1 else { return nil }
+        return Date(timeIntervalSince1970: TimeInterval(timegm(&parts)))
     }
 
     /// Whether an answer names this certificate of this issuer, by any digest that responders use.

@@ -45,7 +45,7 @@ struct PathInspection {
         let verdict = check.verdict(
             lists,
             responses,
-            asked: store.terms.responses,
+            asked: path.certificates.compactMap { store.responses[$0.fingerprint] } + store.terms.responses,
             others: store.intermediates + extra,
             isHard: isHard
         )

@@ -32,7 +32,7 @@ struct RevocationCheck {
     ///
     /// - Parameters:
     ///   - responses: what came with the message.
-    ///   - asked: what responders said when they were asked, about this chain or another.
+    ///   - asked: what responders said when they were asked, now or before, about this chain or another.
     ///   - others: certificates beside the path that lists may be signed with.
     ///   - isHard: whether it is an error that nothing is known.
     func verdict(
@@ -81,9 +81,9 @@ struct RevocationCheck {
         for place in places where place + 1 < path.certificates.count {
             let (certificate, issuer) = (path.certificates[place], path.certificates[place + 1])
             for response in responses {
-                guard let status = response.status(of: certificate, issuedBy: issuer, at: date) else { continue }
+                guard let answer = response.answer(about: certificate, issuedBy: issuer, at: date) else { continue }
                 unused.remove(response)
-                if statuses[place] != .revoked { statuses[place] = status }
+                if statuses[place] != .revoked { statuses[place] = answer.status }
             }
         }
         return unused.isEmpty

@@ -1,3 +1,4 @@
+import COpenSSL
 import SwiftASN1
 
 /// Where a certificate's issuer tells whether it was revoked, as the certificate says; anything may stand there.
@@ -47,7 +48,7 @@ public struct RevocationServices: Hashable, Sendable {
     }
 
     /// The URLs of the full names in CRLDistributionPoints; a name relative to the issuer leads nowhere on the network.
-    private static func distributionPoints(_ node: ASN1Node) throws -> [String] {
+    fileprivate static func distributionPoints(_ node: ASN1Node) throws -> [String] {
         try ElementReader(node).remaining.flatMap { point -> [String] in
             var fields = try ElementReader(point)
             guard let names = try fields.optional(.context(0))?.onlyChild(), names.identifier == .context(0) else {
@@ -69,5 +70,22 @@ extension Certificate {
     /// Where its issuer tells whether it was revoked.
     public var revocationServices: RevocationServices {
         (try? CertificateFields(der)).map { RevocationServices($0.extensions) } ?? RevocationServices()
+    }
+}
+
+extension CertificateList {
+    /// The URLs of the lists of what has changed since this one, as it says; anything may stand there.
+    ///
+    /// RFC 5280 §5.2.6; libcrypto: `X509_CRL_get_ext_by_NID`
+    public var deltaLists: [String] {
+        defer { ERR_clear_error() }
+        let value = try? x509CRL().withPointer { list -> [UInt8]? in
+            guard let found = X509_CRL_get_ext(list, X509_CRL_get_ext_by_NID(list, NID_freshest_crl, -1)),
+                let octets = X509_EXTENSION_get_data(found), let start = ASN1_STRING_get0_data(octets)
+            else { return nil }
+            return Array(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(octets))))
+        }
+        guard let value = value ?? nil, let node = try? ASN1Node.read(value) else { return [] }
+        return Array(((try? RevocationServices.distributionPoints(node)) ?? []).prefix(RevocationServices.maximumCount))
     }
 }

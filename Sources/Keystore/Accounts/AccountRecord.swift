@@ -45,9 +45,9 @@ enum AccountRecord {
             Identity(
                 account: address,
                 certificate: try row.certificate(),
-                isAssigned: row["assigned"],
-                isPinned: row["pinned"],
-                added: row.date("added")
+                isAssigned: try row.value("assigned"),
+                isPinned: try row.value("pinned"),
+                added: try row.date("added")
             )
         }
         let aliases = try String.fetchAll(
@@ -58,8 +58,8 @@ enum AccountRecord {
         return Account(
             address: address,
             aliases: aliases,
-            name: row["name"],
-            headerConfidentiality: (row["header_confidentiality"] as String?).flatMap {
+            name: try row.optional("name"),
+            headerConfidentiality: (try row.optional("header_confidentiality") as String?).flatMap {
                 HeaderConfidentiality(rawValue: $0)
             },
             identities: identities

@@ -77,10 +77,20 @@ extension AccountStore {
         signingAs address: EmailAddress,
         at time: Date
     ) async throws(KeystoreError) -> [Account] {
-        try await all().filter { account in
+        var fitting: [Account] = []
+        for account in try await all() {
             let identities = account.identities.filter { $0.certificate.names(address) }
-            return IdentitySelection.current(of: identities, for: address, purpose: .signing, at: time) != nil
+            let revoked = try await revoked(among: identities.map(\.certificate), at: time)
+            let current = IdentitySelection.current(
+                of: identities,
+                for: address,
+                purpose: .signing,
+                at: time,
+                revoked: revoked
+            )
+            if current != nil { fitting.append(account) }
         }
+        return fitting
     }
 }
 

@@ -32,27 +32,31 @@ public actor AccountStore {
     }
 
     /// The identity of `address` that is current for `purpose`: valid at `time`, of the right usage, naming the
-    /// address, the newest.
+    /// address, not known to have been revoked, the newest.
     ///
-    /// - Throws: `.unknownAccount`, `.noUsableIdentity`
+    /// - Parameter terms: whether revocation counts, and lists at hand beside those of the store.
+    /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`
     public func identity(
         for address: EmailAddress,
         purpose: IdentitySelection.Purpose,
-        at time: Date
+        at time: Date,
+        under terms: TrustTerms = TrustTerms()
     ) async throws(KeystoreError) -> Identity {
-        try await database.read { try Self.identity(for: address, purpose: purpose, at: time, in: $0) }
+        try await database.read { try Self.identity(for: address, purpose: purpose, at: time, under: terms, in: $0) }
     }
 
     /// The current signing identity of `address` with its key.
     ///
-    /// - Throws: `.unknownAccount`, `.noUsableIdentity`; `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase` if the
+    /// - Parameter terms: whether revocation counts, and lists at hand beside those of the store.
+    /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase` if the
     ///   store key is not to be had.
     public func signingIdentity(
         for address: EmailAddress,
-        at time: Date
+        at time: Date,
+        under terms: TrustTerms = TrustTerms()
     ) async throws(KeystoreError) -> KeyedCertificate {
         let keys = try await opened { database in
-            let identity = try Self.identity(for: address, purpose: .signing, at: time, in: database)
+            let identity = try Self.identity(for: address, purpose: .signing, at: time, under: terms, in: database)
             return [try SealedKeys(certificates: [identity.certificate], in: database)]
         }
         guard let identity = keys.first else { throw KeystoreError.unknownAccount(address) }
@@ -144,11 +148,23 @@ public actor AccountStore {
         for address: EmailAddress,
         purpose: IdentitySelection.Purpose,
         at time: Date,
+        under terms: TrustTerms,
         in database: Database
     ) throws -> Identity {
         let identities = try account(for: address, in: database).identities
-        let standings = IdentitySelection.judge(identities, for: address, purpose: purpose, at: time)
+        let certificates = identities.map(\.certificate)
+        let revoked = try RevokedCertificates(among: certificates, at: time, under: terms, in: database)
+        let standings = IdentitySelection.judge(
+            identities,
+            for: address,
+            purpose: purpose,
+            at: time,
+            revoked: revoked
+        )
         if let current = zip(identities, standings).first(where: { $1 == .current }) { return current.0 }
+        if let refused = zip(identities, standings).first(where: { $1 == .revoked }) {
+            throw KeystoreError.revokedIdentity(address, refused.0.certificate.fingerprint)
+        }
         let counts = Dictionary(standings.map { ($0, 1) }, uniquingKeysWith: +)
         let why = counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($1) \($0.words)" }
         throw KeystoreError.noUsableIdentity(

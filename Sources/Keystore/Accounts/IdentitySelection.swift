@@ -18,6 +18,8 @@ public enum IdentitySelection {
         case notYetValid = "not-yet-valid"
         /// The certificate names other addresses only.
         case otherAddress = "other-address"
+        /// A list or a responder says so.
+        case revoked
         /// It would do, but another one is pinned or newer.
         case superseded
         /// The certificate does not allow the purpose.
@@ -37,15 +39,21 @@ public enum IdentitySelection {
 
     /// The standing of each of `identities` for mail of `address` at the time `time`; at most one is current.
     ///
-    /// Usable is what is valid, allows the purpose, and names the address or was assigned by hand. Of those a pinned
-    /// one goes first, then the one that became valid last.
+    /// Usable is what is valid, not revoked, allows the purpose, and names the address or was assigned by hand. Of those a
+    /// pinned one goes first, then the one that became valid last.
+    ///
+    /// - Parameter revoked: what is known to have been revoked.
     public static func judge(
         _ identities: [Identity],
         for address: EmailAddress,
         purpose: Purpose,
-        at time: Date
+        at time: Date,
+        revoked: RevokedCertificates = RevokedCertificates()
     ) -> [Standing] {
-        var standings = identities.map { standing(of: $0, for: address, purpose: purpose, at: time) }
+        var standings = identities.map { identity in
+            let standing = standing(of: identity, for: address, purpose: purpose, at: time)
+            return standing == .superseded && revoked.contains(identity.certificate) ? .revoked : standing
+        }
         let usable = identities.indices.filter { standings[$0] == .superseded }
         if let best = usable.max(by: { precedes(identities[$1], identities[$0]) }) { standings[best] = .current }
         return standings
@@ -56,9 +64,10 @@ public enum IdentitySelection {
         of identities: [Identity],
         for address: EmailAddress,
         purpose: Purpose,
-        at time: Date
+        at time: Date,
+        revoked: RevokedCertificates = RevokedCertificates()
     ) -> Identity? {
-        let standings = judge(identities, for: address, purpose: purpose, at: time)
+        let standings = judge(identities, for: address, purpose: purpose, at: time, revoked: revoked)
         return zip(identities, standings).first { $1 == .current }?.0
     }
 

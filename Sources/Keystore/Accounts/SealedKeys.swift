@@ -30,7 +30,7 @@ struct SealedKeys: Sendable {
             let certificate = try row.certificate()
             return Item(
                 certificate: certificate,
-                sealed: [UInt8](row["sealed"] as Data),
+                sealed: [UInt8](try row.value("sealed") as Data),
                 bound: certificate.fingerprint
             )
         }
@@ -75,8 +75,12 @@ struct SealedKeys: Sendable {
             ),
             arguments: arguments
         ).compactMap { row in
-            guard let bound = Fingerprint(bytes: [UInt8](row["bound"] as Data)) else { return nil }
-            return Item(certificate: try row.certificate(), sealed: [UInt8](row["sealed"] as Data), bound: bound)
+            guard let bound = Fingerprint(bytes: [UInt8](try row.value("bound") as Data)) else { return nil }
+            return Item(
+                certificate: try row.certificate(),
+                sealed: [UInt8](try row.value("sealed") as Data),
+                bound: bound
+            )
         }
     }
 

@@ -19,7 +19,7 @@ public actor AnchorStore {
     public func all() async throws(KeystoreError) -> [Anchor] {
         let anchors = try await database.read { database in
             try Row.fetchAll(database, sql: "SELECT der, added FROM anchor JOIN certificate ON id = certificate").map {
-                Anchor(certificate: try $0.certificate(), added: $0.date("added"))
+                Anchor(certificate: try $0.certificate(), added: try $0.date("added"))
             }
         }
         return anchors.map { ($0, $0.certificate.subject.description) }.sorted {
@@ -39,7 +39,7 @@ public actor AnchorStore {
                     arguments: [Data(fingerprint.bytes)]
                 )
                 guard let row else { throw KeystoreError.unknownCertificate(fingerprint) }
-                let id: Int64 = row["id"]
+                let id: Int64 = try row.value("id")
                 try database.execute(sql: "DELETE FROM anchor WHERE certificate = ?", arguments: [id])
                 try CertificateRecord.removeUnused([id], from: database)
                 return try row.certificate()

@@ -28,7 +28,7 @@ struct Authorities {
                     guard seen.insert(certificate.fingerprint).inserted else { continue }
                     level.append(certificate)
                     all.append(certificate)
-                    if row["is_anchor"] { anchors.insert(certificate) }
+                    if try row.value("is_anchor") { anchors.insert(certificate) }
                 }
             }
         }
@@ -79,6 +79,7 @@ extension TrustStore {
             certificateLists: lists,
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
+        responses = try ResponseRecord.responses(about: certificates + authorities.all, in: database)
     }
 
     /// Those of `certificates` that are anchors themselves.

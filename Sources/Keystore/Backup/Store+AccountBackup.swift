@@ -122,7 +122,7 @@ private struct BackupSnapshot: Sendable {
                 SELECT fingerprint, added FROM certificate LEFT JOIN anchor ON anchor.certificate = id
                 WHERE id IN (SELECT certificate FROM intermediate UNION SELECT certificate FROM anchor) ORDER BY id
                 """
-        ).map { AccountBackup.Authority(fingerprint: try $0.fingerprint(), anchored: $0["added"]) }
+        ).map { AccountBackup.Authority(fingerprint: try $0.fingerprint(), anchored: try $0.optional("added")) }
         revocationLists = try Data.fetchAll(database, sql: "SELECT der FROM crl ORDER BY fingerprint")
         recipients = try Row.fetchAll(
             database,
@@ -162,17 +162,17 @@ private struct BackupSnapshot: Sendable {
             }
         }
         return try Row.fetchAll(database, sql: "SELECT * FROM policy_rule ORDER BY side, pattern_key").filter {
-            $0["side"] != "sender" || senders.contains($0["pattern_key"])
+            try $0.value("side") != "sender" || senders.contains($0.value("pattern_key"))
         }.map { row in
             AccountBackup.Rule(
-                side: row["side"],
-                pattern: row["pattern"],
-                sign: row["sign"],
-                encrypt: row["encrypt"],
-                override: row["override"],
-                missing: row["missing"],
-                protected: row["protected"],
-                decryptAtGateway: row["decrypt_at_gateway"]
+                side: try row.value("side"),
+                pattern: try row.value("pattern"),
+                sign: try row.optional("sign"),
+                encrypt: try row.optional("encrypt"),
+                override: try row.optional("override"),
+                missing: try row.optional("missing"),
+                protected: try row.optional("protected"),
+                decryptAtGateway: try row.optional("decrypt_at_gateway")
             )
         }
     }
@@ -182,17 +182,17 @@ extension AccountBackup.Recipient {
     /// - Parameter own: the certificates whose keys are in the backup; others are no identities where it is restored.
     fileprivate init(_ row: Row, own: Set<Fingerprint>) throws {
         let fingerprint = try row.fingerprint()
-        let isOther = row["source"] == KnownRecipient.Source.identity.rawValue && !own.contains(fingerprint)
+        let isOther = try row.value("source") == KnownRecipient.Source.identity.rawValue && !own.contains(fingerprint)
         self.init(
-            address: row["address"],
+            address: try row.value("address"),
             fingerprint: fingerprint,
-            source: isOther ? KnownRecipient.Source.imported.rawValue : row["source"],
-            sourceDetail: row["source_detail"],
-            firstSeen: row["first_seen"],
-            lastSeen: row["last_seen"],
-            trust: row["trust"],
-            capabilities: row["capabilities"],
-            capabilitiesTime: row["capabilities_time"]
+            source: try isOther ? KnownRecipient.Source.imported.rawValue : row.value("source"),
+            sourceDetail: try row.optional("source_detail"),
+            firstSeen: try row.value("first_seen"),
+            lastSeen: try row.value("last_seen"),
+            trust: try row.value("trust"),
+            capabilities: try row.optional("capabilities"),
+            capabilitiesTime: try row.optional("capabilities_time")
         )
     }
 }
@@ -200,7 +200,7 @@ extension AccountBackup.Recipient {
 extension Row {
     /// The fingerprint in column `fingerprint`.
     fileprivate func fingerprint() throws -> Fingerprint {
-        guard let fingerprint = Fingerprint(bytes: [UInt8](self["fingerprint"] as Data)) else {
+        guard let fingerprint = Fingerprint(bytes: [UInt8](try value("fingerprint") as Data)) else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a fingerprint of another length")
         }
         return fingerprint

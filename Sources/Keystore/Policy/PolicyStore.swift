@@ -98,7 +98,9 @@ public actor PolicyStore {
     }
 
     private static func rule(_ row: Row) throws -> Policy.Rule {
-        guard let scope = Policy.Scope(side: row["side"], pattern: row["pattern"]) else { throw unknown() }
+        guard let scope = Policy.Scope(side: try row.value("side"), pattern: try row.value("pattern")) else {
+            throw unknown()
+        }
         return Policy.Rule(
             scope,
             sign: try value(row, "sign"),
@@ -112,7 +114,7 @@ public actor PolicyStore {
 
     /// The value in `column`. One that is not known is never taken for none, which would say less than was meant.
     private static func value<Value: RawRepresentable<String>>(_ row: Row, _ column: String) throws -> Value? {
-        guard let text = row[column] as String? else { return nil }
+        guard let text = try row.optional(column) as String? else { return nil }
         guard let value = Value(rawValue: text) else { throw unknown() }
         return value
     }

@@ -36,19 +36,21 @@ enum RecipientRecord {
     }
 
     private static func recipient(_ row: Row) throws -> KnownRecipient {
-        guard let source = KnownRecipient.Source(rawValue: row["source"]),
-            let trust = KnownRecipient.Trust(rawValue: row["trust"])
+        guard let source = KnownRecipient.Source(rawValue: try row.value("source")),
+            let trust = KnownRecipient.Trust(rawValue: try row.value("trust"))
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a recipient of an unknown kind") }
         return KnownRecipient(
-            address: try AddressScope(row["address"] as String),
+            address: try AddressScope(row.value("address") as String),
             certificate: try row.certificate(),
             source: source,
-            sourceDetail: row["source_detail"],
-            firstSeen: row.date("first_seen"),
-            lastSeen: row.date("last_seen"),
+            sourceDetail: try row.optional("source_detail"),
+            firstSeen: try row.date("first_seen"),
+            lastSeen: try row.date("last_seen"),
             trust: trust,
-            capabilities: (row["capabilities"] as Data?).map { [UInt8]($0) },
-            capabilitiesTime: (row["capabilities_time"] as Int?).map { Date(timeIntervalSince1970: TimeInterval($0)) }
+            capabilities: (try row.optional("capabilities") as Data?).map { [UInt8]($0) },
+            capabilitiesTime: (try row.optional("capabilities_time") as Int?).map {
+                Date(timeIntervalSince1970: TimeInterval($0))
+            }
         )
     }
 }

@@ -59,7 +59,7 @@ public actor RecipientRegistry {
                     HAVING last BETWEEN ? AND ? AND max(source = 'identity') = 0 ORDER BY address_key
                     """,
                 arguments: [start.seconds, end.seconds]
-            ).map { (try AddressScope($0["address"] as String), $0.date("last")) }
+            ).map { (try AddressScope($0.value("address") as String), try $0.date("last")) }
         }
     }
 

@@ -64,13 +64,32 @@ enum CertificateRecord {
 
 extension Row {
     /// The certificate in column `der`.
-    func certificate() throws -> Certificate { try Certificate(der: [UInt8](self["der"] as Data)) }
+    func certificate() throws -> Certificate { try Certificate(der: [UInt8](value("der") as Data)) }
 
     /// The address in column `name`.
-    func address(_ name: String) throws -> EmailAddress { try EmailAddress(self[name] as String) }
+    func address(_ name: String) throws -> EmailAddress { try EmailAddress(value(name) as String) }
 
     /// The time in column `name`.
-    func date(_ name: String) -> Date { Date(timeIntervalSince1970: TimeInterval(self[name] as Int)) }
+    func date(_ name: String) throws -> Date { Date(timeIntervalSince1970: TimeInterval(try value(name) as Int)) }
+
+    /// The value in column `name`, which must be there.
+    ///
+    /// GRDB's own subscript ends the process where the value is of another type; a damaged store must not.
+    func value<Value: DatabaseValueConvertible>(_ name: String) throws -> Value {
+        guard let value = try optional(name) as Value? else { throw Self.damage(in: name) }
+        return value
+    }
+
+    /// The value in column `name`; nil if there is none.
+    func optional<Value: DatabaseValueConvertible>(_ name: String) throws -> Value? {
+        guard let stored = self[name] as DatabaseValue?, !stored.isNull else { return nil }
+        guard let value = Value.fromDatabaseValue(stored) else { throw Self.damage(in: name) }
+        return value
+    }
+
+    private static func damage(in name: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a value of another kind in \(name)")
+    }
 }
 
 extension Database {

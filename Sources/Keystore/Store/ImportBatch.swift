@@ -41,17 +41,33 @@ public struct ImportBatch: Sendable {
         }
     }
 
+    /// What a responder said about a certificate.
+    public struct ResponseItem: Sendable {
+        /// The certificate that it is about.
+        public let certificate: Fingerprint
+        public let response: OCSPResponse
+        public let lifetime: OCSPResponse.Lifetime
+
+        public init(certificate: Fingerprint, response: OCSPResponse, lifetime: OCSPResponse.Lifetime) {
+            self.certificate = certificate
+            self.response = response
+            self.lifetime = lifetime
+        }
+    }
+
     public var identities: [IdentityItem] = []
     public var recipients: [RecipientItem] = []
     public var intermediates: [Certificate] = []
     public var anchors: [Certificate] = []
     public var crls: [CertificateList] = []
+    public var responses: [ResponseItem] = []
 
     public init() {}
 
     /// Whether there is nothing to store.
     public var isEmpty: Bool {
         identities.isEmpty && recipients.isEmpty && intermediates.isEmpty && anchors.isEmpty && crls.isEmpty
+            && responses.isEmpty
     }
 }
 

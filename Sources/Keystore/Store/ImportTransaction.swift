@@ -31,6 +31,7 @@ struct ImportTransaction {
             )
             report.crls.append(.init(list: list, isNew: isNew))
         }
+        try ResponseRecord.insert(batch.responses, at: time, into: database)
         return report
     }
 

@@ -31,10 +31,10 @@ struct Protectors: Equatable, Sendable {
 
     init(in database: Database) throws {
         let rows = try Row.fetchAll(database.cachedStatement("SELECT kind, sealed FROM protector"))
-        func sealed(_ kind: String) -> [UInt8]? {
-            rows.first { $0["kind"] == kind }.map { [UInt8]($0["sealed"] as Data) }
+        func sealed(_ kind: String) throws -> [UInt8]? {
+            try rows.first { try $0.value("kind") == kind }.map { [UInt8](try $0.value("sealed") as Data) }
         }
-        self.init(keyFile: sealed(Self.keyFileKind), passphrase: sealed(Self.passphraseKind))
+        self.init(keyFile: try sealed(Self.keyFileKind), passphrase: try sealed(Self.passphraseKind))
     }
 
     /// Makes these the protectors of the store.

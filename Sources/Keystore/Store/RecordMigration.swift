@@ -27,7 +27,7 @@ struct RecordMigration: Sendable {
         for record in $0 {
             // One that this program cannot read any more is shown by whoever asks for it, and holds up nobody else.
             let key = try (try? record.certificate()).map { Data(try $0.publicKeyDigest()) }
-            try update.execute(arguments: [key, CertificateRecord.form, record["id"] as Int64])
+            try update.execute(arguments: [key, CertificateRecord.form, try record.value("id") as Int64])
         }
     }
 

@@ -7,7 +7,7 @@ import GRDB
 /// `form` in a record is the version of that record's own layout, for changes that are made in batches.
 enum Schema {
     /// The form this program writes.
-    static let version = 5
+    static let version = 6
     /// "SMIM": what makes a SQLite file a store.
     static let applicationID = 0x534D_494D
 
@@ -18,6 +18,7 @@ enum Schema {
         migrator.registerMigration("3", migrate: third)
         migrator.registerMigration("4", migrate: fourth)
         migrator.registerMigration("5", migrate: fifth)
+        migrator.registerMigration("6", migrate: sixth)
         return migrator
     }()
 
@@ -39,6 +40,10 @@ enum Schema {
 
     private static func fifth(_ database: Database) throws {
         for statement in gateway + [stamp(5)] { try database.execute(sql: statement) }
+    }
+
+    private static func sixth(_ database: Database) throws {
+        for statement in responses + [stamp(6)] { try database.execute(sql: statement) }
     }
 
     private static func stamp(_ number: Int) -> String {
@@ -194,5 +199,20 @@ enum Schema {
         ) STRICT, WITHOUT ROWID
         """,
         "CREATE INDEX handed_over_by_time ON handed_over (time)",
+    ]
+
+    /// What responders said when they were asked: the last answer about a certificate, by its fingerprint. Who answered and
+    /// whether that counts is checked each time it is used; the times are those of the answer.
+    private static let responses = [
+        """
+        CREATE TABLE ocsp_response (
+            certificate BLOB PRIMARY KEY,
+            der BLOB NOT NULL,
+            since INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            form INTEGER NOT NULL DEFAULT 1
+        ) STRICT
+        """,
+        "CREATE INDEX ocsp_response_by_end ON ocsp_response (until)",
     ]
 }

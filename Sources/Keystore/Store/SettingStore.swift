@@ -10,7 +10,7 @@ public actor SettingStore {
     public func all() async throws(KeystoreError) -> [String: String] {
         try await database.read { database in
             try Row.fetchAll(database, sql: "SELECT key, value FROM setting")
-                .reduce(into: [:]) { $0[$1["key"]] = $1["value"] as String }
+                .reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") as String }
         }
     }
 

@@ -14,7 +14,8 @@ extension Store {
         guard exists else { return [] }
         let (found, protectors, keys) = try await database.read { database in
             (
-                try Self.damage(in: database) + Self.orphans(in: database) + Self.oldRecords(in: database),
+                try Self.damage(in: database) + Self.changedCertificates(in: database) + Self.orphans(in: database)
+                    + Self.oldRecords(in: database),
                 try Protectors(in: database), try SealedKeys(where: "TRUE", [], in: database)
             )
         }
@@ -50,12 +51,37 @@ extension Store {
     private static func damage(in database: Database) throws -> [StoreFinding] {
         let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
         let references = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").reduce(into: [:]) {
-            $0[$1["table"] as String, default: 0] += 1
+            $0[try $1.value("table") as String, default: 0] += 1
         }
         return pages.map { StoreFinding(.integrity, .error, $0) }
             + references.sorted { $0.key < $1.key }.map {
                 StoreFinding(.reference, .error, "\($0.key): references to records that are missing: \($0.value)")
             }
+    }
+
+    /// Certificates that are believed as they are, and are not what their fingerprints say. Those of other authorities, and
+    /// revocation lists, count by their signatures only.
+    private static func changedCertificates(in database: Database) throws -> [StoreFinding] {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT fingerprint, der FROM certificate WHERE id IN (SELECT certificate FROM anchor
+                    UNION SELECT certificate FROM private_key UNION SELECT certificate FROM recipient) ORDER BY fingerprint
+                """
+        )
+        var findings: [StoreFinding] = []
+        while let row = try rows.next() {
+            let (stored, der): (Data, Data) = try (row.value("fingerprint"), row.value("der"))
+            guard try DigestAlgorithm.sha256.digest([UInt8](der)) != [UInt8](stored) else { continue }
+            findings.append(
+                StoreFinding(.fingerprint, .error, "\(name(stored)): the certificate is not the one that was stored")
+            )
+        }
+        return findings
+    }
+
+    private static func name(_ data: Data) -> String {
+        Fingerprint(bytes: [UInt8](data)).map { "\($0)" } ?? "a certificate"
     }
 
     private static func orphans(in database: Database) throws -> [StoreFinding] {
@@ -70,7 +96,6 @@ extension Store {
                 WHERE NOT EXISTS (SELECT 1 FROM identity WHERE identity.certificate = certificate.id) ORDER BY fingerprint
                 """
         )
-        func name(_ data: Data) -> String { Fingerprint(bytes: [UInt8](data)).map { "\($0)" } ?? "a certificate" }
         return certificates.map { StoreFinding(.orphanCertificate, .warning, "\(name($0)): nothing refers to it") }
             + keys.map { StoreFinding(.orphanKey, .warning, "\(name($0)): its private key belongs to no account") }
     }

@@ -121,7 +121,7 @@ extension Store {
             sql: "SELECT certificate, fingerprint FROM private_key JOIN certificate ON id = certificate"
         )
         for row in rows {
-            let (id, bytes): (Int64, Data) = (row["certificate"], row["fingerprint"])
+            let (id, bytes): (Int64, Data) = try (row.value("certificate"), row.value("fingerprint"))
             guard let fingerprint = Fingerprint(bytes: [UInt8](bytes)),
                 let sealed = try Data.fetchOne(
                     database.cachedStatement("SELECT sealed FROM private_key WHERE certificate = ?"),

@@ -212,7 +212,8 @@ extension KeystoreError {
                 switch error {
                 case is CancellationError: .cancelled
                 // What we stored was well-formed.
-                case is CMSError, is MIMEError: .corrupt(path: path, detail: String(describing: error))
+                case is CMSError, is MIMEError, is RowDecodingError:
+                    .corrupt(path: path, detail: String(describing: error))
                 default: .unexpected(String(describing: error))
                 }
             return

@@ -12,6 +12,8 @@ public struct StoreFinding: Sendable, Equatable {
 
     /// What was found.
     public enum Code: String, Sendable {
+        /// A certificate that is not the one that was stored.
+        case fingerprint
         /// Pages of the database are damaged.
         case integrity
         /// The store is locked and no passphrase was given, so private keys were not opened.

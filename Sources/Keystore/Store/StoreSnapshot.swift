@@ -1,5 +1,5 @@
 public import CMS
-import Foundation
+public import Foundation
 import GRDB
 public import MIME
 
@@ -27,6 +27,17 @@ public struct StoreSnapshot {
     public func sealedIdentity(_ certificate: Certificate) throws -> SealedIdentity? {
         let keys = try SealedKeys(certificates: [certificate], in: database)
         return keys.certificates.isEmpty ? nil : SealedIdentity(keys: keys)
+    }
+
+    /// Which of `certificates` are known to have been revoked.
+    ///
+    /// - Parameter terms: whether anybody looks, and lists at hand beside those of the store.
+    public func revoked(
+        among certificates: [Certificate],
+        at time: Date,
+        under terms: TrustTerms
+    ) throws -> RevokedCertificates {
+        try RevokedCertificates(among: certificates, at: time, under: terms, in: database)
     }
 
     /// The CA certificates above `certificate` that the store knows, nearest first, without roots.

@@ -22,37 +22,66 @@ struct AuthenticationResults {
         case temporaryError = "temperror"
     }
 
-    let result: Result
-    private let reason: String
-    private let signers: [VerificationReport.Signer]
+    /// One result: of one signature, or of a message that has none.
+    private struct Finding {
+        let result: Result
+        let reason: String
+        let properties: String
+    }
 
-    /// What `report` comes to.
+    private let findings: [Finding]
+
+    /// The most signatures whose results are told.
+    private static let maximumCount = 8
+
+    /// What `report` comes to: a result for each signature, by its own verdict (RFC 8601 §2.3).
     ///
     /// - Parameter isOpen: whether what is encrypted was decrypted, and so known to be signed or not.
     init(_ report: VerificationReport, isOpen: Bool) {
-        signers = report.signers
-        let isSigned = report.layers.contains { $0.kind == .signed }
-        let errors = (signers.flatMap(\.problems) + report.problems).filter { $0.level == .error }
         let isEncrypted =
             !isOpen && report.layers.contains { $0.kind == .encrypted || $0.kind == .authenticatedEncrypted }
-        result =
-            switch report.status {
-            case .valid: .pass
-            case .revoked where Self.isUnknown(errors): .temporaryError
-            case .invalid, .revoked: .fail
-            // The signature holds, and is not acceptable: not by somebody known, or not by who is said to write.
-            case .expired, .mismatch, .partial, .untrusted: .policy
-            case .malformed: isSigned ? .neutral : .permanentError
-            case .unsigned: .none
-            }
-        let codes = errors.map(\.kind.rawValue)
-        let because = codes.isEmpty ? "" : ": " + Array(Set(codes)).sorted().prefix(4).joined(separator: ", ")
-        reason =
-            switch report.status {
-            case .unsigned where isEncrypted: "encrypted"
-            case .revoked where result == .temporaryError: ProblemCode.revocationUnknown.rawValue
-            default: report.status.rawValue + because
-            }
+        if report.signers.isEmpty, report.status == .unsigned, isEncrypted {
+            findings = [Finding(result: .none, reason: "encrypted", properties: "")]
+            return
+        }
+        let malformed: Result = report.layers.contains { $0.kind == .signed } ? .neutral : .permanentError
+        guard !report.signers.isEmpty else {
+            findings = [Self.finding(report.status, report.problems, malformed: malformed)]
+            return
+        }
+        findings = report.signers.prefix(Self.maximumCount).map { signer in
+            let problems = report.problems + signer.problems
+            return Self.finding(report.status(of: signer), problems, Self.properties(signer), malformed: malformed)
+        }
+    }
+
+    /// - Parameter malformed: what it comes to that the message is not even what it claims to be.
+    private static func finding(
+        _ status: VerificationReport.Status,
+        _ problems: [Problem],
+        _ properties: String = "",
+        malformed: Result
+    ) -> Finding {
+        let errors = problems.filter { $0.level == .error }
+        let codes = Array(Set(errors.map(\.kind.rawValue))).sorted().prefix(4)
+        let reason = status.rawValue + (codes.isEmpty ? "" : ": " + codes.joined(separator: ", "))
+        switch status {
+        case .revoked where isUnknown(errors):
+            let code = ProblemCode.revocationUnknown.rawValue
+            return Finding(result: .temporaryError, reason: code, properties: properties)
+        default: return Finding(result: result(status, malformed), reason: reason, properties: properties)
+        }
+    }
+
+    private static func result(_ status: VerificationReport.Status, _ malformed: Result) -> Result {
+        switch status {
+        case .valid: .pass
+        case .invalid, .revoked: .fail
+        // The signature holds, and is not acceptable: not by somebody known, or not by who is said to write.
+        case .expired, .mismatch, .notYetValid, .partial, .untrusted: .policy
+        case .malformed: malformed
+        case .unsigned: .none
+        }
     }
 
     private static func isUnknown(_ errors: [Problem]) -> Bool {
@@ -61,17 +90,17 @@ struct AuthenticationResults {
 
     /// The field, in the name of `host`.
     func field(by host: String) -> NewField {
-        let results = signers.prefix(8).map { "smime=\(result.rawValue) (\(reason))\(Self.properties($0))" }
-        let all = results.isEmpty ? ["smime=\(result.rawValue) (\(reason))"] : Array(results)
-        return NewField(Self.fieldName, "\(host); " + all.joined(separator: "; "))
+        let results = findings.map { "smime=\($0.result.rawValue) (\($0.reason))\($0.properties)" }
+        return NewField(Self.fieldName, "\(host); " + results.joined(separator: "; "))
     }
 
-    /// Who signed. Serial number and issuer stand together (RFC 7281 §3.2).
+    /// Who signed, and where in the message. Serial number and issuer stand together (RFC 7281 §3.2).
     private static func properties(_ signer: VerificationReport.Signer) -> String {
-        guard let certificate = signer.certificate else { return "" }
+        let section = signer.section.map { " body.smime-part=\($0)" } ?? ""
+        guard let certificate = signer.certificate else { return section }
         let serial = certificate.serialNumber.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         let address = certificate.addresses.first.map { " body.smime-identifier=\(value($0))" } ?? ""
-        return "\(address) body.smime-serial=\(serial) body.smime-issuer=\(quoted("\(certificate.issuer)"))"
+        return "\(address)\(section) body.smime-serial=\(serial) body.smime-issuer=\(quoted("\(certificate.issuer)"))"
     }
 
     /// An address as it is, where it can stand without quotes.

@@ -37,8 +37,7 @@ extension SMIMECommand.AccountCommand {
             return change
         }
 
-        func print(_ account: Account, _ word: String) throws {
-            let shown = AccountReport(account, at: .now)
+        func print(_ shown: AccountReport, _ word: String) throws {
             try report.print(shown) { "\(word) \(shown.title)".escapedForDisplay + "\n" }
         }
     }
@@ -55,8 +54,9 @@ extension SMIMECommand.AccountCommand {
         func run() async throws {
             let store = try await naming.global.store(.readWrite)
             let account = try await store.accounts.add(naming.address, naming.change, at: .now)
+            let shown = try await AccountReport(account, at: .now, in: store)
             try store.close()
-            try naming.print(account, "added")
+            try naming.print(shown, "added")
         }
     }
 
@@ -126,8 +126,9 @@ extension SMIMECommand.AccountCommand {
             _ = try await naming.global.store(.readOnly).accounts.account(for: address)
             let store = try await naming.global.store(.readWrite)
             let account = try await store.accounts.set(address, change)
+            let shown = try await AccountReport(account, at: .now, in: store)
             try store.close()
-            try naming.print(account, "changed")
+            try naming.print(shown, "changed")
         }
     }
 

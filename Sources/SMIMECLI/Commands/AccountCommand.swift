@@ -31,7 +31,11 @@ extension SMIMECommand.AccountCommand {
             let store = try await global.store(.readOnly)
             store.noteIfMissing()
             let accounts = try await store.accounts.all()
-            let reports = accounts.map { AccountReport($0, at: time.date) }
+            let revoked = try await store.revoked(
+                among: accounts.flatMap(\.identities).map(\.certificate),
+                at: time.date
+            )
+            let reports = accounts.map { AccountReport($0, at: time.date, revoked: revoked) }
             try report.print(["accounts": reports]) {
                 var table = TextTable()
                 for account in reports {
@@ -60,7 +64,7 @@ extension SMIMECommand.AccountCommand {
         func run() async throws {
             let store = try await global.store(.readOnly)
             let account = try await store.accounts.account(for: address)
-            var shown = AccountReport(account, at: time.date)
+            var shown = try await AccountReport(account, at: time.date, in: store)
             shown.policy = .init(try await store.policy.rule(forSender: account.address))
             try report.print(shown) {
                 var table = TextTable()
@@ -118,18 +122,22 @@ struct AccountReport: Encodable {
     let identities: [IdentityLine]
     fileprivate(set) var policy = PolicyLine()
 
-    init(_ account: Account, at time: Date) {
+    /// - Parameter revoked: which of its certificates are known to have been revoked.
+    init(_ account: Account, at time: Date, revoked: RevokedCertificates) {
         address = account.address.text
         aliases = account.aliases
         name = account.name
         headerConfidentiality = account.headerConfidentiality?.rawValue
-        let signing = IdentitySelection.judge(account.identities, for: account.address, purpose: .signing, at: time)
-        let encryption = IdentitySelection.judge(
-            account.identities,
-            for: account.address,
-            purpose: .encryption,
-            at: time
-        )
+        func standings(_ purpose: IdentitySelection.Purpose) -> [IdentitySelection.Standing] {
+            IdentitySelection.judge(
+                account.identities,
+                for: account.address,
+                purpose: purpose,
+                at: time,
+                revoked: revoked
+            )
+        }
+        let (signing, encryption) = (standings(.signing), standings(.encryption))
         identities = account.identities.indices.map { index in
             let certificate = account.identities[index].certificate
             let standing = signing[index] == .wrongUsage ? encryption[index] : signing[index]
@@ -147,6 +155,12 @@ struct AccountReport: Encodable {
         }
     }
 
+    /// The account as it is judged by what `store` knows of revocation.
+    init(_ account: Account, at time: Date, in store: Store) async throws {
+        let revoked = try await store.revoked(among: account.identities.map(\.certificate), at: time)
+        self.init(account, at: time, revoked: revoked)
+    }
+
     /// The account in one line.
     var title: String {
         let names = [name].compactMap(\.self) + aliases
@@ -159,4 +173,16 @@ struct AccountReport: Encodable {
 extension Certificate {
     /// What mail can be done with it.
     var usage: [String] { (canEncrypt ? ["encrypt"] : []) + (canSign ? ["sign"] : []) }
+}
+
+extension Store {
+    /// Which of `certificates` are known to have been revoked, by what the store has and by the lists of the settings'
+    /// folder; one that cannot be read is told, and passed over.
+    func revoked(among certificates: [Certificate], at time: Date) async throws -> RevokedCertificates {
+        var terms = TrustTerms()
+        do { terms.certificateLists = try await revocationLists() } catch let failure as Failure {
+            Console.warning(failure.message)
+        }
+        return try await accounts.revoked(among: certificates, at: time, under: terms)
+    }
 }

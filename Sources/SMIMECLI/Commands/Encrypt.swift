@@ -144,7 +144,10 @@ extension SMIMECommand {
                 from: [signing.from, author].compactMap(\.self),
                 sender: noSelf ? nil : (signing.from, author)
             )
-            let signer = sign ? try await signing.signer(for: protector.header, in: store, at: times.date) : nil
+            let signer =
+                sign
+                ? try await signing.signer(for: protector.header, in: store, at: times.date, under: plan.lookup.terms)
+                : nil
             if object.outform == .mime { protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true) }
             return try copies.map { copy in
                 let target = try output.target(for: path).map { copy.path($0) }

@@ -14,14 +14,18 @@ extension SMIMECommand {
             discussion: """
                 What a file holds decides what happens: PKCS#12, or a private key with its certificate, becomes an \
                 identity; certificates become recipients or intermediates; from signed mail its sender's certificate \
-                is learned. Importing twice changes nothing.
+                is learned, and from mail that only brings certificates (smime-type=certs-only) those are taken as from a file. \
+                Importing twice changes nothing.
 
                   smime import alice.p12
                   smime import --trust our-ca.pem
                 """
         )
 
-        @Argument(help: "PKCS#12, PEM, DER or PKCS#7 files; - is standard input.", completion: .file())
+        @Argument(
+            help: "PKCS#12, PEM, DER, PKCS#7 (.p7b, .p7c) or mail files; - is standard input.",
+            completion: .file()
+        )
         var files: [String]
         @Option(
             help: ArgumentHelp("The account that gets the identities, whatever addresses they name.", valueName: "addr")

@@ -14,7 +14,8 @@ extension SMIMECommand {
             abstract: "Sign mail.",
             discussion: """
                 The message's From says who signs, unless you do. Content that transports would change is encoded \
-                first. The header fields are signed, too (RFC 9788).
+                first. The header fields are signed, too (RFC 9788). With a certificate that a list or a responder said was \
+                revoked nothing is signed, unless --revocation off says not to look; nobody is asked about it.
 
                   smime sign mail.eml -o signed.eml
                   smime sign --from alice@example.org < mail.eml | sendmail -t
@@ -30,6 +31,7 @@ extension SMIMECommand {
         @OptionGroup var output: OutputOptions
         @OptionGroup var object: ObjectOptions
         @OptionGroup var headers: HeaderOptions
+        @OptionGroup var revocation: RevocationOptions
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var global: GlobalOptions
 
@@ -42,13 +44,14 @@ extension SMIMECommand {
 
         func run() async throws {
             let opening = try global.opening(.readOnly, password: passwords.origin)
+            let lists = FolderLists()
             try await Batch(input.paths, output).run { path in
-                try await sign(path, opening)
+                try await sign(path, opening, lists)
                 return ((), .success)
             }.map(\.status).throwWorst()
         }
 
-        private func sign(_ path: String, _ opening: StoreOpening) async throws {
+        private func sign(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws {
             let sender = signing.from.map { [NewField("From", $0.text)] } ?? []
             let source = try MessageInput.open(path, isText: text, fields: sender)
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
@@ -56,7 +59,12 @@ extension SMIMECommand {
             let policy = try await headers.policy(for: signing.from ?? author, in: store)
             var protector = try MessageProtector(source, headers: policy)
             protector.compresses = compress
-            let signer = try await signing.signer(for: protector.header, in: store, at: .now)
+            let signer = try await signing.signer(
+                for: protector.header,
+                in: store,
+                at: .now,
+                under: try await revocation.terms(lists, in: store)
+            )
             let target = try output.target(for: path)
             try object.check(target: target)
             try Output.write(to: target) { sink in

@@ -75,7 +75,7 @@ extension SMIMECommand {
             let batch = try Batch(input.paths)
             let outcomes = await batch.run { path in
                 let result = try await verify(path, opener)
-                let isAsserted = assertSigner.map { AssertedSigner($0).map(result.report.isSigned) ?? false } ?? true
+                let isAsserted = assertion(on: result.report)?.ok ?? true
                 if !isAsserted { Console.error("\(InputFile.name(path)): not validly signed by \(assertSigner ?? "")") }
                 try writeContent(of: result)
                 let status = await asked.status(for: result.report)
@@ -102,18 +102,31 @@ extension SMIMECommand {
             }
             guard report.json, reports.count > 1 else {
                 for case (let file, let value?) in reports {
-                    try report.print(VerificationOutput(value, learned: learned, file: file)) { value.text(file: file) }
+                    try report.print(output(value, learned, file)) { value.text(file: file) }
                 }
                 return
             }
             try Report.print(
                 [
                     "files": reports.map { file, value in
-                        value.map { FileReport.verified(VerificationOutput($0, learned: learned, file: file)) }
+                        value.map { FileReport.verified(output($0, learned, file)) }
                             ?? .unreadable(file: file)
                     }
                 ]
             )
+        }
+
+        private func output(
+            _ report: VerificationReport,
+            _ learned: LearningReport,
+            _ file: String
+        ) -> VerificationOutput {
+            VerificationOutput(report, learned: learned, assertion: assertion(on: report), file: file)
+        }
+
+        /// What came of `--assert-signer`; nil without it.
+        private func assertion(on report: VerificationReport) -> VerificationOutput.Assertion? {
+            assertSigner.map { .init(signer: $0, ok: AssertedSigner($0).map(report.isSigned) ?? false) }
         }
 
         private func verify(_ path: String, _ opener: MessageOpener) async throws -> VerifiedContent {
@@ -159,7 +172,7 @@ extension VerificationReport {
         switch status {
         case .valid: .success
         case .malformed: .badData
-        case .expired, .invalid, .mismatch, .partial, .revoked, .unsigned, .untrusted: .negative
+        case .expired, .invalid, .mismatch, .notYetValid, .partial, .revoked, .unsigned, .untrusted: .negative
         }
     }
 }

@@ -109,7 +109,8 @@ extension KeystoreError {
             message
         // Once the passphrases that were typed are used up, the store is simply locked.
         case .locked, .wrongPassphrase: "locked"
-        case .addressTaken, .cancelled, .malformedBackup, .newerBackup, .noUsableIdentity, .unexpected,
+        case .addressTaken, .cancelled, .malformedBackup, .newerBackup, .noUsableIdentity, .revokedIdentity,
+            .unexpected,
             .unknownAccount, .unknownAlias, .unknownCertificate, .unknownRecipient:
             nil
         }

@@ -43,6 +43,20 @@ struct Examination {
                 ["install the security updates of libssl3"]
             )
         }
+        for probe in LibcryptoProbe.all {
+            switch probe.run() {
+            case .passed(let text): add("probe-\(probe.code)", .ok, text)
+            case .failed(let text):
+                add(
+                    "probe-\(probe.code)",
+                    .error,
+                    text,
+                    ["install another libcrypto (libssl3)"],
+                    status: .configuration
+                )
+            case .untried(let why): add("probe-\(probe.code)", .warning, "cannot be tried: \(why)")
+            }
+        }
         if !Libcrypto.hasLegacyProvider {
             add(
                 "libcrypto-legacy",
@@ -94,19 +108,29 @@ struct Examination {
         }
         let accounts = try await store.accounts.all()
         add("accounts", .ok, "\(accounts.count)")
-        for account in accounts { examine(account, at: time) }
+        let revoked = try await store.revoked(among: accounts.flatMap(\.identities).map(\.certificate), at: time)
+        for account in accounts { examine(account, at: time, revoked) }
         try await examineChains(of: accounts, in: store, at: time)
         try await examineRecipients(in: store, at: time)
         try await examineSources(of: store)
     }
 
-    private mutating func examine(_ account: Account, at time: Date) {
+    private mutating func examine(_ account: Account, at time: Date, _ revoked: RevokedCertificates) {
+        for identity in account.identities where revoked.contains(identity.certificate) {
+            add(
+                "identity-revoked",
+                .warning,
+                "\(account.address): \(identity.certificate.fingerprint) was revoked by its issuer, and signs nothing any more",
+                ["if there is no other one: have a new certificate issued, then smime import FILE"]
+            )
+        }
         for purpose in [IdentitySelection.Purpose.signing, .encryption] {
             let current = IdentitySelection.current(
                 of: account.identities,
                 for: account.address,
                 purpose: purpose,
-                at: time
+                at: time,
+                revoked: revoked
             )
             guard let current else {
                 add(

@@ -2,6 +2,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import SMIME
 import Streams
 
 /// What the FILEs of one command hold, sorted by what becomes of it.
@@ -35,6 +36,11 @@ struct ImportedFiles {
 
     private mutating func read(_ file: String, _ passphrases: ImportPassphrase) throws {
         let source = try InputFile.open(file)
+        if let message = try MboxReader.isMbox(source) ? nil : CertificatesMessage(source) {
+            certificates += message.certificates
+            certificateLists += message.certificateLists
+            return
+        }
         guard try !MailSources.isMailFromSomebody(source) else {
             return mails.append((InputFile.name(file), source))
         }

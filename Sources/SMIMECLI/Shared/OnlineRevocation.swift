@@ -74,7 +74,7 @@ actor OnlineRevocation: RevocationSource {
         get async { await (fetcher?.outages ?? []).map { "\($0.url): \($0.error)" } }
     }
 
-    /// Says which services did not answer, and keeps the lists that were fetched.
+    /// Says which services did not answer, and keeps what the others said.
     ///
     /// - Throws: `Failure` with status 78 if the settings could not be read.
     func finish() async throws {
@@ -83,23 +83,27 @@ actor OnlineRevocation: RevocationSource {
         if let text = await keep() { Console.warning(text) }
     }
 
-    /// Keeps the lists that were fetched, where the store can be written.
+    /// Keeps the lists that were fetched and what responders said, where the store can be written.
     ///
     /// - Returns: why that failed; nil if it did not.
     func keep() async -> String? {
-        guard let lists = await fetcher?.certificateLists, !lists.isEmpty else { return nil }
+        guard let fetcher else { return nil }
+        var batch = ImportBatch()
+        batch.crls = await fetcher.certificateLists
+        batch.responses = await fetcher.responses.map {
+            .init(certificate: $0.certificate, response: $0.response, lifetime: $0.lifetime)
+        }
+        guard !batch.isEmpty else { return nil }
         do throws(KeystoreError) {
             let store = try await opening.store()
             guard store.exists else { return nil }
             let writable = try await Store.open(store.location, mode: .readWrite)
-            var batch = ImportBatch()
-            batch.crls = lists
             _ = try await writable.add(batch, at: .now)
             try writable.close()
         } catch .notWritable {
             return nil
         } catch {
-            return "revocation lists not kept: \(Failure(error).message)"
+            return "what the network said of revocation not kept: \(Failure(error).message)"
         }
         return nil
     }

@@ -157,11 +157,19 @@ struct RecipientPlan {
         }
         do throws(KeystoreError) {
             let accounts = lookup.store.accounts
-            let own = try await accounts.identity(for: address, purpose: .encryption, at: time).certificate
+            let own = try await accounts.identity(
+                for: address,
+                purpose: .encryption,
+                at: time,
+                under: lookup.terms
+            ).certificate
             return [CipherNegotiation.Party(name: "\(address)", ours: own)]
         } catch {
             guard sender.given == nil else { throw error }
             switch error {
+            case .revokedIdentity(_, let fingerprint):
+                Console.warning("\(address) will not be able to read it: the certificate \(fingerprint) was revoked")
+                return []
             case .unknownAccount, .noUsableIdentity:
                 Console.warning(
                     "\(address) will not be able to read it: no certificate of an account of yours for that"

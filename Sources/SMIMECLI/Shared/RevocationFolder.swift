@@ -26,10 +26,10 @@ struct RevocationFolder {
         var lists: [CertificateList] = []
         for name in names.filter({ !$0.hasPrefix(".") }).prefix(Self.maximumFiles) {
             let file = "\(path)/\(name)"
-            guard let size = try? FileSource(path: file).count, size <= left else { continue }
-            left -= size
+            guard let source = try? FileSource(path: file), source.count <= left else { continue }
+            left -= source.count
             do {
-                for case .certificateList(let list) in try KeyMaterial.read(InputFile.bytes(of: file)) {
+                for case .certificateList(let list) in try KeyMaterial.read(InputFile.bytes(of: source, at: file)) {
                     lists.append(list)
                 }
             } catch {

@@ -36,10 +36,17 @@ struct SigningOptions: ParsableArguments {
 
     /// The signer of a message with `header`.
     ///
-    /// - Throws: `Failure` with status 67 if nobody fits, or the certificate does not name the message's From.
-    func signer(for header: HeaderBlock?, in store: Store, at time: Date) async throws -> SignedDataWriter.Signer {
+    /// - Parameter terms: whether it counts that a certificate was revoked, and lists that say so.
+    /// - Throws: `Failure` with status 67 if nobody fits, or the certificate does not name the message's From, or is known to
+    ///   have been revoked.
+    func signer(
+        for header: HeaderBlock?,
+        in store: Store,
+        at time: Date,
+        under terms: TrustTerms
+    ) async throws -> SignedDataWriter.Signer {
         let author = try header.flatMap { try Sender(of: $0) }
-        let keyed = try await keyedCertificate(author, store, time)
+        let keyed = try await keyedCertificate(author, store, time, terms)
         if let failure = check(keyed.certificate, isFrom: author, try await isAssigned(keyed.certificate, store)) {
             throw try await misfit(failure, author, store, time)
         }
@@ -53,7 +60,7 @@ struct SigningOptions: ParsableArguments {
         var signer = SignedDataWriter.Signer(key: keyed.key, certificate: keyed.certificate, digest: digest)
         guard !noChain else { return signer }
         signer.chain = try await store.anchors.chain(above: keyed.certificate)
-        if !keyed.certificate.canEncrypt, let other = try await encryptionCertificate(author, store, time) {
+        if !keyed.certificate.canEncrypt, let other = try await encryptionCertificate(author, store, time, terms) {
             signer.encryptionCertificate = other
             signer.chain += try await store.anchors.chain(above: other).filter { !signer.chain.contains($0) }
         }
@@ -64,21 +71,38 @@ struct SigningOptions: ParsableArguments {
     private func encryptionCertificate(
         _ author: Sender?,
         _ store: Store,
-        _ time: Date
+        _ time: Date,
+        _ terms: TrustTerms
     ) async throws -> Certificate? {
         guard let address = author?.address else { return nil }
         do throws(KeystoreError) {
-            return try await store.accounts.identity(for: address, purpose: .encryption, at: time).certificate
-        } catch .noUsableIdentity, .unknownAccount {
+            let accounts = store.accounts
+            return try await accounts.identity(for: address, purpose: .encryption, at: time, under: terms).certificate
+        } catch .noUsableIdentity, .revokedIdentity, .unknownAccount {
             return nil
         }
     }
 
-    private func keyedCertificate(_ author: Sender?, _ store: Store, _ time: Date) async throws -> KeyedCertificate {
+    private func keyedCertificate(
+        _ author: Sender?,
+        _ store: Store,
+        _ time: Date,
+        _ terms: TrustTerms
+    ) async throws -> KeyedCertificate {
         if let identity {
             let keyed = try await store.accounts.identity(identity)
             guard keyed.certificate.canSign else {
                 throw Failure(.noUser, "\(identity): the certificate may not sign mail")
+            }
+            guard
+                try await !store.accounts.revoked(among: [keyed.certificate], at: time, under: terms)
+                    .contains(keyed.certificate)
+            else {
+                throw Failure(
+                    .noUser,
+                    "\(identity): the certificate was revoked by its issuer, and is not used any more",
+                    hints: ["sign with it without looking: --revocation off"]
+                )
             }
             if !keyed.certificate.isValid(at: time) { Console.warning("\(identity): the certificate is not valid now") }
             return keyed
@@ -88,13 +112,13 @@ struct SigningOptions: ParsableArguments {
         }
         // Of several authors it is the first with an account here who signs.
         for other in author?.addresses ?? [] where from == nil {
-            if let found = try await keyed(other, store, time) { return found }
+            if let found = try await keyed(other, store, time, terms) { return found }
         }
         do throws(KeystoreError) {
-            return try await store.accounts.signingIdentity(for: address, at: time)
+            return try await store.accounts.signingIdentity(for: address, at: time, under: terms)
         } catch {
             switch error {
-            case .noUsableIdentity, .unknownAccount:
+            case .noUsableIdentity, .revokedIdentity, .unknownAccount:
                 throw try await misfit(Failure(keystore: error), author, store, time)
             default: throw error
             }
@@ -105,11 +129,12 @@ struct SigningOptions: ParsableArguments {
     private func keyed(
         _ address: EmailAddress,
         _ store: Store,
-        _ time: Date
+        _ time: Date,
+        _ terms: TrustTerms
     ) async throws(KeystoreError) -> KeyedCertificate? {
         do throws(KeystoreError) {
-            return try await store.accounts.signingIdentity(for: address, at: time)
-        } catch .noUsableIdentity, .unknownAccount {
+            return try await store.accounts.signingIdentity(for: address, at: time, under: terms)
+        } catch .noUsableIdentity, .revokedIdentity, .unknownAccount {
             return nil
         }
     }

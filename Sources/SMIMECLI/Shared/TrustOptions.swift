@@ -1,5 +1,6 @@
 import ArgumentParser
 import CMS
+import Keystore
 
 /// For verbs that judge whether certificates were revoked.
 struct RevocationOptions: ParsableArguments {
@@ -12,6 +13,13 @@ struct RevocationOptions: ParsableArguments {
     var revocation = RevocationPolicy.soft
 
     var terms: TrustTerms { TrustTerms(revocation: revocation) }
+
+    /// The same with the lists of the folder that the settings of `store` name, unless nobody looks.
+    func terms(_ lists: FolderLists, in store: Store) async throws -> TrustTerms {
+        var terms = terms
+        if revocation != .off { terms.certificateLists = try await lists.lists(in: store) }
+        return terms
+    }
 }
 
 /// For verbs that judge whose signature it is.

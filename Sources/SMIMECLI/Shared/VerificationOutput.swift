@@ -113,8 +113,16 @@ struct VerificationOutput: Encodable {
         }
     }
 
+    /// Whether the one whom `--assert-signer` names signed all of it.
+    struct Assertion: Encodable {
+        let signer: String
+        let ok: Bool
+    }
+
     let file: String
     let status: String
+    /// Nil if nobody was named.
+    let assertion: Assertion?
     /// The cryptographic summary of RFC 9787 §3.
     let summary: String
     let coverage: String
@@ -128,8 +136,14 @@ struct VerificationOutput: Encodable {
     let learned: [LearnedReport]?
     let problems: [ProblemReport]
 
-    init(_ report: VerificationReport, learned: LearningReport? = nil, file: String) {
+    init(
+        _ report: VerificationReport,
+        learned: LearningReport? = nil,
+        assertion: Assertion? = nil,
+        file: String
+    ) {
         self.file = file
+        self.assertion = assertion
         status = report.status.rawValue
         coverage = report.coverage.rawValue
         summary = report.summary.rawValue

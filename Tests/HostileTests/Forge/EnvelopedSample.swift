@@ -31,6 +31,7 @@ enum KeyAgreementTampering: String, CaseIterable {
     case wrapOfOtherLength = "wrap-algorithm-of-other-length"
     case wrapUnknown = "wrap-algorithm-unknown"
     case wrapMissing = "wrap-algorithm-missing"
+    case wrapParameters = "wrap-algorithm-with-parameters"
     case keyingMaterialAdded = "keying-material-added"
     case kdfOther = "kdf-other"
 
@@ -60,6 +61,7 @@ enum KeyAgreementTampering: String, CaseIterable {
         case .wrapOfOtherLength: wrap(&parts, TLV.sequence(TLV.oid("2.16.840.1.101.3.4.1.5")))
         case .wrapUnknown: wrap(&parts, TLV.sequence(TLV.oid("1.2.3.4.5")))
         case .wrapMissing: wrap(&parts, [])
+        case .wrapParameters: wrap(&parts, TLV.sequence(TLV.oid("2.16.840.1.101.3.4.1.45"), TLV.octets([1, 2, 3, 4])))
         case .keyingMaterialAdded: parts.insert(TLV.explicit(1, TLV.octets([1, 2, 3, 4])), at: 2)
         case .kdfOther: parts[2] = TLV.rebuild(parts[2]) { $0[0] = TLV.oid("1.3.132.1.11.3") }
         }

@@ -34,6 +34,11 @@ public struct LibcryptoFault: Sendable, Equatable {
             mended: [Version(3, 0, 7)]
         ),
         Self(
+            identifier: "CVE-2022-4203",
+            text: "comparing a name with name constraints can end the process",
+            mended: [Version(3, 0, 8)]
+        ),
+        Self(
             identifier: "CVE-2023-0286",
             text: "a name in a revocation list can read or overwrite memory",
             mended: [Version(3, 0, 8)]
@@ -44,6 +49,21 @@ public struct LibcryptoFault: Sendable, Equatable {
             mended: [Version(3, 0, 8)]
         ),
         Self(
+            identifier: "CVE-2023-0464",
+            text: "certificate policies can keep verification busy without end",
+            mended: [Version(3, 0, 9), Version(3, 1, 1)]
+        ),
+        Self(
+            identifier: "CVE-2023-0465",
+            text: "wrong certificate policies in a leaf are passed over",
+            mended: [Version(3, 0, 9), Version(3, 1, 1)]
+        ),
+        Self(
+            identifier: "CVE-2023-2650",
+            text: "a long object identifier can keep the process busy",
+            mended: [Version(3, 0, 9), Version(3, 1, 1)]
+        ),
+        Self(
             identifier: "CVE-2024-0727",
             text: "a PKCS#12 file can end the process",
             mended: [Version(3, 0, 13), Version(3, 1, 5), Version(3, 2, 1)]
@@ -52,6 +72,13 @@ public struct LibcryptoFault: Sendable, Equatable {
             identifier: "CVE-2024-6119",
             text: "comparing names in a certificate can end the process",
             mended: [Version(3, 0, 15), Version(3, 1, 7), Version(3, 2, 3), Version(3, 3, 2)]
+        ),
+        Self(
+            identifier: "CVE-2024-13176",
+            text: "the time of ECDSA signatures tells of the key",
+            mended: [
+                Version(3, 0, 16), Version(3, 1, 8), Version(3, 2, 4), Version(3, 3, 3), Version(3, 4, 1),
+            ]
         ),
         Self(
             identifier: "CVE-2026-63072",

@@ -1,0 +1,29 @@
+public import CMS
+import MIME
+public import Streams
+
+/// A mail that only brings certificates and revocation lists. Nobody signed it, so nothing is known of them yet.
+///
+/// RFC 8551 §3.8
+public struct CertificatesMessage: Sendable {
+    public let certificates: [Certificate]
+    public let certificateLists: [CertificateList]
+
+    /// Reads the message in `source`; nil unless it says that it is one.
+    ///
+    /// - Throws: `CMSError`, `SMIMEError.malformed` for one that lies, and what reading throws.
+    public init?(_ source: any ByteSource) throws {
+        guard let message = try? MIMEReader.message(in: source), case .cms("certs-only") = message.securedForm else {
+            return nil
+        }
+        let data = try SignedData(reading: message.decodedBody(of: source))
+        guard data.signers.isEmpty else {
+            throw SMIMEError.malformed("smime-type says certs-only, but there is a signature")
+        }
+        certificates = data.certificates
+        certificateLists = data.crls.compactMap { try? CertificateList(der: $0) }
+        guard !certificates.isEmpty || !certificateLists.isEmpty else {
+            throw SMIMEError.malformed("smime-type says certs-only, but there are no certificates")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the registry makes of mail that wants to plant something in it, through the command as it is used.
+@Suite struct LearningVerdictTests {
+    @Test(arguments: LearningCases.all)
+    func `whom the registry knows`(_ item: LearningCases.Case) throws {
+        let home = try Home()
+        try home.fill("alice")
+        var said = ""
+        for mail in try item.mails() {
+            let result = try home.run(["verify"] + item.options, input: mail)
+            #expect(result.signal == nil && !result.isTimeout && result.status < 64, "\(result.errorText)")
+            said = result.errorText
+        }
+        #expect(try known(in: home) == item.known.sorted())
+        if let text = item.says { #expect(said.contains(text), "\(said)") }
+    }
+
+    /// The same mail gives the same by the other ways in: harvest, import, and the mail server's filter.
+    @Test(arguments: [
+        ["harvest"], ["import", "-"],
+        ["filter", "incoming", "--stdout", "--log", "none", "--sender", "x@y.test", "--", "z@y.test"],
+    ])
+    func `every way in teaches the same`(command: [String]) throws {
+        for name in ["own certificate", "signer of another address", "a preferred certificate of somebody else"] {
+            let item = try #require(LearningCases.all.first { $0.name == name })
+            let home = try Home()
+            try home.fill("alice")
+            for mail in try item.mails() {
+                let result = try home.run(command, input: mail)
+                #expect(result.signal == nil && result.status != 70, "\(result.errorText)")
+            }
+            #expect(try known(in: home) == item.known.sorted(), "\(name)")
+        }
+    }
+
+    /// A sender who announces nothing but what is broken is encrypted to with what we hold for right.
+    @Test func `capabilities never lower the policy`() throws {
+        let home = try Home()
+        try home.fill("alice")
+        let weak = Attributes.make(
+            OID.smimeCapabilities,
+            TLV.sequence(
+                TLV.sequence(TLV.oid("1.2.840.113549.3.7")),
+                TLV.sequence(TLV.oid("1.2.840.113549.3.2"), TLV.integer(40))
+            )
+        )
+        var forge = SignedForge(MailForge.text, by: try Person.bob.get())
+        forge.signers[0].signedAttributes = {
+            [Attributes.contentType(), Attributes.digest($0), Attributes.time(), weak]
+        }
+        let mail = MailForge(from: "bob@example.com").signed(MailForge.text, try forge.encoded())
+        #expect(try home.run(["verify"], input: mail).status == 0)
+        #expect(try known(in: home) == ["bob*"])
+        let output = home.folder.appending(path: "secret.eml").path
+        let plain = Array("From: alice@example.com\r\nTo: bob@example.com\r\n\r\nhello\r\n".utf8)
+        let result = try home.run(["encrypt", "--json", "-o", output], input: plain)
+        #expect(result.status == 0, "\(result.errorText)")
+        let cipher = try #require(result.text.firstMatch(of: /"cipher":"([^"]*)"/)).output.1
+        #expect(cipher.hasPrefix("aes-"), "\(cipher)")
+    }
+
+    @Test func `what was distrusted stays so, however often its owner writes`() throws {
+        let home = try Home()
+        try home.fill("alice")
+        let mail = try #require(LearningCases.all.first).mails()[0]
+        #expect(try home.run(["verify"], input: mail).status == 0)
+        #expect(try home.run(["recipient", "distrust", "bob@example.com"]).status == 0)
+        #expect(try home.run(["verify"], input: mail).status == 0)
+        #expect(try known(in: home) == ["bob"])
+    }
+
+    /// The certificates that are known for others than Alice, by the names of the cases, a star behind what is used.
+    private func known(in home: Home) throws -> [String] {
+        let names = try LearningCases.people.mapValues { try Attacker.digest($0.get().certificate, "SHA256") }
+        let result = try home.run(["recipient", "list", "--json"])
+        let object = try JSONSerialization.jsonObject(with: Data(result.standardOutput)) as? [String: Any]
+        let recipients = try #require(object?["recipients"] as? [[String: Any]])
+        return try recipients.filter { $0["address"] as? String != "alice@example.com" }.flatMap { recipient in
+            try #require(recipient["certificates"] as? [[String: Any]]).map { certificate in
+                let fingerprint = certificate["fingerprint"] as? String ?? ""
+                let name = names.first { name in
+                    fingerprint.hasSuffix(
+                        name.value.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+                    )
+                }
+                return (name?.key ?? fingerprint) + (certificate["selected"] as? Bool == true ? "*" : "")
+            }
+        }.sorted()
+    }
+}

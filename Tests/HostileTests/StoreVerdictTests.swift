@@ -1,0 +1,68 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A store that is not what it was: an answer, the right status, nothing in clear, and nothing that was not there.
+@Suite struct StoreVerdictTests {
+    private static let hasSQLite = (try? CommandRunner("sqlite3").run(["--version"]).status) == 0
+    /// What is asked of every damaged store besides.
+    private static let questions = [
+        "account list", "account show alice@example.com", "config list", "doctor",
+        "encrypt --to bob@example.com -o other",
+        "list", "policy list", "recipient list", "recipient show bob@example.com", "sign -o other", "store check",
+        "trust list", "verify signed.eml", "decrypt secret.eml -o other", "store migrate --dry-run",
+        "filter outgoing --stdout --log none --sender alice@example.com -- bob@example.com",
+        "filter incoming --stdout --log none --sender bob@example.com -- alice@example.com",
+    ].map { $0.split(separator: " ").map(String.init) }
+    private static let mail = Array("From: alice@example.com\r\nTo: bob@example.com\r\n\r\nvery secret\r\n".utf8)
+
+    /// Alice and Carol with their keys, Bob, the test CA, a rule that mail to Bob is encrypted, and two messages; in a folder that
+    /// the cases copy.
+    private static let template = Result {
+        let home = try Home()
+        try home.fill("alice", "carol")
+        for command in [
+            ["import", Fixtures.certs.path + "/bob/cert.pem"],
+            ["policy", "set", "--recipient", "bob@example.com", "--encrypt", "require"],
+            ["sign", "-o", "signed.eml"], ["encrypt", "--to", "alice@example.com", "-o", "secret.eml"],
+        ] {
+            let result = try home.run(command, input: mail)
+            guard result.status == 0 else {
+                throw CocoaError(.featureUnsupported, userInfo: [NSLocalizedDescriptionKey: result.errorText])
+            }
+        }
+        return home
+    }
+
+    @Test(.enabled(if: hasSQLite, "sqlite3 is not installed"), arguments: StoreCases.all)
+    func `a store that is not what it was`(_ item: StoreCases.Case) throws {
+        let home = try Home(copying: Self.template.get())
+        let work = home.folder.appending(path: "tmp")
+        var shell = CommandRunner(
+            "sh",
+            environment: home.environment.merging(["SMIME": home.program]) { $1 },
+            folder: work
+        )
+        shell.timeLimit = .seconds(60)
+        let damaged = try shell.run(["-ec", item.damage])
+        try #require(damaged.status == 0, "\(damaged.errorText)")
+        let output = work.appending(path: "out").path
+        let result = try home.run(item.command, input: Self.mail)
+        #expect(result.status == item.status, "\(result.errorText)")
+        #expect(result.signal == nil && !result.isTimeout)
+        if let text = item.says { #expect(result.errorText.contains(text), "\(result.errorText)") }
+        #expect(FileManager.default.fileExists(atPath: output) == (result.status == 0 && item.command.contains("out")))
+        for question in Self.questions {
+            let input =
+                question.contains("incoming")
+                ? try Array(Data(contentsOf: work.appending(path: "signed.eml"))) : Self.mail
+            let result = try home.run(question, input: input)
+            let said = "\(question): \(result.status) \(result.errorText)"
+            #expect(result.signal == nil && !result.isTimeout && result.status != 70, "\(said)")
+            #expect(result.status == 0 || !result.errorText.isEmpty || question[0] == "verify", "\(said)")
+            // What must be encrypted never leaves in clear.
+            if question.contains("outgoing") { #expect(!result.text.contains("very secret"), "\(said)") }
+            try? FileManager.default.removeItem(at: work.appending(path: "other"))
+        }
+    }
+}

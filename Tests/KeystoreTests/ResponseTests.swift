@@ -1,0 +1,76 @@
+import CMS
+import Foundation
+import Keystore
+import TestSupport
+import Testing
+
+/// What responders said is kept as long as it holds, one answer for a certificate.
+@Suite struct ResponseTests {
+    private func keep(
+        _ response: [UInt8],
+        about name: String,
+        from since: TimeInterval,
+        to until: TimeInterval,
+        in store: Store,
+        at time: TimeInterval = 0
+    ) async throws {
+        var batch = ImportBatch()
+        batch.responses = [
+            .init(
+                certificate: try Certs.certificate(name).fingerprint,
+                response: OCSPResponse(der: response),
+                lifetime: .init(
+                    since: Certs.time.addingTimeInterval(since),
+                    until: Certs.time.addingTimeInterval(until)
+                )
+            )
+        ]
+        #expect(!batch.isEmpty)
+        _ = try await store.add(batch, at: Certs.time.addingTimeInterval(time))
+    }
+
+    private func kept(about names: String..., in store: Store) async throws -> [[UInt8]] {
+        let certificates = try names.map { try Certs.certificate($0) }
+        let trust = try await store.anchors.trust(judging: certificates, systemAnchors: false)
+        return certificates.compactMap { trust.responses[$0.fingerprint]?.der }
+    }
+
+    @Test func `an answer is found for its certificate alone, and for authorities above one`() async throws {
+        let store = try await TemporaryHome().open()
+        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        try await keep([1], about: "alice", from: 0, to: 60, in: store)
+        #expect(try await kept(about: "alice", "bob", in: store) == [[1]])
+        let intermediate = try Certs.certificate("ca", file: "intermediate.pem")
+        var batch = ImportBatch()
+        batch.responses = [
+            .init(
+                certificate: intermediate.fingerprint,
+                response: OCSPResponse(der: [2]),
+                lifetime: .init(since: Certs.time, until: Certs.time)
+            )
+        ]
+        _ = try await store.add(batch, at: Certs.time)
+        let trust = try await store.anchors.trust(judging: [Certs.certificate("alice")], systemAnchors: false)
+        #expect(trust.responses[intermediate.fingerprint]?.der == [2])
+    }
+
+    @Test func `a newer answer takes the place of an older one, and not the other way round`() async throws {
+        let store = try await TemporaryHome().open()
+        try await keep([1], about: "alice", from: 0, to: 600, in: store)
+        try await keep([2], about: "alice", from: 10, to: 60, in: store)
+        #expect(try await kept(about: "alice", in: store) == [[2]])
+        try await keep([1], about: "alice", from: 0, to: 600, in: store)
+        #expect(try await kept(about: "alice", in: store) == [[2]])
+    }
+
+    @Test func `what holds no longer is tidied away when another answer comes`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        try await keep([1], about: "alice", from: 0, to: 600, in: store)
+        try await keep([2], about: "bob", from: 0, to: 4000, in: store)
+        try await keep([3], about: "carol", from: 0, to: 9000, in: store, at: 899)
+        #expect(try await kept(about: "alice", "bob", "carol", in: store) == [[1], [2], [3]])
+        try await keep([3], about: "carol", from: 0, to: 9000, in: store, at: 901)
+        #expect(try await kept(about: "alice", "bob", "carol", in: store) == [[2], [3]])
+    }
+}

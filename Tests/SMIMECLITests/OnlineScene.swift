@@ -1,0 +1,120 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// An author whose certificate names services on loopback, and somebody who reads the mail.
+struct OnlineScene: ~Copyable {
+    private let factory: CertificateFactory
+    private let environment: [String: String]
+
+    /// A signed mail of the author's in `signed.eml`, a plain one to them in `plain.eml`.
+    ///
+    /// - Parameters:
+    ///   - services: lines of the extensions of the author's certificate.
+    ///   - allowsPrivate: whether the reader's store lets loopback be asked.
+    init(_ services: [String], allowsPrivate: Bool = true) throws {
+        var factory = try CertificateFactory()
+        try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
+        try factory.issue(
+            "leaf",
+            subject: "/CN=leaf",
+            by: "ca",
+            extensions: CertificateFactory.person("a@example.com") + services
+        )
+        try factory.issue(
+            "other",
+            subject: "/CN=other",
+            by: "ca",
+            extensions: CertificateFactory.person("b@example.com")
+        )
+        try factory.sh(
+            """
+            for name in leaf other; do openssl pkcs12 -export -in $name.pem -inkey $name.key -passout pass:test -out $name.p12; done
+            printf test >pw
+            printf 'From: a@example.com\\nTo: b@example.com\\nContent-Type: text/plain\\n\\nhello\\n' >mail.eml
+            printf 'From: b@example.com\\nTo: a@example.com\\nContent-Type: text/plain\\n\\nhello\\n' >plain.eml
+            """
+        )
+        self.factory = factory
+        var environment = ProcessInfo.processInfo.environment
+        environment["SWIFT_BACKTRACE"] = "enable=no"
+        self.environment = environment
+        for home in ["author", "reader"] { try succeed(home, "import --trust ca.pem") }
+        try succeed("author", "import leaf.p12 --password-file pw")
+        try succeed("author", "sign mail.eml -o signed.eml")
+        try succeed("reader", "import other.p12 leaf.pem --password-file pw")
+        if allowsPrivate { try succeed("reader", "config set revocation.private-addresses on") }
+    }
+
+    private func succeed(_ home: String, _ command: String) throws {
+        let result = try run(home, command)
+        try #require(result.status == 0, "\(command): \(result.errorText)")
+    }
+
+    /// Runs the command with words parted by blanks, in the store `home`.
+    private func run(_ home: String, _ command: String, input: String? = nil) throws -> CommandResult {
+        var environment = environment
+        environment["SMIME_HOME"] = factory.file("\(home).home").path
+        var runner = CommandRunner(try Tool.smime().path, environment: environment, folder: factory.folder)
+        runner.timeLimit = .seconds(120)
+        return try runner.run(
+            command.split(separator: " ").map(String.init),
+            input: input.map { .file(factory.file($0)) } ?? .nothing
+        )
+    }
+
+    /// Runs the command as the one who reads; it must not crash, nor go on for ever.
+    func read(_ command: String, input: String? = nil) throws -> CommandResult {
+        let result = try run("reader", command, input: input)
+        #expect(result.signal == nil)
+        #expect(!result.isTimeout)
+        return result
+    }
+
+    /// The names of the problems on the revocation axis of a report in JSON.
+    func problems(_ result: CommandResult) -> [String] {
+        result.text.matches(of: /"code":"((?:certificate-revoked|revocation|crl|ocsp)[a-z-]*)"/).map {
+            String($0.output.1)
+        }
+    }
+
+    /// The fingerprint of the author's authority.
+    func authority() throws -> String {
+        let result = try run("reader", "trust list --json")
+        return try #require(result.text.firstMatch(of: /sha256:[0-9a-f]{64}/)).output.description
+    }
+
+    /// A list by the author's authority that revokes the certificates of `names`.
+    func list(revoking names: [String]) throws -> [UInt8] {
+        try factory.revoke(names, by: "ca", to: "ca")
+        return try factory.bytes("ca.crl")
+    }
+
+    /// What a responder says about the certificate of `name`, V or R.
+    func response(_ status: String, about name: String, by signer: String = "ca") throws -> [UInt8] {
+        try factory.sh(
+            """
+            printf '\(status)\\t491231235959Z\\t\(status == "R" ? "250101000000Z" : "")\\t%s\\tunknown\\t/CN=x\\n' \
+            "$(openssl x509 -in \(name).pem -noout -serial | cut -d= -f2)" >index
+            openssl ocsp -issuer ca.pem -cert \(name).pem -no_nonce -reqout req >/dev/null 2>&1
+            openssl ocsp -index index -CA ca.pem -rsigner \(signer).pem -rkey \(signer).key -reqin req -respout resp -ndays 7 \
+            >/dev/null 2>&1
+            """
+        )
+        return try factory.bytes("resp")
+    }
+}
+
+/// What a server has, put there after it was started: the certificates that it serves name its port.
+final class Served: Sendable {
+    private let reply = Mutex(LoopbackServer.Reply.silence)
+
+    var value: LoopbackServer.Reply { reply.withLock { $0 } }
+
+    func put(_ value: LoopbackServer.Reply) { reply.withLock { $0 = value } }
+
+    func put(list: [UInt8]) { put(.ok(list)) }
+
+    func put(response: [UInt8]) { put(.ok(response, type: "application/ocsp-response")) }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What becomes of `--online` and its settings: whoever is asked, and what is kept of the answers.
+@Suite struct OnlineTests {
+    @Test(arguments: [(["leaf"], Int32(1), ["certificate-revoked"]), (["other"], 0, [])])
+    func `a list is fetched once, and counts in the next run without the server`(
+        revoked: [String],
+        status: Int32,
+        problems: [String]
+    ) throws {
+        let served = Served()
+        let server = try LoopbackServer { _ in served.value }
+        let scene = try OnlineScene(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
+        served.put(list: try scene.list(revoking: revoked))
+        let first = try scene.read("verify --online --revocation hard --json signed.eml")
+        #expect(first.status == status, "\(first.errorText)")
+        #expect(scene.problems(first) == problems)
+        #expect(server.asked.count == 1)
+        server.stop()
+        for options in ["", "--online"] {
+            let next = try scene.read("verify \(options) --revocation hard --json signed.eml")
+            #expect(next.status == status, "\(next.errorText)")
+            #expect(scene.problems(next) == problems)
+            #expect(next.errorText.isEmpty)
+        }
+        #expect(server.asked.count == 1)
+    }
+
+    @Test(arguments: [("R", Int32(1), ["certificate-revoked"]), ("V", 0, [])])
+    func `a responder's answer counts in the next run without the server, until its end`(
+        said: String,
+        status: Int32,
+        problems: [String]
+    ) throws {
+        let served = Served()
+        let server = try LoopbackServer { _ in served.value }
+        let scene = try OnlineScene(["authorityInfoAccess=OCSP;URI:\(server.url("ocsp"))"])
+        served.put(response: try scene.response(said, about: "leaf"))
+        let first = try scene.read("verify --online --revocation hard --json signed.eml")
+        #expect(first.status == status, "\(first.errorText)")
+        #expect(scene.problems(first) == problems)
+        #expect(server.asked == ["POST /ocsp HTTP/1.0"])
+        server.stop()
+        let next = try scene.read("verify --revocation hard --json signed.eml")
+        #expect(next.status == status, "\(next.errorText)")
+        #expect(scene.problems(next) == problems)
+        // To whom mail is encrypted is judged by it, too.
+        let encrypted = try scene.read("encrypt --revocation hard -o secret.eml plain.eml")
+        #expect(encrypted.status == (said == "R" ? 67 : 0), "\(encrypted.errorText)")
+        // Seven days is what the responder stands by.
+        let later = Date.now.addingTimeInterval(8 * 86_400).formatted(.iso8601)
+        let late = try scene.read("verify --revocation hard --json --time \(later) signed.eml")
+        #expect(late.status == 1)
+        #expect(scene.problems(late) == ["revocation-unknown"])
+    }
+
+    @Test func `nobody is asked but by the flag or the setting`() throws {
+        let served = Served()
+        let server = try LoopbackServer { _ in served.value }
+        let scene = try OnlineScene(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
+        served.put(list: try scene.list(revoking: ["leaf"]))
+        #expect(try scene.read("verify signed.eml").status == 0)
+        #expect(try scene.read("encrypt -o secret.eml plain.eml").status == 0)
+        #expect(
+            try scene.read(
+                "filter incoming --stdout --log none --sender a@example.com -- b@example.com",
+                input: "signed.eml"
+            ).status == 0
+        )
+        #expect(server.asked == [])
+        #expect(try scene.read("config set revocation.online on").status == 0)
+        #expect(try scene.read("verify --revocation off signed.eml").status == 0)
+        #expect(server.asked == [])
+        #expect(try scene.read("verify signed.eml").status == 1)
+        #expect(server.asked.count == 1)
+    }
+
+    @Test func `only where the word of a service is all that is missing the status is 69`() throws {
+        let server = try LoopbackServer { _ in .silence }
+        let scene = try OnlineScene(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
+        #expect(try scene.read("config set revocation.timeout 300ms").status == 0)
+        let hard = try scene.read("verify --online --revocation hard --json signed.eml")
+        #expect(hard.status == 69)
+        #expect(hard.text.contains(#""status":"revoked""#))
+        #expect(scene.problems(hard) == ["revocation-unknown"])
+        #expect(hard.errorText.contains("\(server.url("ca.crl")): no answer in time"))
+        let soft = try scene.read("verify --online --json signed.eml")
+        #expect(soft.status == 0)
+        #expect(soft.errorText.contains("no answer in time"))
+        // Nobody was asked, so nobody was silent.
+        #expect(try scene.read("verify --revocation hard signed.eml").status == 1)
+        let encrypted = try scene.read("encrypt --online --revocation hard -o secret.eml plain.eml")
+        #expect(encrypted.status == 69, "\(encrypted.errorText)")
+        // A signature that fails for another reason fails, whoever is silent; and nobody is asked about it.
+        let count = server.asked.count
+        #expect(
+            try scene.read("verify --online --revocation hard --assert-signer b@example.com signed.eml").status == 69
+        )
+        #expect(server.asked.count == count + 1)
+        #expect(try scene.read("trust remove \(scene.authority())").status == 0)
+        #expect(try scene.read("verify --online --revocation hard signed.eml").status == 1)
+        #expect(server.asked.count == count + 1)
+    }
+
+    /// Silence, a refusal, garbage, an answer about somebody else or by nobody, a flood: nothing of it counts.
+    @Test(arguments: ["stalls", "trickles", "refuses", "garbage", "other", "stranger", "list", "flood"])
+    func `a responder that`(does what: String) throws {
+        let served = Served()
+        let server = try LoopbackServer { _ in served.value }
+        let scene = try OnlineScene(["authorityInfoAccess=OCSP;URI:\(server.url("ocsp"))"])
+        #expect(try scene.read("config set revocation.timeout \(what == "flood" ? "30s" : "2s")").status == 0)
+        switch what {
+        case "stalls": served.put(.silence)
+        case "trickles": served.put(.trickle)
+        case "refuses": served.put(.bytes(Array("HTTP/1.0 500 No\r\n\r\n".utf8)))
+        case "garbage": served.put(response: Array("<html>".utf8))
+        case "other": served.put(response: try scene.response("V", about: "other"))
+        case "stranger": served.put(response: try scene.response("V", about: "leaf", by: "other"))
+        case "list": served.put(response: try scene.list(revoking: ["leaf"]))
+        default: served.put(.flood(100 << 20))
+        }
+        let hard = try scene.read("verify --online --revocation hard --json signed.eml")
+        #expect(hard.status == 69, "\(hard.errorText)")
+        #expect(scene.problems(hard) == ["revocation-unknown"])
+        #expect(hard.errorText.contains(server.url("ocsp")))
+        let soft = try scene.read("verify --online --json signed.eml")
+        #expect(soft.status == 0)
+        // Nothing of it was kept.
+        server.stop()
+        #expect(scene.problems(try scene.read("verify --json signed.eml")) == ["revocation-unknown"])
+    }
+
+    @Test func `without permission no private address is asked`() throws {
+        let server = try LoopbackServer { _ in .silence }
+        let services = [
+            "authorityInfoAccess=OCSP;URI:\(server.url("ocsp"))", "crlDistributionPoints=URI:\(server.url("ca.crl"))",
+        ]
+        let scene = try OnlineScene(services, allowsPrivate: false)
+        let result = try scene.read("verify --online --json signed.eml")
+        #expect(result.status == 0)
+        #expect(scene.problems(result) == ["revocation-unknown"])
+        #expect(result.errorText.contains("private network (setting revocation.private-addresses)"))
+        #expect(try scene.read("verify --online --revocation hard signed.eml").status == 69)
+        #expect(server.asked == [])
+    }
+}
+
+/// The levels of `--revocation` in both ways of the filter, with a service that answers and one that does not.
+@Suite struct OnlineFilterTests {
+    private static let incoming = "filter incoming --stdout --log none --authserv-id gw.test --sender a@example.com"
+    private static let outgoing = "filter outgoing --stdout --log none --encrypt require --sender b@example.com"
+
+    @Test(arguments: [("off", "pass", Int32(0)), ("soft", "pass", 0), ("hard", "temperror", 75)])
+    func `a service that is silent`(level: String, verdict: String, status: Int32) throws {
+        let server = try LoopbackServer { _ in .silence }
+        let scene = try OnlineScene(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
+        #expect(try scene.read("config set revocation.online on").status == 0)
+        #expect(try scene.read("config set revocation.timeout 300ms").status == 0)
+        let received = try scene.read("\(Self.incoming) --revocation \(level) -- b@example.com", input: "signed.eml")
+        #expect(received.status == 0, "\(received.errorText)")
+        #expect(received.text.contains("gw.test; smime=\(verdict) ("))
+        let sent = try scene.read("\(Self.outgoing) --revocation \(level) -- a@example.com", input: "plain.eml")
+        #expect(sent.status == status, "\(sent.errorText)")
+        #expect(sent.text.isEmpty == (status != 0))
+        #expect(server.asked.isEmpty == (level == "off"))
+    }
+
+    @Test(arguments: [("off", "pass", Int32(0)), ("soft", "fail", 67), ("hard", "fail", 67)])
+    func `a service that says that a certificate was revoked`(level: String, verdict: String, status: Int32) throws {
+        let served = Served()
+        let server = try LoopbackServer { _ in served.value }
+        let scene = try OnlineScene(["authorityInfoAccess=OCSP;URI:\(server.url("ocsp"))"])
+        served.put(response: try scene.response("R", about: "leaf"))
+        #expect(try scene.read("config set revocation.online on").status == 0)
+        let received = try scene.read("\(Self.incoming) --revocation \(level) -- b@example.com", input: "signed.eml")
+        #expect(received.status == 0, "\(received.errorText)")
+        #expect(received.text.contains("gw.test; smime=\(verdict) ("))
+        // What was said on the way in is known on the way out.
+        server.stop()
+        let sent = try scene.read("\(Self.outgoing) --revocation \(level) -- a@example.com", input: "plain.eml")
+        #expect(sent.status == status, "\(sent.errorText)")
+        #expect(sent.text.isEmpty == (status != 0))
+        #expect(server.asked.count == (level == "off" ? 0 : 1))
+    }
+}
