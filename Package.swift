@@ -49,6 +49,7 @@ let package = Package(
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .executableTarget(name: "RegistryBench", dependencies: ["Keystore", "MIME"], path: "Tests/RegistryBench"),
+        .executableTarget(name: "MailBench", dependencies: ["SMIME", "CMS", "Streams"], path: "Tests/MailBench"),
         .testTarget(name: "StreamsTests", dependencies: ["Streams", "TestSupport"]),
         .testTarget(name: "CMSTests", dependencies: ["CMS", "Streams", "TestSupport"]),
         .testTarget(name: "MIMETests", dependencies: ["MIME", "Streams", "TestSupport"]),
