@@ -48,8 +48,12 @@ public struct LineEndCensus: Sendable, Equatable {
     private mutating func take(_ bytes: UnsafeRawBufferPointer) {
         if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
         if !has8Bit { has8Bit = Self.has8Bit(bytes) }
-        // Those before a line feed are taken off again when their line ends.
-        bareCR += Self.carriageReturns(in: bytes)
+        var position = 0
+        while let found = bytes.firstOffset(of: .carriageReturn, from: position) {
+            // Those before a line feed are taken off again when their line ends.
+            bareCR += 1
+            position = found + 1
+        }
         var start = 0
         while let end = bytes.firstOffset(of: .lineFeed, from: start) {
             extendLine(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
@@ -90,24 +94,6 @@ public struct LineEndCensus: Sendable, Equatable {
         if head == 0x20_6D6F_7246 { mailboxLines += 1 }
         if length == 1, UInt8(truncatingIfNeeded: tail) == UInt8(ascii: ".") { loneDots += 1 }
         (length, head, tail) = (0, 0, 0)
-    }
-
-    /// How many there are. Mail has one in every line, so they are counted without looking for each.
-    private static func carriageReturns(in bytes: UnsafeRawBufferPointer) -> Int {
-        let blocks = bytes.count / 16
-        var total = 0
-        var block = 0
-        while block < blocks {
-            // A lane holds no more than 255.
-            var lanes = SIMD16<UInt8>(repeating: 0)
-            for next in block..<min(blocks, block + 255) {
-                let piece = bytes.loadUnaligned(fromByteOffset: 16 * next, as: SIMD16<UInt8>.self)
-                lanes &+= SIMD16(repeating: 0).replacing(with: 1, where: piece .== .carriageReturn)
-            }
-            total += lanes.indices.reduce(0) { $0 + Int(lanes[$1]) }
-            block += 255
-        }
-        return total + bytes[(16 * blocks)...].count { $0 == .carriageReturn }
     }
 
     private static func has8Bit(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -5,10 +5,10 @@ import Synchronization
 ///
 /// Between a message that the MTA has taken and the record of it nothing may be lost, whatever happens to the filter: a
 /// mail server ends it after a time, an administrator by mistake. So the process that a mail server starts only waits.
-/// A copy of it does the work, and leaves the first one's session and name for the few steps that have to be made
-/// together.
+/// A copy of it, under another name, does the work, and leaves the first one's session for the few steps that have to be
+/// made together.
 public enum HandOverProcess {
-    /// What stands in place of the command line while the copy hands over.
+    /// What stands in place of the copy's command line.
     static let name = "smime-hand-over"
 
     /// The process that waits; 0 where there is none.
@@ -23,7 +23,11 @@ public enum HandOverProcess {
     public static func divide(endingUntimely: () -> Int32) throws(TransportError) {
         #if os(Linux)
         let waiting = getpid()
+        // The copy never goes by the filter's name: who ends processes finds them by their names a moment before.
+        let words = CommandLineMemory()
+        words?.write(Self.name)
         let copy = fork()
+        if copy != 0 { words?.restore() }
         guard copy >= 0 else { throw TransportError("cannot start a process: \(String(cString: strerror(errno)))") }
         guard copy == 0 else {
             var ending: Int32 = 0
@@ -34,8 +38,7 @@ public enum HandOverProcess {
         #endif
     }
 
-    /// Makes sure that what comes now is done to its end: it is not known by its name, and signals that ask
-    /// a process to end are not heard.
+    /// Makes sure that what comes now is done to its end: signals that ask a process to end are not heard.
     ///
     /// - Throws: `TransportError` if the process that waits was ended: the mail server will try again, or is doing so.
     public static func leave() throws(TransportError) {
@@ -43,21 +46,32 @@ public enum HandOverProcess {
         guard waiting != 0 else { return }
         setsid()
         for number in ChildProgram.endingSignals { signal(number, SIG_IGN) }
-        rename()
         guard getppid() == waiting else { throw TransportError("the filter was ended") }
     }
+}
 
-    /// Overwrites the command line, which `pkill -f` goes by. Swift's own is a copy.
-    private static func rename() {
-        #if os(Linux)
+#if os(Linux)
+/// The memory that the system shows as the command line, and `pkill -f` goes by. Swift's own is a copy.
+private struct CommandLineMemory {
+    private let bytes: UnsafeMutableRawBufferPointer
+    private let original: [UInt8]
+
+    /// Nil where it cannot be found.
+    init?() {
         // glibc's pointer to the first word; the others follow it.
         guard let symbol = dlsym(nil, "program_invocation_name"),
-            let start = symbol.load(as: UnsafeMutablePointer<CChar>?.self)
-        else { return }
+            let start = symbol.load(as: UnsafeMutableRawPointer?.self)
+        else { return nil }
         let words = (0..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0] }
-        let count = words.reduce(0) { $0 + strlen($1) + 1 }
-        memset(start, 0, count)
-        strncpy(start, name, count - 1)
-        #endif
+        bytes = UnsafeMutableRawBufferPointer(start: start, count: words.reduce(0) { $0 + strlen($1) + 1 })
+        original = Array(bytes)
     }
+
+    func write(_ text: String) {
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        bytes.copyBytes(from: text.utf8.prefix(max(0, bytes.count - 1)))
+    }
+
+    func restore() { bytes.copyBytes(from: original) }
 }
+#endif
