@@ -37,7 +37,7 @@ package final class SecretBytes: Sendable {
     }
 
     /// Lends the bytes for the duration of `body`; they must not escape.
-    package func withBytes<Result, Failure: Error>(
+    package func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))

@@ -28,11 +28,32 @@
 static inline int smime_prctl_set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, value, 0, 0, 0); }
 #endif
 
-/* Overwrites the stack that calls before this one have used: libcrypto leaves RSA exponents there. Swift has no such arrays. */
+#if defined(__x86_64__)
+/* Only called where the processor has them. A call may change every vector register, so nobody expects anything in them. */
+static inline __attribute__((noinline, target("avx512f"))) void smime_wipe_vectors_avx512(void)
+{
+    __asm__ volatile("vpxord %%zmm16, %%zmm16, %%zmm16\n\tvpxord %%zmm17, %%zmm17, %%zmm17\n\t"
+                     "vpxord %%zmm18, %%zmm18, %%zmm18\n\tvpxord %%zmm19, %%zmm19, %%zmm19\n\t"
+                     "vpxord %%zmm20, %%zmm20, %%zmm20\n\tvpxord %%zmm21, %%zmm21, %%zmm21\n\t"
+                     "vpxord %%zmm22, %%zmm22, %%zmm22\n\tvpxord %%zmm23, %%zmm23, %%zmm23\n\t"
+                     "vpxord %%zmm24, %%zmm24, %%zmm24\n\tvpxord %%zmm25, %%zmm25, %%zmm25\n\t"
+                     "vpxord %%zmm26, %%zmm26, %%zmm26\n\tvpxord %%zmm27, %%zmm27, %%zmm27\n\t"
+                     "vpxord %%zmm28, %%zmm28, %%zmm28\n\tvpxord %%zmm29, %%zmm29, %%zmm29\n\t"
+                     "vpxord %%zmm30, %%zmm30, %%zmm30\n\tvpxord %%zmm31, %%zmm31, %%zmm31" ::: "memory");
+}
+static inline __attribute__((noinline, target("avx"))) void smime_wipe_vectors_avx(void) { __asm__ volatile("vzeroall" ::: "memory"); }
+#endif
+
+/* Overwrites what calls before this one have left: the stack they used, where libcrypto keeps RSA exponents, and the vector registers that
+   memory is copied through, which the dynamic linker saves on the stack of whoever calls something for the first time. Swift has no such arrays. */
 static inline __attribute__((noinline)) void smime_wipe_stack(void)
 {
     unsigned char used[32768];
     OPENSSL_cleanse(used, sizeof used);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) smime_wipe_vectors_avx512();
+    if (__builtin_cpu_supports("avx")) smime_wipe_vectors_avx();
+#endif
 }
 
 // Swift cannot see function-like macros. Each shim below is one such macro under its own name, nothing more: no

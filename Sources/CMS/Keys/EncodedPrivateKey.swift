@@ -8,9 +8,9 @@ import SwiftASN1
 public struct EncodedPrivateKey: Sendable {
     enum Encoding: Sendable {
         case encryptedPKCS8([UInt8])
-        case pkcs8([UInt8])
+        case pkcs8(SecretBytes)
         /// RSAPrivateKey, ECPrivateKey or DSA's.
-        case traditional([UInt8])
+        case traditional(SecretBytes)
         /// The whole PEM block, with the header fields that say how it is encrypted.
         case traditionalEncryptedPEM([UInt8])
     }
@@ -30,8 +30,11 @@ public struct EncodedPrivateKey: Sendable {
     /// - Throws: `CMSError.wrongPassphrase`, also if there is none and one is needed.
     public func decode(passphrase: borrowing Passphrase?) throws(CMSError) -> PrivateKey {
         switch encoding {
-        case .pkcs8(let bytes): return try PrivateKey(pkcs8: bytes)
-        case .traditional(let bytes): return try PrivateKey(traditional: bytes)
+        case .pkcs8(let secret):
+            var bytes = secret.withBytes { Array($0) }
+            defer { bytes.wipe() }
+            return try PrivateKey(pkcs8: bytes)
+        case .traditional(let secret): return try PrivateKey(traditional: secret)
         case .encryptedPKCS8(let bytes):
             return try PrivateKey(encryptedPKCS8: bytes, forms: PassphraseForm.all(for: passphrase))
         case .traditionalEncryptedPEM(let text):
@@ -59,10 +62,11 @@ extension PrivateKey {
     }
 
     /// libcrypto: `d2i_AutoPrivateKey_ex`
-    init(traditional bytes: [UInt8]) throws(CMSError) {
+    init(traditional secret: SecretBytes) throws(CMSError) {
         Libcrypto.start()
-        let pointer = bytes.withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
+        defer { smime_wipe_stack() }
+        let pointer = secret.withBytes { bytes in
+            var start = bytes.bindMemory(to: UInt8.self).baseAddress
             return d2i_AutoPrivateKey_ex(nil, &start, bytes.count, nil, nil)
         }
         guard let key = Owned<EVP_PKEY>(adopting: pointer) else {
@@ -94,6 +98,7 @@ extension PrivateKey {
     /// libcrypto: `PEM_read_bio_PrivateKey_ex`
     init(encryptedPEM text: [UInt8], passphrase: borrowing Passphrase) throws(CMSError) {
         Libcrypto.start()
+        defer { smime_wipe_stack() }
         let pointer = passphrase.withBytes { passphrase in
             text.withUnsafeBytes { text in
                 withUnsafePointer(to: passphrase) { Self.readPEM(text, passphrase: $0) }

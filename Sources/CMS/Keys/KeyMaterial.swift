@@ -18,7 +18,8 @@ public enum KeyMaterial: Sendable {
 
     /// Everything in `bytes`, in the order of the file.
     ///
-    /// PEM blocks of another kind, such as certificate requests, are passed over.
+    /// PEM blocks of another kind, such as certificate requests, are passed over. The bytes stay the caller's to wipe if a
+    /// private key is among them.
     /// - Throws: `CMSError.malformed` if nothing is recognised, or if something recognised is broken.
     public static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
         guard bytes.count <= CertificateList.maximumCount * 2 else { throw .limitExceeded("file size") }
@@ -43,6 +44,7 @@ public enum KeyMaterial: Sendable {
     }
 
     private static func read(_ block: PEM.Block) throws(CMSError) -> [KeyMaterial] {
+        if let secret = block.secret { return privateKey(secret, block).map { [.privateKey($0)] } ?? [] }
         switch block.label {
         case "CERTIFICATE", "X509 CERTIFICATE": return [.certificate(try Certificate(der: block.der))]
         case "TRUSTED CERTIFICATE":
@@ -52,18 +54,21 @@ public enum KeyMaterial: Sendable {
         case "X509 CRL": return [.certificateList(try CertificateList(der: block.der))]
         case "PKCS7", "CMS": return try PKCS7Bag.read(block.der)
         case "PKCS12": return [.pkcs12(block.der)]
-        case "PRIVATE KEY": return [.privateKey(EncodedPrivateKey(encoding: .pkcs8(block.der)))]
-        case "ENCRYPTED PRIVATE KEY": return [.privateKey(EncodedPrivateKey(encoding: .encryptedPKCS8(block.der)))]
+        default: return []
+        }
+    }
+
+    private static func privateKey(_ secret: SecretBytes, _ block: PEM.Block) -> EncodedPrivateKey? {
+        switch block.label {
+        case "PRIVATE KEY": return EncodedPrivateKey(encoding: .pkcs8(secret))
+        case "ENCRYPTED PRIVATE KEY":
+            return EncodedPrivateKey(encoding: .encryptedPKCS8(secret.withBytes { Array($0) }))
         case "DSA PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
             let isEncrypted = block.headers.contains { $0.hasPrefix("Proc-Type:") && $0.contains("ENCRYPTED") }
-            return [
-                .privateKey(
-                    EncodedPrivateKey(
-                        encoding: isEncrypted ? .traditionalEncryptedPEM(block.text) : .traditional(block.der)
-                    )
-                )
-            ]
-        default: return []
+            return EncodedPrivateKey(
+                encoding: isEncrypted ? .traditionalEncryptedPEM(block.text) : .traditional(secret)
+            )
+        default: return nil
         }
     }
 
@@ -72,10 +77,10 @@ public enum KeyMaterial: Sendable {
         guard let fields = try? ElementExtent.elements(of: der, limit: 4) else { return nil }
         switch fields.map(\.identifier) {
         case let shape where shape.starts(with: [0x02, 0x30, 0x04]):
-            return [.privateKey(EncodedPrivateKey(encoding: .pkcs8(der)))]
+            return [.privateKey(EncodedPrivateKey(encoding: .pkcs8(SecretBytes(copying: der))))]
         case let shape where shape.starts(with: [0x02, 0x30]): return [.pkcs12(der)]
         case let shape where shape.starts(with: [0x02, 0x02, 0x02]) || shape.starts(with: [0x02, 0x04]):
-            return [.privateKey(EncodedPrivateKey(encoding: .traditional(der)))]
+            return [.privateKey(EncodedPrivateKey(encoding: .traditional(SecretBytes(copying: der))))]
         case [0x30, 0x04]: return [.privateKey(EncodedPrivateKey(encoding: .encryptedPKCS8(der)))]
         case let shape where shape.first == 0x06: return try PKCS7Bag.read(der)
         case [0x30, 0x30, 0x03]:

@@ -9,8 +9,10 @@ enum PEM {
         let label: String
         /// The header fields' lines, as `Proc-Type: 4,ENCRYPTED`.
         let headers: [String]
-        /// The decoded body.
+        /// The decoded body; empty if it is a private key.
         let der: [UInt8]
+        /// The decoded body if it is a private key.
+        let secret: SecretBytes?
         /// The lines as they were, for libcrypto where header fields matter; empty if there are none.
         let text: [UInt8]
     }
@@ -49,14 +51,18 @@ enum PEM {
     private static func block(_ label: String, _ lines: [ArraySlice<UInt8>]) throws(CMSError) -> Block {
         let headers = lines.prefix { $0.contains(UInt8(ascii: ":")) }
         let body = lines.dropFirst(headers.count)
+        let isSecret = label.hasSuffix("PRIVATE KEY")
+        let der: [UInt8]
         do {
-            return Block(
-                label: label,
-                headers: headers.map { String(decoding: $0, as: UTF8.self) },
-                der: try [UInt8](base64: body.reduce(into: [UInt8]()) { $0 += $1 }),
-                text: headers.isEmpty ? [] : text(label, headers, body)
-            )
+            der = isSecret ? [] : try [UInt8](base64: body.reduce(into: [UInt8]()) { $0 += $1 })
         } catch { throw .malformed(.pem, "\(label) is not base64") }
+        return Block(
+            label: label,
+            headers: headers.map { String(decoding: $0, as: UTF8.self) },
+            der: der,
+            secret: isSecret ? try SecretBytes.decoded(body, label: label) : nil,
+            text: headers.isEmpty ? [] : text(label, headers, body)
+        )
     }
 
     private static func text(

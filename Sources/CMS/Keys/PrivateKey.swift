@@ -34,6 +34,7 @@ public struct PrivateKey: Sendable {
     /// libcrypto: `d2i_PKCS8_PRIV_KEY_INFO`, `EVP_PKCS82PKEY_ex`
     public init(pkcs8: [UInt8]) throws(CMSError) {
         Libcrypto.start()
+        defer { smime_wipe_stack() }
         var first = Self.firstVersion(pkcs8)
         defer { first?.wipe() }
         if let key = RSAKey(pkcs8: first ?? pkcs8) {
@@ -83,6 +84,7 @@ public struct PrivateKey: Sendable {
     ///
     /// libcrypto: `EVP_PKEY2PKCS8`, `i2d_PKCS8_PRIV_KEY_INFO`
     package func withPKCS8<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
+        defer { smime_wipe_stack() }
         let info = try handle.owned.withPointer { key throws(OpenSSLError) in
             try Owned<PKCS8_PRIV_KEY_INFO>(EVP_PKEY2PKCS8(key), "EVP_PKEY2PKCS8")
         }

@@ -39,6 +39,7 @@ public struct SealingKey: Sendable {
     /// libcrypto: AES-256-GCM
     public func seal(_ bytes: UnsafeRawBufferPointer, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
         Libcrypto.start()
+        defer { smime_wipe_stack() }
         return try lift { () throws(OpenSSLError) in
             let nonce = try randomBytes(count: Self.nonceCount)
             let cipher = try secret.withBytes { key throws(OpenSSLError) in
@@ -68,6 +69,7 @@ public struct SealingKey: Sendable {
     package func open(_ sealed: [UInt8], authenticating context: [UInt8]) throws(CMSError) -> SecretBytes {
         guard sealed.count >= Self.overhead else { throw .decryptionFailed }
         Libcrypto.start()
+        defer { smime_wipe_stack() }
         let body = sealed[Self.nonceCount..<sealed.count - Self.tagCount]
         do throws(OpenSSLError) {
             let cipher = try secret.withBytes { key throws(OpenSSLError) in
@@ -97,7 +99,9 @@ public struct SealingKey: Sendable {
         authenticating context: [UInt8],
         _ body: (UnsafeRawBufferPointer) throws -> Value
     ) throws -> Value {
-        try open(sealed, authenticating: context).withBytes(body)
+        // What `body` copies, too.
+        defer { smime_wipe_stack() }
+        return try open(sealed, authenticating: context).withBytes(body)
     }
 }
 

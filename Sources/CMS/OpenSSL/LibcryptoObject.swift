@@ -35,6 +35,9 @@ package enum EVP_MD_CTX: LibcryptoObject {
 package enum EVP_PKEY: LibcryptoObject {
     package static func free(_ pointer: OpaquePointer) { EVP_PKEY_free(pointer) }
 }
+package enum EVP_ENCODE_CTX: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { EVP_ENCODE_CTX_free(pointer) }
+}
 package enum EVP_PKEY_CTX: LibcryptoObject {
     package static func free(_ pointer: OpaquePointer) { EVP_PKEY_CTX_free(pointer) }
 }

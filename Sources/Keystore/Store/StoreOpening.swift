@@ -70,9 +70,10 @@ public final class StoreOpening: Sendable {
                 return state.next
             }
             guard let ticket else { return answer(continuation) }
-            Self.deadlines.asyncAfter(deadline: .now() + patience.timeInterval) { [self] in
-                let late = state.withLock { $0.waiting.removeValue(forKey: ticket) }
-                late?.resume(returning: .failure(.openingTimedOut(path: location.path)))
+            // Whoever waits holds on to this; the deadline does not, or store and passphrase would stay until it is over.
+            Self.deadlines.asyncAfter(deadline: .now() + patience.timeInterval) { [weak self] in
+                guard let self, let late = state.withLock({ $0.waiting.removeValue(forKey: ticket) }) else { return }
+                late.resume(returning: .failure(.openingTimedOut(path: location.path)))
             }
         }
         return try outcome.get()

@@ -44,7 +44,10 @@ struct ImportedFiles {
         guard try !MailSources.isMailFromSomebody(source) else {
             return mails.append((InputFile.name(file), source))
         }
-        for item in try KeyMaterial.read(try InputFile.bytes(of: source, at: file)) {
+        var bytes = try InputFile.bytes(of: source, at: file)
+        // A private key may stand in it as it is.
+        defer { bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) } }
+        for item in try KeyMaterial.read(bytes) {
             switch item {
             case .certificate(let certificate): certificates.append(certificate)
             case .certificateList(let list): certificateLists.append(list)

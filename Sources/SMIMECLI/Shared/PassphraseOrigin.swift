@@ -1,7 +1,6 @@
 import ArgumentParser
 import CMS
 import Foundation
-import Streams
 
 /// Where options say that a passphrase is to be had: a file, a descriptor, or a variable of the environment.
 struct PassphraseOrigin: Sendable {
@@ -31,12 +30,12 @@ struct PassphraseOrigin: Sendable {
     ///
     /// - Throws: `Failure` with status 66 if it cannot be read.
     func given() throws -> Passphrase? {
-        if let file { return try Self.read(from: try Input.open(path: file), file) }
+        if let file { return try Self.read(file, file) }
         if let descriptor {
             let duplicate = dup(descriptor)
             guard duplicate >= 0 else { throw Failure(.noInput, "--\(option)-fd \(descriptor): not open") }
             defer { close(duplicate) }
-            return try Self.read(from: try Input.open(path: "/dev/fd/\(duplicate)"), "--\(option)-fd \(descriptor)")
+            return try Self.read("/dev/fd/\(duplicate)", "--\(option)-fd \(descriptor)")
         }
         guard let variable else { return nil }
         guard let value = getenv(variable) else {
@@ -45,14 +44,16 @@ struct PassphraseOrigin: Sendable {
         return Passphrase(UnsafeRawBufferPointer(start: value, count: strlen(value)))
     }
 
-    /// The content of a password file; one line end at its end does not belong to the password.
-    static func read(from source: any ByteSource, _ name: String) throws -> Passphrase {
-        guard source.count <= 64 * 1024 else { throw Failure(.badData, "\(name): too long for a passphrase") }
-        var bytes = try source.bytes(in: 0..<source.count)
-        defer { bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) } }
-        var end = bytes.count
-        if end > 0, bytes[end - 1] == UInt8(ascii: "\n") { end -= 1 }
-        if end > 0, end < bytes.count, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-        return Passphrase(bytes[..<end])
+    /// The content of the password file at `path`; one line end at its end does not belong to the password.
+    ///
+    /// - Parameter name: what errors call it.
+    static func read(_ path: String, _ name: String) throws -> Passphrase {
+        let tooLong = Failure(.badData, "\(name): too long for a passphrase")
+        return try SecretFile.withBytes(of: path, limit: 64 * 1024, orThrow: tooLong) { bytes in
+            var end = bytes.count
+            if end > 0, bytes[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+            if end > 0, end < bytes.count, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+            return Passphrase(bytes[..<end])
+        }
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CMS
 import Foundation
-import Streams
 
 /// Secrets that both sides have, in place of certificates. Only what is given here is ever tried on a message.
 struct SecretOptions: ParsableArguments {
@@ -26,7 +25,7 @@ struct SecretOptions: ParsableArguments {
 
     func validate() throws {
         if secretKeyID != nil, secretKeyFile == nil { throw ValidationError("--secret-key-id needs --secret-key-file") }
-        if let secretKeyID, Self.bytes(hexadecimal: secretKeyID) == nil {
+        if let secretKeyID, Self.bytes(hexadecimal: secretKeyID.utf8) == nil {
             throw ValidationError("--secret-key-id takes pairs of hexadecimal digits")
         }
         if secretKeyFile != nil, withPassword {
@@ -47,24 +46,36 @@ struct SecretOptions: ParsableArguments {
             return SharedSecret(password: passphrase)
         }
         guard let secretKeyFile else { return nil }
-        let source = try Input.open(path: secretKeyFile)
-        guard source.count <= 1024 else { throw Failure(.badData, "\(secretKeyFile): too long for a secret key") }
-        var bytes = try source.bytes(in: 0..<source.count)
-        defer { bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) } }
-        if ![16, 24, 32].contains(bytes.count),
-            let key = Self.bytes(hexadecimal: String(decoding: bytes, as: UTF8.self))
-        {
-            bytes = key
+        let identifier = secretKeyID.flatMap { Self.bytes(hexadecimal: $0.utf8) }
+        let tooLong = Failure(.badData, "\(secretKeyFile): too long for a secret key")
+        return try SecretFile.withBytes(of: secretKeyFile, limit: 1024, orThrow: tooLong) { bytes in
+            var decoded = [16, 24, 32].contains(bytes.count) ? [] : Self.bytes(hexadecimal: bytes) ?? []
+            defer { Self.wipe(&decoded) }
+            do {
+                guard decoded.isEmpty else { return try SharedSecret(key: decoded, identifier: identifier) }
+                return try SharedSecret(key: bytes, identifier: identifier)
+            } catch { throw Failure(error, in: secretKeyFile) }
         }
-        do {
-            return try SharedSecret(key: bytes, identifier: secretKeyID.flatMap { Self.bytes(hexadecimal: $0) })
-        } catch { throw Failure(error, in: secretKeyFile) }
     }
 
-    private static func bytes(hexadecimal text: String) -> [UInt8]? {
-        let digits = text.filter { !$0.isWhitespace }.compactMap(\.hexDigitValue)
-        guard digits.count == text.count(where: { !$0.isWhitespace }), !digits.isEmpty, digits.count.isMultiple(of: 2)
-        else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    /// What pairs of hexadecimal digits stand for; blanks and line ends do not count. Never by way of a String, of which
+    /// copies would stay in memory.
+    private static func bytes(hexadecimal text: some Collection<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 2 + 1)
+        var isHalf = false
+        for character in text where !" \t\r\n".utf8.contains(character) {
+            guard let digit = character.hexadecimalValue else {
+                wipe(&bytes)
+                return nil
+            }
+            if isHalf { bytes[bytes.count - 1] |= digit } else { bytes.append(digit << 4) }
+            isHalf.toggle()
+        }
+        return isHalf || bytes.isEmpty ? nil : bytes
+    }
+
+    private static func wipe(_ bytes: inout [UInt8]) {
+        bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) }
     }
 }

@@ -1,7 +1,6 @@
 import CMS
 import Foundation
 import Keystore
-import Streams
 import Synchronization
 
 /// Where the passphrase of a locked store comes from: what the options name, else a credential of systemd, else the
@@ -73,8 +72,7 @@ struct StorePassphrase {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw Failure(.noPermission, "\(path): is open to others (mode \(mode), wanted 400)")
         }
-        let duplicate = "/dev/fd/\(descriptor)"
-        return try PassphraseOrigin.read(from: try Input.open(path: duplicate), path)
+        return try PassphraseOrigin.read("/dev/fd/\(descriptor)", path)
     }
 }
 

@@ -51,6 +51,11 @@ struct CertificateFields {
 
 /// The DER in PEM files of `certs/`.
 enum PEMFile {
+    /// The base64 of the first block, in one line.
+    static func text(_ name: String) throws -> [UInt8] {
+        Array(Data(try blocks(name).first ?? []).base64EncodedString().utf8)
+    }
+
     static func blocks(_ name: String) throws -> [[UInt8]] {
         let text = String(decoding: try Fixtures.cert(name), as: UTF8.self)
         return text.components(separatedBy: "-----BEGIN ").dropFirst().compactMap { block in

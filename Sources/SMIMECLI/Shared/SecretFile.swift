@@ -1,0 +1,38 @@
+import CMS
+import Foundation
+import Streams
+
+/// Files that hold nothing but a secret. They are not read as messages are, since spools and windows are not wiped.
+enum SecretFile {
+    /// Lends all that the file, pipe or device at `path` holds; it is wiped afterwards.
+    ///
+    /// - Parameters:
+    ///   - limit: how many bytes there may be.
+    ///   - tooLong: what is thrown if there are more.
+    /// - Throws: `StreamError.cannotOpen`, `StreamError.readFailed`, and what `body` throws.
+    static func withBytes<Value: ~Copyable>(
+        of path: String,
+        limit: Int,
+        orThrow tooLong: Failure,
+        _ body: (UnsafeRawBufferPointer) throws -> Value
+    ) throws -> Value {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+            throw StreamError.cannotOpen(path: path, code: EISDIR)
+        }
+        var count = 0
+        let held = try SecretBytes(count: limit + 1) { buffer throws(StreamError) in
+            while count < buffer.count {
+                let result = read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+                guard result >= 0 || errno == EINTR else { throw StreamError.readFailed(code: errno) }
+                if result == 0 { return }
+                count += max(result, 0)
+            }
+        }
+        guard count <= limit else { throw tooLong }
+        return try held.withBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+
+/// The memory of a command at the moment of its end, as a core file would hold it.
+///
+/// strace stops the command at the call that ends it. Its memory can then only be read by root, as it keeps everybody else
+/// out.
+public struct MemoryImage {
+    /// What the command was about to end with.
+    public let status: Int
+    /// What the kernel lets the command write into a core file, as /proc says it: two numbers.
+    public let coreLimit: String
+    /// Who owns the command's memory in /proc: root, if it keeps other processes of the same user out.
+    public let owner: Int
+    /// What the command said on standard error.
+    public let errorText: String
+    /// Every stretch of memory that can be written, without the pages of zeros.
+    fileprivate let stretches: [Stretch]
+
+    fileprivate struct Stretch {
+        let name: String
+        let address: Int
+        let bytes: [UInt8]
+    }
+
+    /// Why no image can be taken here; nil if one can.
+    public static func obstacle() throws -> String? {
+        guard geteuid() == 0 else { return "only root can read the memory of a command that keeps others out" }
+        let probe = CommandRunner("strace")
+        guard (try? probe.run(["-qq", "-o", "/dev/null", "-e", "inject=exit_group:delay_enter=1", "true"]).status) == 0
+        else { return "strace is missing, or may not trace" }
+        return nil
+    }
+
+    /// Runs a command to its end, takes the image, and kills it there.
+    ///
+    /// - Parameter prefix: what the command is run under.
+    public init(
+        of runner: CommandRunner,
+        _ arguments: [String],
+        input: CommandRunner.Input = .nothing,
+        under prefix: [String] = []
+    ) throws {
+        let trace = FileManager.default.temporaryDirectory.appending(path: "smime-trace-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: trace) }
+        // Longer than anybody waits for the image.
+        let words =
+            ["strace", "-f", "-qq", "-o", trace.path, "-e", "trace=exit_group", "-e", "signal=none"]
+            + ["-e", "inject=exit_group:delay_enter=600000000"] + prefix + [runner.program] + arguments
+        var channels = try Channels(input: input, output: .captured)
+        defer { channels.closeAll() }
+        let process = try channels.spawn(words, environment: runner.environment, folder: runner.folder)
+        var isOver = false
+        defer {
+            process.kill()
+            if !isOver { _ = process.waitForEnding() }
+        }
+        let deadline = ContinuousClock.now + runner.timeLimit
+        var end: (thread: Int, status: Int)?
+        while end == nil, !isOver, ContinuousClock.now < deadline {
+            channels.transfer(milliseconds: 20)
+            end = Self.end(in: trace)
+            isOver = process.endingIfOver() != nil
+        }
+        channels.drain()
+        errorText = String(decoding: channels.standardError, as: UTF8.self)
+        guard let end else {
+            throw CocoaError(.executableNotLoadable, userInfo: [NSLocalizedDescriptionKey: "no end: \(errorText)"])
+        }
+        status = end.status
+        // Of the thread that ends the process: the first one may be gone already.
+        let folder = "/proc/\(end.thread)"
+        let limits = try String(contentsOfFile: "\(folder)/limits", encoding: .utf8)
+        coreLimit =
+            limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") }?
+            .split(separator: " ").dropFirst(4).prefix(2).joined(separator: " ") ?? ""
+        var file = stat()
+        guard stat("\(folder)/mem", &file) == 0 else { throw CocoaError(.fileReadNoSuchFile) }
+        owner = Int(file.st_uid)
+        stretches = try Self.stretches(folder)
+    }
+
+    /// Which thread is about to end the process, and with which status; nil while none is.
+    private static func end(in trace: URL) -> (thread: Int, status: Int)? {
+        guard let text = try? String(contentsOf: trace, encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.contains(" exit_group(") }),
+            let thread = line.split(separator: " ").first.flatMap({ Int($0) }),
+            let status = line.split(separator: "(").last?.prefix(while: \.isNumber), let status = Int(status)
+        else { return nil }
+        return (thread, status)
+    }
+
+    private static func stretches(_ folder: String) throws -> [Stretch] {
+        let memory = open("\(folder)/mem", O_RDONLY | O_CLOEXEC)
+        guard memory >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EACCES) }
+        defer { close(memory) }
+        var found: [Stretch] = []
+        for line in try String(contentsOfFile: "\(folder)/maps", encoding: .utf8).split(separator: "\n") {
+            let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+            let ends = fields[0].split(separator: "-").compactMap { Int($0, radix: 16) }
+            guard fields[1].hasPrefix("rw"), ends.count == 2 else { continue }
+            let name = fields.count > 5 ? fields[5...].joined(separator: " ") : "anonymous"
+            found += read(memory, ends[0]..<ends[1]).map { Stretch(name: name, address: $0, bytes: $1) }
+        }
+        return found
+    }
+
+    /// What lies in `range`, a page at a time, joined where no page of zeros is between.
+    private static func read(_ memory: Int32, _ range: Range<Int>) -> [(Int, [UInt8])] {
+        let (page, window) = (4096, 1 << 20)
+        let zeros = [UInt8](repeating: 0, count: page)
+        var bytes = [UInt8](repeating: 0, count: window)
+        var found: [(Int, [UInt8])] = []
+        var isOpen = false
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: window) {
+            let count = pread(memory, &bytes, min(window, range.upperBound - start), off_t(start))
+            for offset in stride(from: 0, to: max(0, count), by: page) {
+                let isZero = bytes.withUnsafeBytes { bytes in
+                    bytes.baseAddress.map { memcmp($0 + offset, zeros, page) == 0 } ?? true
+                }
+                if !isZero, isOpen { found[found.count - 1].1 += bytes[offset..<offset + page] }
+                if !isZero, !isOpen { found.append((start + offset, Array(bytes[offset..<offset + page]))) }
+                isOpen = !isZero
+            }
+        }
+        return found
+    }
+
+    /// Where in memory one of `secrets` is, in words.
+    public func traces(of secrets: Secrets) -> [String] {
+        stretches.flatMap { stretch in
+            secrets.found(in: stretch.bytes).map { name, offset in
+                "\(name) at \(String(stretch.address + offset, radix: 16)) in \(stretch.name)"
+            }
+        }
+    }
+
+    /// How many bytes were looked at.
+    public var count: Int { stretches.map(\.bytes.count).reduce(0, +) }
+}
