@@ -31,7 +31,7 @@ public enum RecipientSelection {
         case superseded
         /// It is not pinned, and its chain does not lead to an anchor.
         case untrusted
-        /// Its key is too short to be believed without having been pinned.
+        /// Its key is too short to encrypt to, pinned or not.
         case weakKey = "weak-key"
 
         public var isSelected: Bool { self == .selected || self == .selectedForDomain }
@@ -92,10 +92,10 @@ public enum RecipientSelection {
         guard !chain.isRevoked else { return .revoked }
         guard !chain.isRevocationMissing else { return .revocationUnknown }
         guard recipient.trust != .held else { return .held }
+        guard !certificate.publicKeyAlgorithm.isWeak else { return .weakKey }
         guard recipient.trust != .pinned else { return nil }
         guard !certificate.isCertificateAuthority else { return .authority }
         guard recipient.rank == 0 || certificate.names(recipient.address) else { return .otherAddress }
-        guard !certificate.publicKeyAlgorithm.isWeak else { return .weakKey }
         return chain.isTrusted ? nil : .untrusted
     }
 }
@@ -118,7 +118,7 @@ extension RecipientSelection.Reason: CustomStringConvertible {
         case .selectedForDomain: "used, as the domain's"
         case .superseded: "a newer one is used"
         case .untrusted: "its chain leads to no trust anchor, and it is not pinned"
-        case .weakKey: "its key is weak, and it is not pinned"
+        case .weakKey: "its RSA key is too short to encrypt to"
         }
     }
 }

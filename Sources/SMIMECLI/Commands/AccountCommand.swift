@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 
 extension SMIMECommand {
     struct AccountCommand: AsyncParsableCommand {
@@ -60,6 +61,7 @@ extension SMIMECommand.AccountCommand {
             let account = try await store.accounts.account(for: address)
             var shown = AccountReport(account, at: time.date)
             shown.policy = .init(try await store.policy.rule(forSender: account.address))
+            shown.cipher = try await store.cipherPreferences().cipher(for: account.address)?.name
             try report.print(shown) {
                 var table = TextTable()
                 for identity in shown.identities {
@@ -115,6 +117,8 @@ struct AccountReport: Encodable {
     let headerConfidentiality: String?
     let identities: [IdentityLine]
     fileprivate(set) var policy = PolicyLine()
+    /// What encryption.cipher says of the account; nil if nothing.
+    var cipher: String?
 
     init(_ account: Account, at time: Date) {
         address = account.address.text
@@ -151,7 +155,9 @@ struct AccountReport: Encodable {
         return names.isEmpty ? address : "\(address) (\(names.joined(separator: ", ")))"
     }
 
-    private enum CodingKeys: CodingKey { case address, aliases, headerConfidentiality, identities, name, policy }
+    private enum CodingKeys: CodingKey {
+        case address, aliases, cipher, headerConfidentiality, identities, name, policy
+    }
 }
 
 extension Certificate {

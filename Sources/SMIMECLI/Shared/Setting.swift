@@ -2,6 +2,7 @@ import ArgumentParser
 import CMS
 import Foundation
 import Keystore
+import MIME
 import MailFilter
 
 /// What can be set with `config`.
@@ -104,6 +105,22 @@ extension Store {
             throw Self.unreadable(.encryptionCipher)
         }
         return preferences
+    }
+
+    /// Makes `cipher` the rule of the setting encryption.cipher for mail from `sender`, or takes that rule away.
+    ///
+    /// - Throws: `Failure` with status 64 if the address cannot stand in the setting, 78 if that cannot be read.
+    func setCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
+        let setting = Setting.encryptionCipher
+        let made = try await settings.value(of: setting.rawValue) ?? setting.standard
+        guard CipherPreferences(parsing: made) != nil else { throw Self.unreadable(setting) }
+        guard CipherPreferences.text(made, sender, cipher: cipher) != nil else {
+            throw Failure(.usage, "--cipher: \(sender) cannot stand in the setting \(setting.rawValue)")
+        }
+        try await settings.change(setting.rawValue) { old in
+            let changed = CipherPreferences.text(old ?? setting.standard, sender, cipher: cipher) ?? old
+            return changed == setting.standard ? nil : changed
+        }
     }
 
     /// Where certificates of recipients are looked up after the registry, by the store's settings.
