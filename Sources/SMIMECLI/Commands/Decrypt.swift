@@ -76,7 +76,7 @@ extension SMIMECommand {
         private func describe(_ report: VerificationReport, _ name: String) {
             for layer in report.layers where layer.kind != .signed {
                 Console.note("\(name): \(layer.kind.rawValue) with \(layer.algorithm)")
-                layer.problems.forEach { Console.warning("\(name): \($0.text)") }
+                layer.problems.forEach { Console.warning("\(name): \($0.text) (\($0.code))") }
             }
             if let hidden = report.headers?.hidden, !hidden.isEmpty {
                 Console.note("\(name): header fields that were hidden: \(hidden.joined(separator: ", "))")
