@@ -29,6 +29,8 @@ public enum RecipientSelection {
         case selectedForDomain = "selected-for-domain"
         /// It would do, but a newer one is used.
         case superseded
+        /// Its key is of a kind that this libcrypto does not have.
+        case unsupportedKey = "unsupported-key"
         /// It is not pinned, and its chain does not lead to an anchor.
         case untrusted
         /// Its key is too short to encrypt to, pinned or not.
@@ -86,6 +88,7 @@ public enum RecipientSelection {
     private static func reason(for recipient: KnownRecipient, _ chain: Chain, at time: Date) -> Reason? {
         let certificate = recipient.certificate
         guard recipient.trust != .distrusted else { return .distrusted }
+        guard certificate.publicKeyAlgorithm.isOffered else { return .unsupportedKey }
         guard certificate.keyAllowsEncryption else { return .notForEncryption }
         guard certificate.notBefore <= time else { return .notYetValid }
         guard certificate.notAfter >= time else { return .expired }
@@ -118,6 +121,7 @@ extension RecipientSelection.Reason: CustomStringConvertible {
         case .selectedForDomain: "used, as the domain's"
         case .superseded: "a newer one is used"
         case .untrusted: "its chain leads to no trust anchor, and it is not pinned"
+        case .unsupportedKey: "this libcrypto cannot encrypt to its key"
         case .weakKey: "its RSA key is too short to encrypt to"
         }
     }
