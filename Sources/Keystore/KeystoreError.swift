@@ -52,6 +52,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case unknownCertificate(Fingerprint)
     /// No certificate is known for this address or domain.
     case unknownRecipient(AddressScope)
+    /// The libcrypto that runs is too old for a private key of the store; the text names its algorithm.
+    case unsupportedKey(Fingerprint, String)
     /// The passphrase does not open the store, or the file of a backup.
     case wrongPassphrase(path: String)
     /// Writing failed: disk full or an I/O error. The store is as it was before.

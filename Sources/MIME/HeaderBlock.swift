@@ -75,6 +75,11 @@ public struct HeaderBlock: Sendable {
     /// All fields called `name`, in whatever case.
     public func all(_ name: String) -> [HeaderField] { fields.filter { $0.isNamed(name) } }
 
+    /// Whether every field describes the body only, so that what has this header is no mail.
+    public var isOnlyStructural: Bool {
+        leadingBytes.isEmpty && fields.allSatisfy { HeaderFieldKind($0) == .structural }
+    }
+
     /// What stands in front of the first field: a byte order mark, a mailbox's From line.
     public var leadingBytes: ArraySlice<UInt8> { bytes[..<(extents.first.map { Int($0.start) } ?? bytes.count)] }
 

@@ -34,6 +34,24 @@ public struct CipherPreferences: Sendable {
         (self.standard, self.rules, self.floor) = (standard, rules, floor)
     }
 
+    /// The cipher of the rule for `sender` itself; nil if there is none.
+    public func cipher(for sender: EmailAddress) -> ContentCipher? {
+        let pattern = Policy.Pattern("\(sender)")
+        return rules.first { $0.pattern.key == pattern?.key }?.cipher
+    }
+
+    /// `text` with `cipher` as the rule for `sender` itself, or without such a rule.
+    ///
+    /// - Returns: nil if the address cannot stand in such a text.
+    public static func text(_ text: String, _ sender: EmailAddress, cipher: ContentCipher?) -> String? {
+        guard let key = Policy.Pattern("\(sender)")?.key else { return nil }
+        let others = text.split(separator: " ").filter { word in
+            Policy.Pattern(String(word.prefix { $0 != "=" }))?.key != key
+        }
+        let changed = (others.map(String.init) + (cipher.map { ["\(sender)=\($0.name)"] } ?? [])).joined(separator: " ")
+        return CipherPreferences(parsing: changed)?.cipher(for: sender) == cipher ? changed : nil
+    }
+
     /// What is preferred for one message: by the rule for a recipient, then by the one for the sender, the closest
     /// pattern first.
     public func preferences(

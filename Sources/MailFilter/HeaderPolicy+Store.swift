@@ -46,11 +46,6 @@ extension Store {
     ///
     /// - Throws: `KeystoreError`
     public func headerPolicy(for sender: EmailAddress?) async throws(KeystoreError) -> HeaderPolicy {
-        guard let sender else { return try await headerPolicy(of: nil) }
-        do throws(KeystoreError) {
-            return try await headerPolicy(of: try await accounts.account(for: sender))
-        } catch .unknownAccount {
-            return try await headerPolicy(of: nil)
-        }
+        try await headerPolicy(of: try await accounts.account(ifAnyFor: sender))
     }
 }

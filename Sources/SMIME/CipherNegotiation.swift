@@ -29,11 +29,11 @@ public struct CipherNegotiation: Sendable {
 
     /// What decides.
     public struct Preferences: Sendable, Equatable {
-        /// What the user demands; it is not negotiated.
+        /// What the user demands; it is not negotiated, but must not be below the floor.
         public var demanded: ContentCipher?
         /// What is used where nothing is known.
         public var standard: ContentCipher
-        /// Nothing below it is negotiated.
+        /// Nothing below it is used, for whatever reason.
         public var floor: ContentCipher
 
         public init(
@@ -45,6 +45,9 @@ public struct CipherNegotiation: Sendable {
             self.standard = standard
             self.floor = floor
         }
+
+        /// The standard, or the floor if that is better.
+        fileprivate var usableStandard: ContentCipher { standard.isBelow(floor) ? floor : standard }
     }
 
     /// Why it is this cipher.
@@ -75,16 +78,21 @@ public struct CipherNegotiation: Sendable {
     /// Whom to encrypt to, with the way in which each key is wrapped.
     public var recipients: [Recipient] { verdicts.map(\.recipient) }
 
-    /// - Throws: `SMIMEError.noCommonCipher`, naming who announces what.
+    /// - Throws: `SMIMEError.noCommonCipher`, naming who announces what; `.cipherBelowFloor`.
     public init(for parties: [Party], _ preferences: Preferences) throws(SMIMEError) {
         let announced = parties.map { Self.ciphers($0, floor: preferences.floor) }
-        warnings = zip(parties, announced).compactMap { party, ciphers in
+        let unknown = zip(parties, announced).compactMap { party, ciphers -> String? in
             let announcesSome = party.capabilities?.contains { $0.isCipher } ?? false
             guard announcesSome, ciphers.isEmpty else { return nil }
             return "\(party.name) announces no cipher as good as \(preferences.floor.name): taken as unknown"
         }
         (cipher, reason) = try Self.choose(zip(parties, announced).map { ($0.name, $1) }, preferences)
         let cipher = cipher
+        let isRaised = reason == .standard && preferences.standard.isBelow(cipher)
+        warnings =
+            unknown
+            + (isRaised
+                ? ["\(preferences.standard.name) is below the floor: \(cipher.name) is used"] : [])
         verdicts = zip(parties, announced).map { party, ciphers in
             let wrapping = Self.wrapping(party, cipher)
             return Verdict(
@@ -99,14 +107,18 @@ public struct CipherNegotiation: Sendable {
         _ announced: [(name: String, ciphers: [ContentCipher])],
         _ preferences: Preferences
     ) throws(SMIMEError) -> (ContentCipher, Reason) {
-        if let demanded = preferences.demanded { return (demanded, .demanded) }
+        if let demanded = preferences.demanded {
+            guard !demanded.isBelow(preferences.floor) else {
+                throw .cipherBelowFloor(demanded, floor: preferences.floor)
+            }
+            return (demanded, .demanded)
+        }
         let known = announced.filter { !$0.ciphers.isEmpty }
-        guard !known.isEmpty else { return (preferences.standard, .standard) }
+        let standard = preferences.usableStandard
+        guard !known.isEmpty else { return (standard, .standard) }
         let common = ContentCipher.writable.filter { cipher in known.allSatisfy { $0.ciphers.contains(cipher) } }
         // Those of whom nothing is known are sent what is usual, if the others can read it.
-        if known.count < announced.count, common.contains(preferences.standard) {
-            return (preferences.standard, .standard)
-        }
+        if known.count < announced.count, common.contains(standard) { return (standard, .standard) }
         guard let best = common.first else {
             let lists = known.map { party in
                 "\(party.name) announces \(party.ciphers.map(\.name).joined(separator: ", "))"
@@ -117,10 +129,9 @@ public struct CipherNegotiation: Sendable {
     }
 
     private static func ciphers(_ party: Party, floor: ContentCipher) -> [ContentCipher] {
-        let acceptable = ContentCipher.writable.prefix { $0 != floor } + [floor]
         var seen: Set<ContentCipher> = []
         return (party.capabilities ?? []).compactMap(\.cipher).filter {
-            acceptable.contains($0) && seen.insert($0).inserted
+            !$0.isBelow(floor) && seen.insert($0).inserted
         }
     }
 
@@ -130,5 +141,13 @@ public struct CipherNegotiation: Sendable {
         guard let capabilities = party.capabilities, !party.isOurs else { return unknown }
         let announced = capabilities.compactMap(\.rsaWrapping)
         return announced.contains(.oaep) ? .oaep : announced.first ?? .pkcs1
+    }
+}
+
+extension ContentCipher {
+    /// Whether `floor` goes before it in the table.
+    fileprivate func isBelow(_ floor: ContentCipher) -> Bool {
+        let order = ContentCipher.writable
+        return (order.firstIndex(of: self) ?? order.endIndex) > (order.firstIndex(of: floor) ?? order.endIndex)
     }
 }

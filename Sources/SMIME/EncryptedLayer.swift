@@ -18,9 +18,20 @@ public struct EncryptedLayer: Sendable {
     }
 
     let data: EnvelopedData
-    /// Whether the plaintext must be a MIME entity; a bare CMS object may hold anything.
-    private let mustBeEntity: Bool
+    /// What the plaintext may be.
+    enum Content {
+        /// Anything, as in a bare CMS object.
+        case anything
+        /// Anything if tag or key wrap show that the key was the right one, else a MIME entity: an object that merely
+        /// travels in MIME, as openssl writes it. Padding alone passes one wrong key of 256.
+        case anythingProven
+        /// A MIME entity, as in mail.
+        case entity
+    }
+
+    private let permitted: Content
     private let padding: PaddingWatch?
+    private let declaredOddities: [Problem]
 
     /// What is odd, and no error, about the bytes that carry it; known once it was decrypted.
     var oddities: [Problem] { padding?.problems ?? [] }
@@ -29,10 +40,16 @@ public struct EncryptedLayer: Sendable {
     public var recipientIdentifiers: [EntityIdentifier] { data.recipients.compactMap(\.identifier) }
 
     /// Opens an encrypted CMS object.
-    init(cms stream: ByteStream, padding: PaddingWatch? = nil, mustBeEntity: Bool) throws {
+    init(
+        cms stream: ByteStream,
+        padding: PaddingWatch? = nil,
+        content: Content,
+        oddities: [Problem] = []
+    ) throws {
         data = try EnvelopedData(reading: stream)
         self.padding = padding
-        self.mustBeEntity = mustBeEntity
+        permitted = content
+        declaredOddities = oddities
     }
 
     /// What the layer is, for the report.
@@ -41,8 +58,9 @@ public struct EncryptedLayer: Sendable {
         return VerificationReport.Layer(
             kind: isAuthenticated ? .authenticatedEncrypted : .encrypted,
             algorithm: data.algorithm,
-            problems: isAuthenticated
-                ? [] : [Problem(.unauthenticated, "the encryption does not protect against changes")]
+            problems: declaredOddities
+                + (isAuthenticated
+                    ? [] : [Problem(.unauthenticated, "the encryption does not protect against changes")])
         )
     }
 
@@ -73,6 +91,14 @@ public struct EncryptedLayer: Sendable {
         return try plaintext(data.key(for: recipient, with: secret))
     }
 
+    private func mayHoldAnything(_ key: ContentKey) -> Bool {
+        switch permitted {
+        case .anything: true
+        case .anythingProven: data.isAuthenticated || key.isProven
+        case .entity: false
+        }
+    }
+
     private func plaintext(_ key: ContentKey) throws -> Plaintext {
         var observer = PlaintextObserver()
         let checked = Result {
@@ -85,7 +111,7 @@ public struct EncryptedLayer: Sendable {
         let startsEntity = observer.startsEntity
         let content = try checked.get().content
         guard startsEntity, let header = observer.header else {
-            guard !mustBeEntity else { throw CMSError.decryptionFailed }
+            guard mayHoldAnything(key) else { throw CMSError.decryptionFailed }
             return Plaintext(content: content, header: nil, mayHoldBinary: true, mayHoldLegacyDisplay: false)
         }
         return Plaintext(

@@ -132,6 +132,7 @@ struct Inspector {
             if let why = Layer.contradiction(of: layer.outline.type, to: declared) {
                 result.problems.append(Problem(.malformed, why))
             }
+            result.problems += Layer.understatement(of: layer.outline.type, declared)
             result.layer = layer
         } catch { result.problems.append(try Self.problem(error)) }
     }

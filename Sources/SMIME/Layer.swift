@@ -11,7 +11,8 @@ enum Layer {
     /// Opens `part`; nil if it is not protected.
     ///
     /// - Throws: `SMIMEError.malformed` if the MIME is not what it claims, `CMSError`.
-    init?(_ part: SecuredEntity) throws {
+    /// - Parameter isMail: whether the part is mail, or stands in it.
+    init?(_ part: SecuredEntity, isMail: Bool = true) throws {
         switch part.entity.securedForm {
         case nil: return nil
         case .malformed(let why): throw SMIMEError.malformed(why)
@@ -20,21 +21,39 @@ enum Layer {
         case .cms(let declared):
             let padding = PaddingWatch()
             let stream = part.entity.decodedBody(of: part.source) { padding.note() }
-            self = try Layer(cms: stream, declared: declared, padding: padding, mustBeEntity: true)
+            let content = isMail ? EncryptedLayer.Content.entity : .anythingProven
+            self = try Layer(cms: stream, declared: declared, padding: padding, content: content)
         }
     }
 
     /// Opens a CMS object that is said to be of type `declared`.
-    init(cms stream: ByteStream, declared: String?, padding: PaddingWatch? = nil, mustBeEntity: Bool) throws {
+    init(
+        cms stream: ByteStream,
+        declared: String?,
+        padding: PaddingWatch? = nil,
+        content: EncryptedLayer.Content
+    ) throws {
         let type = try CMSContentType(of: stream)
         if let why = Self.contradiction(of: type, to: declared) { throw SMIMEError.malformed(why) }
         switch type {
         case .signedData:
             self = .signed(
-                try SignedLayer(cms: stream, declared: declared, padding: padding, mustBeEntity: mustBeEntity)
+                try SignedLayer(
+                    cms: stream,
+                    declared: declared,
+                    padding: padding,
+                    mustBeEntity: content != .anything
+                )
             )
         case .envelopedData, .authEnvelopedData:
-            self = .encrypted(try EncryptedLayer(cms: stream, padding: padding, mustBeEntity: mustBeEntity))
+            self = .encrypted(
+                try EncryptedLayer(
+                    cms: stream,
+                    padding: padding,
+                    content: content,
+                    oddities: Self.understatement(of: type, declared)
+                )
+            )
         case .compressedData: self = .compressed(try CompressedLayer(cms: stream))
         default: throw SMIMEError.malformed("a CMS object that mail does not carry")
         }
@@ -46,11 +65,18 @@ enum Layer {
         return "smime-type says \(declared.escapedForDisplay), but the content is something else"
     }
 
-    /// What each smime-type stands for (RFC 8551 §3.2.2); encrypted types are often mixed up, and do no harm.
+    /// What is to be told of an smime-type that names less than is there: senders of AuthEnvelopedData often write the name
+    /// that they know.
+    static func understatement(of type: CMSContentType, _ declared: String?) -> [Problem] {
+        guard type == .authEnvelopedData, declared == "enveloped-data" else { return [] }
+        return [Problem(.smimeTypeUnderstated, "smime-type says enveloped-data, and it is AuthEnvelopedData")]
+    }
+
+    /// What each smime-type stands for (RFC 8551 §3.2.2). What is said to be authenticated must be.
     private static let types: [String: [CMSContentType]] = [
         "signed-data": [.signedData], "certs-only": [.signedData], "signed-receipt": [.signedData],
         "enveloped-data": [.envelopedData, .authEnvelopedData],
-        "authenveloped-data": [.envelopedData, .authEnvelopedData],
+        "authenveloped-data": [.authEnvelopedData],
         "compressed-data": [.compressedData],
     ]
 }

@@ -24,7 +24,7 @@ extension MessageOpener {
 
     /// Opens every layer of the bare CMS object `stream`, whose bytes come from `source`.
     public func decrypt(cms stream: ByteStream, in source: any ByteSource) async throws -> OpenedMessage {
-        let layer = try Layer(cms: stream, declared: nil, mustBeEntity: false)
+        let layer = try Layer(cms: stream, declared: nil, content: .anything)
         return try await open(Opening(source: source, header: nil, part: nil), first: layer)
     }
 
@@ -68,7 +68,8 @@ extension MessageOpener {
     }
 
     private func openLayers(_ opening: inout Opening, first: Layer?) async throws {
-        var next = try first ?? opening.part.flatMap { try Layer($0) }
+        let isMail = opening.header.map { !$0.isOnlyStructural } ?? false
+        var next = try first ?? opening.part.flatMap { try Layer($0, isMail: isMail) }
         while let layer = next {
             guard opening.result.report.layers.count < Self.maximumLayers else { throw SMIMEError.tooManyLayers }
             switch layer {

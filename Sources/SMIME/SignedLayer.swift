@@ -124,7 +124,7 @@ public struct SignedLayer: Sendable {
                 signingTime: signer.signingTime,
                 digest: signer.digest?.rawValue,
                 signature: signer.signatureName,
-                capabilities: signer.capabilities.map(\.name),
+                capabilities: SMIMECapability.names(of: signer.capabilities),
                 integrity: VerificationReport.Axis(check.problems + problems.filter { $0.level == .error }),
                 chain: verdict.map { VerificationReport.Axis($0.problems) } ?? .notChecked,
                 identity: check.certificate.flatMap { identity?.judge($0) } ?? .notChecked,

@@ -107,6 +107,12 @@ extension Failure {
                 "\(address): no certificate is known",
                 hints: ["add one with `smime recipient add \(address) FILE`"]
             )
+        case .unsupportedKey(let fingerprint, let algorithm):
+            self.init(
+                .configuration,
+                "\(fingerprint): this libcrypto is too old for its private key, which is \(algorithm)",
+                hints: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
+            )
         case .wrongPassphrase(let path):
             self.init(.noPermission, "\(path): wrong passphrase")
         case .writeFailed(let path, let reason):

@@ -111,6 +111,8 @@ extension Failure {
     private init(smime error: SMIMEError, in subject: String?) {
         let (status, text): (ExitStatus, String) =
             switch error {
+            case .cipherBelowFloor(let cipher, let floor):
+                (.usage, "\(cipher.name) is below encryption.floor, which is \(floor.name)")
             case .malformed(let why): (.badData, "malformed: \(why)")
             case .noCommonCipher(let who): (.noUser, "no cipher that all recipients can read: \(who)")
             case .needsSecret:
@@ -123,6 +125,7 @@ extension Failure {
             switch error {
             case .needsSecret: ["give it with --with-password, or with --secret-key-file FILE"]
             case .notARecipient: ["import the key it is for: smime import KEY.p12"]
+            case .cipherBelowFloor: ["take a better one, or lower the floor: smime config set encryption.floor NAME"]
             case .noCommonCipher: ["encrypt to each of them alone with --to, or say --cipher NAME"]
             default: []
             }

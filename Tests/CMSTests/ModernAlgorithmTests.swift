@@ -167,6 +167,24 @@ import Testing
         #expect(try Array(Data(contentsOf: openssl.folder.appending(path: "opened"))) == sample(100))
     }
 
+    /// Put together by openssl's parts, from a fixed ephemeral key: the user keying material is the salt of HKDF, and stands
+    /// in ECC-CMS-SharedInfo, too (RFC 8418 §2.2).
+    @Test func `user keying material takes part in HKDF in both places`() throws {
+        let vector = """
+            MIIBEAYJKoZIhvcNAQcDoIIBATCB/gIBAjGBqqGBpwIBA6AsoSowBQYDK2VuAyEAeaYx7t4b+cmPEgMs3q3Q56B5OY/HhriMyEbs\
+            ia+FpRqhEgQQoKGio6SlpqeoqaqrrK2urzAaBgsqhkiG9w0BCRADEzALBglghkgBZQMEAS0wRDBCoBYEFMi+2tvZy/9MNEbWOZg4\
+            FCzZfXRFBCjv7nJB7lx5MBILr7fRczUt/y0uPXupRnTClPqvbIT4S7+KRdprKHMIMEwGCSqGSIb3DQEHATAdBglghkgBZQMEASoE\
+            EBAREhMUFRYXGBkaGxwdHh+AIGIjhX7GEYQeiXS6Co+yv4TNUECWAyNWA+k7ijPeEsmW
+            """
+        let (certificate, key) = try dana(encryption: true)
+        let message = try Array(base64: Array(vector.utf8))
+        #expect(try decrypt(message, certificate, key) == Array("salted by the sender".utf8))
+        let material = try #require(message.firstRange(of: Array(0xA0...0xAF)))
+        var changed = message
+        changed[material.lowerBound] ^= 1
+        #expect(throws: CMSError.decryptionFailed) { try decrypt(changed, certificate, key) }
+    }
+
     /// A public key of small order makes the secret all zeros (RFC 7748 §6.1); whoever knows that knows the key.
     @Test func `an X25519 secret of zeros opens nothing`() throws {
         let (certificate, key) = try dana(encryption: true)

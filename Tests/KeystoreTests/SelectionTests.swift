@@ -70,7 +70,7 @@ import Testing
         Row("an authority", [("ca-as-leaf", .chain, trusted)], [.authority]),
         Row("an authority that is pinned", [("ca-as-leaf", .pinned, untrusted)], [.selected]),
         Row("1024 bits", [("weak", .chain, trusted)], [.weakKey]),
-        Row("1024 bits, pinned", [("weak", .pinned, untrusted)], [.selected]),
+        Row("1024 bits in spite of a pin", [("weak", .pinned, untrusted)], [.weakKey]),
         Row("expired in spite of a pin", [("alice-old", .pinned, untrusted)], [.expired]),
         Row("an elliptic curve", [("carol", .chain, trusted)], [.selected]),
     ]

@@ -69,6 +69,21 @@ import Testing
         #expect(try choose([[.aes256GCM], [.aes256CBC]], demanded: .aes128CBC).reason == .demanded)
     }
 
+    @Test func `nothing below the floor is used, whoever asks for it`() throws {
+        #expect(throws: SMIMEError.cipherBelowFloor(.aes256CBC, floor: .aes128GCM)) {
+            try choose([nil], floor: .aes128GCM, demanded: .aes256CBC)
+        }
+        #expect(try choose([nil], floor: .aes128GCM, demanded: .aes128GCM).cipher == .aes128GCM)
+        let raised = try choose([nil], standard: .aes128CBC, floor: .aes128GCM)
+        #expect(raised.cipher == .aes128GCM)
+        #expect(raised.reason == .standard)
+        #expect(raised.warnings == ["aes-128-cbc is below the floor: aes-128-gcm is used"])
+        #expect(
+            try choose([nil, [.aes128CBC, .aes256GCM]], standard: .aes128CBC, floor: .aes128GCM).cipher == .aes256GCM
+        )
+        #expect(try choose([[.aes256GCM]], standard: .aes128CBC, floor: .aes128GCM).warnings == [])
+    }
+
     @Test func `the key is wrapped as announced`() throws {
         let oaep = SMIMECapability.ours.filter { $0.rsaWrapping != nil }
         #expect(oaep.compactMap(\.rsaWrapping) == [.oaep, .oaepSHA1])
@@ -87,5 +102,7 @@ import Testing
         #expect(names.contains("rsa-oaep") && names.contains("ecdh-hkdf-sha256") && names.contains("zlib"))
         #expect(SMIMECapability.ours.compactMap(\.cipher).count == ContentCipher.writable.count)
         #expect(!names.contains { $0.contains(".") })
+        let shown = SMIMECapability.names(of: SMIMECapability.ours)
+        #expect(shown.count < names.count && Set(shown).count == shown.count && Set(shown) == Set(names))
     }
 }

@@ -63,27 +63,53 @@ public enum Corpus {
     }
 }
 
-/// How many cases of each set ended how.
+/// How the cases of one kind ended.
 public struct Figures {
+    private struct Row {
+        let item: Corpus.Case
+        let outcome: String
+        let isAsExpected: Bool
+        let note: String?
+    }
+
     private let title: String
-    private var counts: [String: [String: Int]] = [:]
-    private var notes: [String] = []
+    private var rows: [Row] = []
 
     /// Figures printed under `title`.
     public init(_ title: String) { self.title = title }
 
-    /// Counts that `item` ended with `verdict`, and keeps what is to be said about it.
-    public mutating func count(_ item: Corpus.Case, _ verdict: String, note: String? = nil) {
-        counts[item.set, default: [:]][verdict, default: 0] += 1
-        if let note { notes.append("  \(item.id) (\(item.expect)): \(note)") }
+    /// Counts that `item` ended with `outcome`.
+    ///
+    /// - Parameters:
+    ///   - isGood: whether that is what `ok` in the index stands for, and not `fail`; any other word allows both.
+    ///   - note: what is to be said about it.
+    public mutating func count(_ item: Corpus.Case, _ outcome: String, isGood: Bool, note: String? = nil) {
+        let isAsExpected = item.expect == "ok" ? isGood : item.expect == "fail" ? !isGood : true
+        rows.append(Row(item: item, outcome: outcome, isAsExpected: isAsExpected, note: note))
     }
 
-    /// Prints a line for each set, and the notes.
+    /// Prints how many of each set ended how, and which ended otherwise than the index says; with SMIME_TEST_TABLE set
+    /// in the environment every case.
     public func report() {
-        for (set, verdicts) in counts.sorted(by: { $0.key < $1.key }) {
-            let line = verdicts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        let isWhole = ProcessInfo.processInfo.environment["SMIME_TEST_TABLE"] != nil
+        for (set, rows) in Dictionary(grouping: rows, by: \.item.set).sorted(by: { $0.key < $1.key }) {
+            let counts = Dictionary(
+                rows.map { ("\($0.outcome) where \($0.item.expect) is expected", 1) },
+                uniquingKeysWith: +
+            )
+            let line = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
             print("\(title), \(set): \(line)")
+            for row in rows where isWhole || !row.isAsExpected {
+                let why = row.note ?? Corpus.exceptions[row.item.id] ?? ""
+                print("| \(row.item.id) | \(row.item.expect) | \(row.outcome) | \(why) |")
+            }
         }
-        for note in notes { print(note) }
+    }
+
+    /// The cases that ended otherwise than the index says without being in the list of those, and those of the list that
+    /// ended as it says.
+    public var surprises: [String] {
+        rows.filter { $0.isAsExpected == (Corpus.exceptions[$0.item.id] != nil) }
+            .map { "\($0.item.id): \($0.outcome), \($0.note ?? "")" }
     }
 }

@@ -56,6 +56,12 @@ public struct SMIMECapability: Hashable, Sendable {
         try BER.parse(encoded).children(.sequence).map { SMIMECapability(try AlgorithmIdentifier(berEncoded: $0)) }
     }
 
+    /// The names of what is announced, each once: some algorithms stand there for every wrap or digest.
+    public static func names(of capabilities: [SMIMECapability]) -> [String] {
+        var seen: Set<String> = []
+        return capabilities.map(\.name).filter { seen.insert($0).inserted }
+    }
+
     /// The DER of SMIMECapabilities.
     static func encode(_ capabilities: [SMIMECapability]) throws -> [UInt8] {
         try der { coder in try coder.serializeSequenceOf(capabilities.map(\.algorithm)) }

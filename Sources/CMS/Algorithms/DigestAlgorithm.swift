@@ -8,8 +8,14 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
     case sha256
     case sha384
     case sha512
+    // Read, and never written: hardly anybody else has them yet.
+    case sha3_256 = "sha3-256"
+    case sha3_384 = "sha3-384"
+    case sha3_512 = "sha3-512"
+    /// With 64 octets of output, as CMS uses it (RFC 8702 §3.1).
+    case shake256
 
-    /// The digest's object identifier (RFC 5754 §2, RFC 3370 §2).
+    /// The digest's object identifier (RFC 5754 §2, RFC 3370 §2, RFC 9688 §2, RFC 8702 §3).
     package var oid: ASN1ObjectIdentifier {
         switch self {
         case .md5: [1, 2, 840, 113549, 2, 5]
@@ -18,6 +24,10 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
         case .sha256: [2, 16, 840, 1, 101, 3, 4, 2, 1]
         case .sha384: [2, 16, 840, 1, 101, 3, 4, 2, 2]
         case .sha512: [2, 16, 840, 1, 101, 3, 4, 2, 3]
+        case .sha3_256: [2, 16, 840, 1, 101, 3, 4, 2, 8]
+        case .sha3_384: [2, 16, 840, 1, 101, 3, 4, 2, 9]
+        case .sha3_512: [2, 16, 840, 1, 101, 3, 4, 2, 10]
+        case .shake256: [2, 16, 840, 1, 101, 3, 4, 2, 12]
         }
     }
 
@@ -29,7 +39,10 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
 
     /// The name by which libcrypto fetches it.
     package var libcryptoName: String {
-        self == .md5 || self == .sha1 ? rawValue.uppercased() : "SHA2-\(rawValue.dropFirst(3))"
+        switch self {
+        case .md5, .sha1, .sha3_256, .sha3_384, .sha3_512, .shake256: rawValue.uppercased()
+        case .sha224, .sha256, .sha384, .sha512: "SHA2-\(rawValue.dropFirst(3))"
+        }
     }
 
     /// The length of its value in bytes.
@@ -38,17 +51,26 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
         case .md5: 16
         case .sha1: 20
         case .sha224: 28
-        case .sha256: 32
-        case .sha384: 48
-        case .sha512: 64
+        case .sha256, .sha3_256: 32
+        case .sha384, .sha3_384: 48
+        case .sha512, .sha3_512, .shake256: 64
         }
     }
 
     /// The micalg parameter of multipart/signed (RFC 8551 §3.5.3.2).
-    public var micalg: String { self == .md5 ? "md5" : "sha-\(rawValue.dropFirst(3))" }
+    public var micalg: String {
+        switch self {
+        case .md5, .sha3_256, .sha3_384, .sha3_512, .shake256: rawValue
+        case .sha1, .sha224, .sha256, .sha384, .sha512: "sha-\(rawValue.dropFirst(3))"
+        }
+    }
 
     /// The digest that a micalg parameter names, in today's or the older spelling; nil if unknown.
     public init?(micalg: some StringProtocol) {
-        self.init(rawValue: micalg.lowercased().replacing("-", with: ""))
+        let name = micalg.lowercased().replacing("-", with: "")
+        guard let match = Self.allCases.first(where: { $0.rawValue.replacing("-", with: "") == name }) else {
+            return nil
+        }
+        self = match
     }
 }

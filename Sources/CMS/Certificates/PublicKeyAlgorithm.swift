@@ -42,6 +42,9 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         }
     }
 
+    /// Whether this libcrypto can work with such keys at all, as far as that is known.
+    public var isOffered: Bool { if case .lattice(let scheme) = self { scheme.isOffered } else { true } }
+
     /// Whether the key is RSA under 2048 bits, which RFC 8551 §4 no longer finds strong enough.
     public var isWeak: Bool {
         switch self {

@@ -5,6 +5,21 @@ import SwiftASN1
 /// Nobody can tell which: decryption then fails like any other (RFC 3218 §2.3.2).
 public struct ContentKey: Sendable {
     let bytes: SecretBytes
+    /// Whether the key wrap itself has shown that this is the key: RSA has no such check (RFC 3218 §2.3.2).
+    public let isProven: Bool
+
+    /// The key that a wrap gave; `substitute` if it gave none of that length.
+    fileprivate init(_ unwrapped: SecretBytes?, else substitute: SecretBytes) {
+        let fitting = unwrapped.flatMap { $0.count == substitute.count ? $0 : nil }
+        bytes = fitting ?? substitute
+        isProven = fitting != nil
+    }
+
+    /// A key of which nothing is known.
+    fileprivate init(unproven bytes: SecretBytes) {
+        self.bytes = bytes
+        isProven = false
+    }
 }
 
 extension RecipientInfo {
@@ -19,13 +34,11 @@ extension RecipientInfo {
             throw CMSError.unsupported(what)
         case .password, .secretKey: throw CMSError.unsupported("\(kind.rawValue) recipients with a private key")
         case .transport(let padding):
-            return ContentKey(bytes: transported(key, padding, substitute))
+            return ContentKey(unproven: transported(key, padding, substitute))
         case .agreement(let scheme, let wrap, let point, let material):
-            let unwrapped = try? agreed(key, scheme, wrap, point, material)
-            return ContentKey(bytes: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
+            return ContentKey(try? agreed(key, scheme, wrap, point, material), else: substitute)
         case .encapsulation(let encapsulation):
-            let unwrapped = try? encapsulated(key, encapsulation)
-            return ContentKey(bytes: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
+            return ContentKey(try? encapsulated(key, encapsulation), else: substitute)
         }
     }
 
@@ -35,19 +48,19 @@ extension RecipientInfo {
     ///   derivation that takes too long. A secret that does not fit is no error but a random key.
     func unwrap(with secret: SharedSecret, keyCount count: Int) throws -> ContentKey {
         let substitute = try SecretBytes.random(count: count)
-        let unwrapped: SecretBytes?
         switch (wrapping, secret.kind) {
         case (.unsupported(let what), _): throw CMSError.unsupported(what)
         case (.secretKey(let wrap, _), .key(let key, _)):
-            unwrapped = try? wrap.unwrap(encryptedKey, under: key)
+            return ContentKey(try? wrap.unwrap(encryptedKey, under: key), else: substitute)
         case (.password(let derivation, let wrap), .password(let password)):
             var budget = DerivationBudget()
             try budget.spend(derivation.cost(count: wrap.cipher.keyCount))
             let key = try derivation.derive(password, count: wrap.cipher.keyCount)
-            unwrapped = try wrap.unwrap(encryptedKey, under: key)
+            let unwrapped = try wrap.unwrap(encryptedKey, under: key)
+            // Three octets are no proof.
+            return ContentKey(unproven: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
         default: throw CMSError.unsupported("\(kind.rawValue) recipients with another kind of secret")
         }
-        return ContentKey(bytes: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
     }
 
     /// Chooses between the decrypted and the substitute key without a branch on which it is.

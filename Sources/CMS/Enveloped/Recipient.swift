@@ -37,6 +37,16 @@ public struct Recipient: Sendable {
         self.usesKeyIdentifier = usesKeyIdentifier
     }
 
+    /// The way in which the key is wrapped, for reports: `oaep` and the like for RSA, `ecdh`, `x25519`, `ml-kem-768`.
+    public var keyEncryption: String {
+        switch certificate.publicKeyAlgorithm {
+        case .ellipticCurve: "ecdh"
+        case .x25519: "x25519"
+        case .lattice(let scheme): scheme.reportName
+        default: rsaWrapping.rawValue
+        }
+    }
+
     /// Whether the RecipientInfo truly names the certificate so.
     var isNamedByKeyIdentifier: Bool { usesKeyIdentifier && certificate.subjectKeyIdentifier != nil }
 
@@ -52,6 +62,8 @@ public struct Recipient: Sendable {
     /// - Throws: `CMSError.unsupported` for a certificate whose key cannot be encrypted to.
     package func recipientInfo(for key: SecretBytes) throws -> [UInt8] {
         switch certificate.publicKeyAlgorithm {
+        // RFC 8551 §4.3
+        case let algorithm where algorithm.isWeak: break
         case .rsa: return try keyTransport(key)
         case .ellipticCurve, .x25519:
             guard let scheme = KeyAgreementScheme(writingFor: certificate.publicKeyAlgorithm) else { break }
@@ -68,12 +80,7 @@ public struct Recipient: Sendable {
         let padding: RSAPadding
         let algorithm: AlgorithmIdentifier
         if let digest = rsaWrapping.digest {
-            // RFC 8017 §7.1.1: the modulus must have room for two digests and two octets beside the key.
-            guard case .rsa(let bits) = certificate.publicKeyAlgorithm,
-                (bits + 7) / 8 >= 2 * digest.byteCount + 2 + key.count
-            else {
-                throw CMSError.unsupported("OAEP with \(digest.rawValue) and \(certificate.publicKeyAlgorithm)")
-            }
+            // RFC 8017 §7.1.1: 2048 bits have room for two digests and two octets beside the key, whatever the digest.
             padding = .oaep(digest: digest, mgf: digest, label: [])
             algorithm = try OAEPParameters.identifier(digest)
         } else {

@@ -28,6 +28,14 @@ public struct SharedSecret: Sendable {
         kind = .key(SecretBytes(count: key.count) { $0.copyBytes(from: key) }, identifier: identifier)
     }
 
+    /// What it is for, as reports name it: `password` or `key-encryption-key`.
+    public var recipientKind: RecipientInfo.Kind {
+        switch kind {
+        case .key: .keyEncryptionKey
+        case .password: .password
+        }
+    }
+
     /// Whether `recipient` is of this kind, and names this key if it names one.
     public func matches(_ recipient: RecipientInfo) -> Bool {
         switch (kind, recipient.wrapping) {

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// A message digest in progress.
 ///
-/// libcrypto: `EVP_DigestInit_ex2`, `EVP_DigestUpdate`, `EVP_DigestFinal_ex`
+/// libcrypto: `EVP_DigestInit_ex2`, `EVP_DigestUpdate`, `EVP_DigestFinal_ex`, `EVP_DigestFinalXOF`
 package final class Digester {
     package let algorithm: DigestAlgorithm
     private let context: Owned<EVP_MD_CTX>
@@ -28,6 +28,10 @@ package final class Digester {
     package func finish() throws(OpenSSLError) -> [UInt8] {
         try context.withPointer { context throws(OpenSSLError) in
             var value = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+            guard algorithm != .shake256 else {
+                try check(EVP_DigestFinalXOF(context, &value, algorithm.byteCount), "EVP_DigestFinalXOF")
+                return Array(value.prefix(algorithm.byteCount))
+            }
             var count: UInt32 = 0
             try check(EVP_DigestFinal_ex(context, &value, &count), "EVP_DigestFinal_ex")
             return Array(value.prefix(Int(count)))

@@ -140,6 +140,6 @@ private enum PKCS8 {
         guard var fields = try? ElementReader(ASN1Node.read(encoded)), (try? fields.next(.integer)) != nil,
             let node = try? fields.next(.sequence), let identifier = try? AlgorithmIdentifier(berEncoded: node)
         else { return nil }
-        return "\(identifier.algorithm)"
+        return identifier.displayName
     }
 }

@@ -15,7 +15,7 @@ extension ProblemCode {
         case .attributeUnsigned, .certificateUnreadable, .contentEmbedded, .contentNotData, .contentNotOctets,
             .contentTypeUnknown, .crlSignature, .crlUnreadable, .ocspUnusable, .digestNotAnnounced, .fromGroup,
             .fromRoute, .mboxLine, .pkcs12BadCRL,
-            .pkcs12TrailingBytes, .tooDeep, .trailingBytes:
+            .pkcs12TrailingBytes, .smimeTypeUnderstated, .tooDeep, .trailingBytes:
             "nothing has to be done"
         case .bareCR, .bareLF, .base64Padding, .blankBeforeColon, .byteOrderMark, .malformedContentType,
             .missingHeaderEnd, .nulByte,

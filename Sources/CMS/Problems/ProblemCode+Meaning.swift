@@ -112,6 +112,7 @@ extension ProblemCode {
         case .signingTimeFar: "the signing time is more than a day away from the Date field"
         case .signingTimeFuture: "the signing time lies in the future"
         case .signingTimeMalformed: "the signing time cannot be read"
+        case .smimeTypeUnderstated: "smime-type names EnvelopedData, and what is there is authenticated"
         case .tooDeep: "messages are inside each other more deeply than is looked at"
         case .tooManyLayers: "there are more layers of S/MIME inside each other than are opened"
         case .tooManySignatures: "more parts are signed than are judged"

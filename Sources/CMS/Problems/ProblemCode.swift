@@ -103,6 +103,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case signingTimeFar = "signing-time-far"
     case signingTimeFuture = "signing-time-future"
     case signingTimeMalformed = "signing-time-malformed"
+    case smimeTypeUnderstated = "smime-type-understated"
     case tooDeep = "too-deep"
     case tooManyLayers = "too-many-layers"
     case tooManySignatures = "too-many-signatures"
@@ -124,7 +125,8 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
             .missingHeaderEnd, .notLearned, .ocspUnusable, .nulByte, .pkcs12BadCertificate, .pkcs12BadCRL,
             .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12TrailingBytes, .pkcs12Unsupported, .profileAlgorithm,
             .profileKeySize, .profilePurpose, .profileValidity, .signatureDSA, .signatureOutside, .signerIsSender,
-            .signingTimeFar, .signingTimeFuture, .tooDeep, .tooManySignatures, .trailingBytes, .unauthenticated,
+            .signingTimeFar, .signingTimeFuture, .smimeTypeUnderstated, .tooDeep, .tooManySignatures, .trailingBytes,
+            .unauthenticated,
             .unterminatedMultipart:
             .warning
         default: .error

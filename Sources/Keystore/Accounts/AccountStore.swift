@@ -31,6 +31,12 @@ public actor AccountStore {
         try await database.read { try Self.account(for: address, in: $0) }
     }
 
+    /// The account that mail of `address` belongs to; nil if there is none, or no address.
+    public func account(ifAnyFor address: EmailAddress?) async throws(KeystoreError) -> Account? {
+        guard let address else { return nil }
+        do throws(KeystoreError) { return try await account(for: address) } catch .unknownAccount { return nil }
+    }
+
     /// The identity of `address` that is current for `purpose`: valid at `time`, of the right usage, naming the
     /// address, not known to have been revoked, the newest.
     ///
@@ -114,7 +120,9 @@ public actor AccountStore {
     public func decryptionKeys(
         matching recipients: [EntityIdentifier]
     ) async throws(KeystoreError) -> [KeyedCertificate] {
-        try await opened { database in try recipients.map { try SealedKeys(matching: $0, in: database) } }
+        try await opened { database in
+            SealedKeys.usable(try recipients.map { try SealedKeys(matching: $0, in: database) })
+        }
     }
 
     /// Reads sealed keys and opens them; once more if the store got another key in between.

@@ -22,6 +22,8 @@ public enum IdentitySelection {
         case revoked
         /// It would do, but another one is pinned or newer.
         case superseded
+        /// The key is too short to encrypt to.
+        case weakKey = "weak-key"
         /// The certificate does not allow the purpose.
         case wrongUsage = "wrong-usage"
 
@@ -79,6 +81,7 @@ public enum IdentitySelection {
     ) -> Standing {
         let certificate = identity.certificate
         guard purpose == .signing ? certificate.canSign : certificate.canEncrypt else { return .wrongUsage }
+        guard purpose == .signing || !certificate.publicKeyAlgorithm.isWeak else { return .weakKey }
         guard identity.isAssigned || certificate.names(address) else { return .otherAddress }
         guard certificate.notBefore <= time else { return .notYetValid }
         guard certificate.notAfter >= time else { return .expired }

@@ -84,11 +84,31 @@ struct SealedKeys: Sendable {
         }
     }
 
+    /// The keys of `items` that this libcrypto can work with, or all of them if it can with none.
+    static func usable(_ items: [SealedKeys]) -> [SealedKeys] {
+        let usable = items.map { item in
+            SealedKeys(
+                rows: item.rows.filter(\.certificate.publicKeyAlgorithm.isOffered),
+                protectors: item.protectors
+            )
+        }
+        return usable.allSatisfy(\.rows.isEmpty) ? items : usable
+    }
+
+    private init(rows: [Item], protectors: Protectors) {
+        self.rows = rows
+        self.protectors = protectors
+    }
+
     /// Opens every key.
     ///
-    /// - Throws: what opening the store key throws; `.corrupt` for a key that was changed on disk.
+    /// - Throws: what opening the store key throws; `.corrupt` for a key that was changed on disk, `.unsupportedKey` for one
+    ///   that this libcrypto does not know.
     func open(_ unlocker: StoreUnlocker, path: String) async throws(KeystoreError) -> [KeyedCertificate] {
         guard !rows.isEmpty else { return [] }
+        if let strange = certificates.first(where: { !$0.publicKeyAlgorithm.isOffered }) {
+            throw .unsupportedKey(strange.fingerprint, "\(strange.publicKeyAlgorithm)")
+        }
         let storeKey = try await unlocker.key(for: protectors)
         do {
             return try rows.map { row in
@@ -105,6 +125,8 @@ struct SealedKeys: Sendable {
     /// The certificates whose keys do not open under `storeKey`, or are not theirs.
     func damaged(under storeKey: StoreKey) -> [Certificate] {
         rows.filter { row in
+            // Nothing can be said of what this libcrypto does not know.
+            guard row.certificate.publicKeyAlgorithm.isOffered else { return false }
             guard let key = try? storeKey.open(row.sealed, for: row.bound) else { return true }
             return !key.belongs(to: row.certificate)
         }.map(\.certificate)

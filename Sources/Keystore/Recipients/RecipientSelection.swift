@@ -29,9 +29,11 @@ public enum RecipientSelection {
         case selectedForDomain = "selected-for-domain"
         /// It would do, but a newer one is used.
         case superseded
+        /// Its key is of a kind that this libcrypto does not have.
+        case unsupportedKey = "unsupported-key"
         /// It is not pinned, and its chain does not lead to an anchor.
         case untrusted
-        /// Its key is too short to be believed without having been pinned.
+        /// Its key is too short to encrypt to, pinned or not.
         case weakKey = "weak-key"
 
         public var isSelected: Bool { self == .selected || self == .selectedForDomain }
@@ -86,16 +88,17 @@ public enum RecipientSelection {
     private static func reason(for recipient: KnownRecipient, _ chain: Chain, at time: Date) -> Reason? {
         let certificate = recipient.certificate
         guard recipient.trust != .distrusted else { return .distrusted }
+        guard certificate.publicKeyAlgorithm.isOffered else { return .unsupportedKey }
         guard certificate.keyAllowsEncryption else { return .notForEncryption }
         guard certificate.notBefore <= time else { return .notYetValid }
         guard certificate.notAfter >= time else { return .expired }
         guard !chain.isRevoked else { return .revoked }
         guard !chain.isRevocationMissing else { return .revocationUnknown }
         guard recipient.trust != .held else { return .held }
+        guard !certificate.publicKeyAlgorithm.isWeak else { return .weakKey }
         guard recipient.trust != .pinned else { return nil }
         guard !certificate.isCertificateAuthority else { return .authority }
         guard recipient.rank == 0 || certificate.names(recipient.address) else { return .otherAddress }
-        guard !certificate.publicKeyAlgorithm.isWeak else { return .weakKey }
         return chain.isTrusted ? nil : .untrusted
     }
 }
@@ -118,7 +121,8 @@ extension RecipientSelection.Reason: CustomStringConvertible {
         case .selectedForDomain: "used, as the domain's"
         case .superseded: "a newer one is used"
         case .untrusted: "its chain leads to no trust anchor, and it is not pinned"
-        case .weakKey: "its key is weak, and it is not pinned"
+        case .unsupportedKey: "this libcrypto cannot encrypt to its key"
+        case .weakKey: "its RSA key is too short to encrypt to"
         }
     }
 }

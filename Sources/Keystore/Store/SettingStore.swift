@@ -26,8 +26,14 @@ public actor SettingStore {
 
     /// Makes or changes the setting `key`; without a value it is as if it had never been made.
     public func set(_ key: String, to value: String?) async throws(KeystoreError) {
+        try await change(key) { _ in value }
+    }
+
+    /// Changes the setting `key` to what `body` makes of its value, in one transaction; nil is what was never made.
+    public func change(_ key: String, _ body: @escaping @Sendable (String?) -> String?) async throws(KeystoreError) {
         try await database.write { database in
-            guard let value else {
+            let old = try String.fetchOne(database, sql: "SELECT value FROM setting WHERE key = ?", arguments: [key])
+            guard let value = body(old) else {
                 return try database.execute(sql: "DELETE FROM setting WHERE key = ?", arguments: [key])
             }
             try database.execute(

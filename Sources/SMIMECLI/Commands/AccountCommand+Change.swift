@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 
 extension SMIMECommand.AccountCommand {
     /// An account, and what is to be said of it.
@@ -92,6 +93,35 @@ extension SMIMECommand.AccountCommand {
         )
         var hiding: AccountChange.Hiding?
 
+        @Option(
+            help: ArgumentHelp(
+                """
+                The cipher where nothing is known of the recipients, as a rule of the setting encryption.cipher; default \
+                takes the rule away.
+                """,
+                valueName: "cipher"
+            ),
+            transform: Self.parseCipher
+        )
+        var cipher: CipherChoice?
+
+        /// What the setting shall say of the account.
+        enum CipherChoice {
+            case cipher(ContentCipher)
+            case standard
+
+            var value: ContentCipher? { if case .cipher(let cipher) = self { cipher } else { nil } }
+        }
+
+        private static func parseCipher(_ text: String) throws -> CipherChoice {
+            if text == "default" { return .standard }
+            guard let cipher = ContentCipher(writable: text) else {
+                let names = ContentCipher.writable.map(\.name).joined(separator: ", ")
+                throw ValidationError("'\(text)' is none of \(names) and default")
+            }
+            return .cipher(cipher)
+        }
+
         private static func parseHiding(_ text: String) throws -> AccountChange.Hiding {
             if text == "default" { return .standard }
             guard let policy = HeaderConfidentiality(rawValue: text) else {
@@ -109,10 +139,10 @@ extension SMIMECommand.AccountCommand {
         func validate() throws {
             guard
                 naming.name != nil || !naming.addedAliases.isEmpty || !removedAliases.isEmpty || pin != nil
-                    || hiding != nil
+                    || hiding != nil || cipher != nil
             else {
                 throw ValidationError(
-                    "nothing to change: --name, --add-alias, --remove-alias, --pin or --header-confidentiality"
+                    "nothing to change: --name, --add-alias, --remove-alias, --pin, --header-confidentiality or --cipher"
                 )
             }
         }
@@ -126,6 +156,7 @@ extension SMIMECommand.AccountCommand {
             _ = try await naming.global.store(.readOnly).accounts.account(for: address)
             let store = try await naming.global.store(.readWrite)
             let account = try await store.accounts.set(address, change)
+            if let cipher { try await store.setCipher(cipher.value, for: account.address) }
             let shown = try await AccountReport(account, at: .now, in: store)
             try store.close()
             try naming.print(shown, "changed")

@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 
 extension SMIMECommand {
     struct AccountCommand: AsyncParsableCommand {
@@ -121,6 +122,8 @@ struct AccountReport: Encodable {
     let headerConfidentiality: String?
     let identities: [IdentityLine]
     fileprivate(set) var policy = PolicyLine()
+    /// What encryption.cipher says of the account; nil if nothing.
+    var cipher: String?
 
     /// - Parameter revoked: which of its certificates are known to have been revoked.
     init(_ account: Account, at time: Date, revoked: RevokedCertificates) {
@@ -155,10 +158,11 @@ struct AccountReport: Encodable {
         }
     }
 
-    /// The account as it is judged by what `store` knows of revocation.
+    /// The account by what `store` knows of revocation, and says of it in settings.
     init(_ account: Account, at time: Date, in store: Store) async throws {
         let revoked = try await store.revoked(among: account.identities.map(\.certificate), at: time)
         self.init(account, at: time, revoked: revoked)
+        cipher = try await store.cipherPreferences().cipher(for: account.address)?.name
     }
 
     /// The account in one line.
@@ -167,7 +171,9 @@ struct AccountReport: Encodable {
         return names.isEmpty ? address : "\(address) (\(names.joined(separator: ", ")))"
     }
 
-    private enum CodingKeys: CodingKey { case address, aliases, headerConfidentiality, identities, name, policy }
+    private enum CodingKeys: CodingKey {
+        case address, aliases, cipher, headerConfidentiality, identities, name, policy
+    }
 }
 
 extension Certificate {

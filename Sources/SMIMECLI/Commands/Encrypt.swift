@@ -138,10 +138,12 @@ extension SMIMECommand {
                 hasSecret: secret != nil,
                 online: asked
             )
+            // What was said of the account counts for its aliases, too.
+            let account = try await store.accounts.account(ifAnyFor: signing.from ?? author)?.address
             let copies = try await plan.copies(
                 of: protector.header,
                 to: to,
-                from: [signing.from, author].compactMap(\.self),
+                from: [signing.from, author, account].compactMap(\.self),
                 sender: noSelf ? nil : (signing.from, author)
             )
             let signer =
@@ -157,7 +159,7 @@ extension SMIMECommand {
                     let who = copy.addresses.map(\.text).joined(separator: ", ")
                     Console.note("\(target): to be sent to \(who) and nobody else")
                 }
-                return EncryptedFile(target ?? "-", copy)
+                return EncryptedFile(target ?? "-", copy, secret)
             }
         }
 
@@ -209,11 +211,13 @@ struct EncryptedFile: Encodable, Sendable {
     /// What was known of somebody, and came of it.
     struct Choice: Encodable, Sendable {
         let name: String
-        let fingerprint: Fingerprint
+        /// Missing where a secret takes the place of a certificate.
+        let fingerprint: Fingerprint?
         /// The ciphers announced that count; none if nothing is known.
         let announces: [String]
-        /// `oaep` and the like for an RSA key; missing for others, which have one way only.
-        let keyEncryption: String?
+        /// How the content's key is wrapped for them: `oaep` and the like, `ecdh`, `x25519`, `ml-kem-768`, `password`,
+        /// `key-encryption-key`.
+        let keyEncryption: String
     }
 
     let file: String
@@ -223,20 +227,24 @@ struct EncryptedFile: Encodable, Sendable {
     let reason: String
     let choices: [Choice]
 
-    init(_ file: String, _ copy: RecipientPlan.Copy) {
+    init(_ file: String, _ copy: RecipientPlan.Copy, _ secret: SharedSecret?) {
         self.file = file
         recipients = copy.addresses.map(\.text)
         cipher = copy.negotiation.cipher.name
         reason = copy.negotiation.reason.rawValue
-        choices = copy.negotiation.verdicts.map { verdict in
-            let certificate = verdict.recipient.certificate
-            let isRSA = if case .rsa = certificate.publicKeyAlgorithm { true } else { false }
-            return Choice(
+        let readers = copy.negotiation.verdicts.map { verdict in
+            Choice(
                 name: verdict.name,
-                fingerprint: certificate.fingerprint,
+                fingerprint: verdict.recipient.certificate.fingerprint,
                 announces: verdict.ciphers.map(\.name),
-                keyEncryption: isRSA ? verdict.recipient.rsaWrapping.rawValue : nil
+                keyEncryption: verdict.recipient.keyEncryption
             )
         }
+        let keepers = [secret].compactMap(\.self).map { secret in
+            let kind = secret.recipientKind
+            let name = kind == .password ? "whoever knows the password" : "whoever has the secret key"
+            return Choice(name: name, fingerprint: nil, announces: [], keyEncryption: kind.rawValue)
+        }
+        choices = readers + keepers
     }
 }

@@ -108,7 +108,7 @@ struct RecipientReport: Encodable {
         let sourceDetail: String?
         let firstSeen: Date
         let lastSeen: Date
-        /// The ciphers its owner announced, best first.
+        /// What its owner announced to read, best first, each name once.
         let capabilities: [String]
         /// When its owner announced them.
         let capabilitiesTime: Date?
@@ -137,7 +137,7 @@ struct RecipientReport: Encodable {
                 sourceDetail: recipient.sourceDetail,
                 firstSeen: recipient.firstSeen,
                 lastSeen: recipient.lastSeen,
-                capabilities: capabilities.map(\.name),
+                capabilities: SMIMECapability.names(of: capabilities),
                 capabilitiesTime: recipient.capabilitiesTime,
                 subject: certificate.subject.description,
                 issuer: certificate.issuer.description,

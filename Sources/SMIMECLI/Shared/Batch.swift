@@ -110,8 +110,7 @@ extension KeystoreError {
         // Once the passphrases that were typed are used up, the store is simply locked.
         case .locked, .wrongPassphrase: "locked"
         case .addressTaken, .cancelled, .malformedBackup, .newerBackup, .noUsableIdentity, .revokedIdentity,
-            .unexpected,
-            .unknownAccount, .unknownAlias, .unknownCertificate, .unknownRecipient:
+            .unexpected, .unknownAccount, .unknownAlias, .unknownCertificate, .unknownRecipient, .unsupportedKey:
             nil
         }
     }

@@ -146,7 +146,7 @@ struct InspectedSignerOutput: Encodable {
         signingTime = signer.signingTime
         signedAttributes = signer.signedAttributeTypes
         unsignedAttributes = signer.unsignedAttributeTypes
-        capabilities = signer.capabilities.map(\.name)
+        capabilities = SMIMECapability.names(of: signer.capabilities)
     }
 }
 

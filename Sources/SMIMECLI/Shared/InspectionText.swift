@@ -71,7 +71,7 @@ struct InspectionText {
         if let time = signer.signingTime { add("signing time \(time.formatted(.iso8601))", level + 1) }
         list("signed attributes", signer.signedAttributeTypes, level + 1)
         list("unsigned attributes", signer.unsignedAttributeTypes, level + 1)
-        list("capabilities", signer.capabilities.map(\.name), level + 1)
+        list("capabilities", SMIMECapability.names(of: signer.capabilities), level + 1)
     }
 
     private mutating func add(_ recipient: RecipientInfo, _ level: Int) {

@@ -192,6 +192,9 @@ extension Certificate {
             }
             .filter { !$0.isCertificateAuthority }
             guard !certificates.isEmpty else { throw Failure(.badData, "\(file): holds no certificate to encrypt to") }
+            if let weak = certificates.first(where: \.publicKeyAlgorithm.isWeak) {
+                throw Failure(.noUser, "\(file): a key of \(weak.publicKeyAlgorithm) is too short to encrypt to")
+            }
             for certificate in certificates { Console.warning("\(file): used unchecked: \(certificate.subject)") }
             return certificates
         }

@@ -124,6 +124,22 @@ extension Store {
         return preferences
     }
 
+    /// Makes `cipher` the rule of the setting encryption.cipher for mail from `sender`, or takes that rule away.
+    ///
+    /// - Throws: `Failure` with status 64 if the address cannot stand in the setting, 78 if that cannot be read.
+    func setCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
+        let setting = Setting.encryptionCipher
+        let made = try await settings.value(of: setting.rawValue) ?? setting.standard
+        guard CipherPreferences(parsing: made) != nil else { throw Self.unreadable(setting) }
+        guard CipherPreferences.text(made, sender, cipher: cipher) != nil else {
+            throw Failure(.usage, "--cipher: \(sender) cannot stand in the setting \(setting.rawValue)")
+        }
+        try await settings.change(setting.rawValue) { old in
+            let changed = CipherPreferences.text(old ?? setting.standard, sender, cipher: cipher) ?? old
+            return changed == setting.standard ? nil : changed
+        }
+    }
+
     /// Where certificates of recipients are looked up after the registry, by the store's settings.
     ///
     /// - Throws: `Failure` with status 78 if a setting cannot be read.

@@ -78,6 +78,11 @@ enum MessageProvocations {
             let report = try await opener.verify(MemorySource(mail)).report
             return report.signers.flatMap(\.time.problems)
         },
+        .smimeTypeUnderstated: {
+            let text = String(decoding: try encrypted(plain), as: UTF8.self)
+            let mail = text.replacing("smime-type=authEnveloped-data", with: "smime-type=enveloped-data")
+            return try await opener().decrypt(MemorySource(Array(mail.utf8))).report.layers.flatMap(\.problems)
+        },
         .tooDeep: {
             try inspect(String(repeating: "Content-Type: message/rfc822\r\n\r\n", count: 100) + "A: b\r\n\r\n")
         },
