@@ -147,7 +147,7 @@ import Testing
     @Test func `bytes of certificates, lists and PKCS#12 files`() throws {
         // A SEQUENCE of so many bytes in all, which is none of these things: too long is told from malformed.
         func element(_ count: Int) -> [UInt8] {
-            let length = withUnsafeBytes(of: UInt32(count - 6).bigEndian, Array.init)
+            let length = withUnsafeBytes(of: UInt32(count - 6).bigEndian) { Array($0) }
             return [0x30, 0x84] + length + [UInt8](repeating: 0, count: count - 6)
         }
         let readers: [(Int, ([UInt8]) throws -> Void)] = [

@@ -7,10 +7,8 @@ import Testing
     private static let hasSQLite = (try? CommandRunner("sqlite3").run(["--version"]).status) == 0
     /// What is asked of every damaged store besides.
     private static let questions = [
-        "account list", "account show alice@example.com", "config list", "doctor",
-        "encrypt --to bob@example.com -o other",
-        "list", "policy list", "recipient list", "recipient show bob@example.com", "sign -o other", "store check",
-        "trust list", "verify signed.eml", "decrypt secret.eml -o other", "store migrate --dry-run",
+        "account show alice@example.com", "config list", "encrypt --to bob@example.com -o other", "recipient list",
+        "sign -o other", "store check", "trust list", "verify signed.eml", "decrypt secret.eml -o other",
         "filter outgoing --stdout --log none --sender alice@example.com -- bob@example.com",
         "filter incoming --stdout --log none --sender bob@example.com -- alice@example.com",
     ].map { $0.split(separator: " ").map(String.init) }
@@ -59,7 +57,7 @@ import Testing
             let result = try home.run(question, input: input)
             let said = "\(question): \(result.status) \(result.errorText)"
             #expect(result.signal == nil && !result.isTimeout && result.status != 70, "\(said)")
-            #expect(result.status == 0 || !result.errorText.isEmpty || question[0] == "verify", "\(said)")
+            #expect(result.status == 0 || !(result.text + result.errorText).isEmpty, "\(said)")
             // What must be encrypted never leaves in clear.
             if question.contains("outgoing") { #expect(!result.text.contains("very secret"), "\(said)") }
             try? FileManager.default.removeItem(at: work.appending(path: "other"))

@@ -4,16 +4,17 @@ import Testing
 
 /// What becomes of `--online` and its settings: whoever is asked, and what is kept of the answers.
 @Suite struct OnlineTests {
-    @Test(arguments: [(["leaf"], Int32(1), ["certificate-revoked"]), (["other"], 0, [])])
+    @Test(arguments: [("leaf", Int32(1), "certificate-revoked"), ("other", Int32(0), "")])
     func `a list is fetched once, and counts in the next run without the server`(
-        revoked: [String],
+        revoked: String,
         status: Int32,
-        problems: [String]
+        problem: String
     ) throws {
+        let problems = problem.isEmpty ? [] : [problem]
         let served = Served()
         let server = try LoopbackServer { _ in served.value }
         let scene = try OnlineScene(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
-        served.put(list: try scene.list(revoking: revoked))
+        served.put(list: try scene.list(revoking: [revoked]))
         let first = try scene.read("verify --online --revocation hard --json signed.eml")
         #expect(first.status == status, "\(first.errorText)")
         #expect(scene.problems(first) == problems)
@@ -28,12 +29,13 @@ import Testing
         #expect(server.asked.count == 1)
     }
 
-    @Test(arguments: [("R", Int32(1), ["certificate-revoked"]), ("V", 0, [])])
+    @Test(arguments: [("R", Int32(1), "certificate-revoked"), ("V", Int32(0), "")])
     func `a responder's answer counts in the next run without the server, until its end`(
         said: String,
         status: Int32,
-        problems: [String]
+        problem: String
     ) throws {
+        let problems = problem.isEmpty ? [] : [problem]
         let served = Served()
         let server = try LoopbackServer { _ in served.value }
         let scene = try OnlineScene(["authorityInfoAccess=OCSP;URI:\(server.url("ocsp"))"])
@@ -152,7 +154,7 @@ import Testing
     private static let incoming = "filter incoming --stdout --log none --authserv-id gw.test --sender a@example.com"
     private static let outgoing = "filter outgoing --stdout --log none --encrypt require --sender b@example.com"
 
-    @Test(arguments: [("off", "pass", Int32(0)), ("soft", "pass", 0), ("hard", "temperror", 75)])
+    @Test(arguments: [("off", "pass", Int32(0)), ("soft", "pass", Int32(0)), ("hard", "temperror", Int32(75))])
     func `a service that is silent`(level: String, verdict: String, status: Int32) throws {
         let server = try LoopbackServer { _ in .silence }
         let scene = try OnlineScene(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
@@ -167,7 +169,7 @@ import Testing
         #expect(server.asked.isEmpty == (level == "off"))
     }
 
-    @Test(arguments: [("off", "pass", Int32(0)), ("soft", "fail", 67), ("hard", "fail", 67)])
+    @Test(arguments: [("off", "pass", Int32(0)), ("soft", "fail", Int32(67)), ("hard", "fail", Int32(67))])
     func `a service that says that a certificate was revoked`(level: String, verdict: String, status: Int32) throws {
         let served = Served()
         let server = try LoopbackServer { _ in served.value }

@@ -117,11 +117,12 @@ extension Certificate {
         return addresses.compactMap { try? EmailAddress($0) }.filter { seen.insert($0).inserted }
     }
 
-    /// Whom mail is encrypted to with it: its addresses, and for the certificate of a gateway the whole domain.
+    /// Whom mail is encrypted to with it: its addresses, and for the certificate of a gateway the whole domain. One that
+    /// says `*@example.com` is nobody's: what stands for a domain is said by hand.
     ///
     /// RFC 3183
     public var recipientScopes: [AddressScope] {
-        emailAddresses.map { AddressScope($0) }
+        emailAddresses.filter { $0.localPart != "*" }.map { AddressScope($0) }
             + emailAddresses.filter { $0.localPart.lowercased() == "domain-confidentiality-authority" }
             .map(AddressScope.init(domainOf:))
     }
