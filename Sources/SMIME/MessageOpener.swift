@@ -107,11 +107,7 @@ public struct MessageOpener: Sendable {
         case .signed(let layer):
             let (inner, payload) = coverage == .whole ? innerLayers(of: layer.content) : ([], nil)
             let protected = payload.flatMap { ProtectedHeader(in: $0, outer: header) }
-            let known = result.report.signers.count
-            try await judge(layer, header: header, protected: protected, coverage: coverage, into: &result)
-            for index in result.report.signers.indices.dropFirst(known) {
-                result.report.signers[index].section = section.map { $0.map(String.init).joined(separator: ".") }
-            }
+            try await judge(layer, header: header, protected: protected, coverage: coverage, at: section, into: &result)
             for layer in inner {
                 guard let signed = layer.signed else {
                     result.report.add(layer.layer)
@@ -142,9 +138,13 @@ public struct MessageOpener: Sendable {
         header: HeaderBlock?,
         protected: ProtectedHeader? = nil,
         coverage: VerificationReport.Coverage,
+        at section: [Int]? = nil,
         into result: inout VerifiedContent
     ) async throws {
-        let signers = try await judge(layer, header: header, protected: protected)
+        var signers = try await judge(layer, header: header, protected: protected)
+        for index in signers.indices {
+            signers[index].section = section.map { $0.map(String.init).joined(separator: ".") }
+        }
         result.report.add(layer.layer, signers: signers, isPart: coverage == .part)
         let told = Set(result.report.problems)
         result.report.problems += layer.oddities.filter { !told.contains($0) }

@@ -48,7 +48,7 @@ struct MailBench {
     }
 
     /// Microseconds of CPU time that `work` takes, once it is warm.
-    private static func measure(_ count: Int, _ work: () async throws -> Void) async throws -> Double {
+    private static func measure(_ count: Int, _ work: @Sendable () async throws -> Void) async throws -> Double {
         for _ in 0..<20 { try await work() }
         let start = cpuTime()
         for _ in 0..<count { try await work() }

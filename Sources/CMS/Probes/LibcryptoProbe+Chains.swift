@@ -60,7 +60,9 @@ extension LibcryptoProbe {
             let constraints: [UInt8] = isAuthority ? [0x30, 3, 1, 1, 0xFF] : [0x30, 0]
             let basic = ProbeChain.Extension("2.5.29.19", constraints, isCritical: true)
             let chain = try ProbeChain(authority: [basic] + authority, leaf: leaf)
-            let codes = try PathVerification.verify([chain.leaf, chain.authority], at: .now).map(\.code)
+            let codes =
+                try PathVerification
+                .verify([chain.leaf, chain.authority], at: .now, parsed: ParsedCertificates()).map(\.code)
             let isRight = expected.map(codes.contains) ?? codes.isEmpty
             return isRight ? .passed(passed) : .failed(failed)
         }

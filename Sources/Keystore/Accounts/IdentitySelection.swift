@@ -34,6 +34,8 @@ public enum IdentitySelection {
             case .expired: "expired"
             case .notYetValid: "not valid yet"
             case .otherAddress: "with a certificate for other addresses only"
+            case .revoked: "revoked"
+            case .weakKey: "with a key that is too short to encrypt to"
             case .wrongUsage: "with a certificate that does not allow it"
             }
         }
