@@ -32,7 +32,8 @@ struct SigningStanding: Sendable {
             standing = .missing(why: "the message is from nobody or has several From fields")
             return
         }
-        let revoked = try snapshot.revoked(among: account.identities.map(\.certificate), at: time, under: terms)
+        let valid = account.identities.map(\.certificate).filter { $0.isValid(at: time) }
+        let revoked = try snapshot.revoked(among: valid, at: time, under: terms)
         for author in authors {
             let isOwn = try snapshot.account(for: author)?.address == account.address
             let identity = IdentitySelection.current(

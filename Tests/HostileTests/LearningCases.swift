@@ -71,13 +71,16 @@ enum LearningCases {
         by name: String,
         _ entity: [UInt8] = MailForge.text,
         fields: [String] = ["From: bob@example.com"],
+        boundary: String = "bnd",
         _ change: (inout SignedForge) throws -> Void = { _ in }
     ) throws -> [UInt8] {
         var forge = SignedForge(entity, by: try person(name))
         try change(&forge)
         var mail = MailForge()
         mail.header.replaceSubrange(0...0, with: fields)
-        return mail.signed(entity, try forge.encoded())
+        var shape = SignedShape()
+        shape.boundary = boundary
+        return mail.signed(entity, try forge.encoded(), shape)
     }
 
     /// A mail of Bob's that has the certificate of `name` in its bag, and prefers it by a signed attribute.
@@ -186,14 +189,13 @@ enum LearningCases {
             [try signed(by: "carol", fields: ["From: bob@example.com", "Resent-From: carol@example.com"])]
         },
         Case("signed inside by the author, and around it by a list", knows: []) {
-            let inner = SignedShape().entity(
-                MailForge.text,
-                try SignedForge(MailForge.text, by: person("bob")).encoded()
-            )
+            var shape = SignedShape()
+            shape.boundary = "inner"
+            let inner = shape.entity(MailForge.text, try SignedForge(MailForge.text, by: person("bob")).encoded())
             return [try signed(by: "list", inner)]
         },
         Case("a signed mail of somebody else's inside", knows: ["bob*"]) {
-            let inner = try signed(by: "carol", fields: ["From: carol@example.com"])
+            let inner = try signed(by: "carol", fields: ["From: carol@example.com"], boundary: "inner")
             return [try signed(by: "bob", Array("Content-Type: message/rfc822\r\n\r\n".utf8) + inner)]
         },
         Case("a signed mail forwarded by nobody known", knows: []) {

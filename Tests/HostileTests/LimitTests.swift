@@ -145,10 +145,10 @@ import Testing
     }
 
     @Test func `bytes of certificates, lists and PKCS#12 files`() throws {
-        // A SEQUENCE of so many bytes in all, which is none of these things: too long is told from malformed.
+        // A SEQUENCE of so many bytes in all around an OCTET STRING, which is none of these things: what is too long is told from that.
         func element(_ count: Int) -> [UInt8] {
-            let length = withUnsafeBytes(of: UInt32(count - 6).bigEndian) { Array($0) }
-            return [0x30, 0x84] + length + [UInt8](repeating: 0, count: count - 6)
+            func length(_ count: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(count).bigEndian) { [0x84] + $0 } }
+            return [0x30] + length(count - 6) + [0x04] + length(count - 12) + [UInt8](repeating: 0, count: count - 12)
         }
         let readers: [(Int, ([UInt8]) throws -> Void)] = [
             (Certificate.maximumCount, { _ = try Certificate(der: $0) }),

@@ -36,7 +36,8 @@ import Testing
     }
 
     @Test func `an answer is found for its certificate alone, and for authorities above one`() async throws {
-        let store = try await TemporaryHome().open()
+        let home = TemporaryHome()
+        let store = try await home.open()
         _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
         try await keep([1], about: "alice", from: 0, to: 60, in: store)
         #expect(try await kept(about: "alice", "bob", in: store) == [[1]])
@@ -52,10 +53,12 @@ import Testing
         _ = try await store.add(batch, at: Certs.time)
         let trust = try await store.anchors.trust(judging: [Certs.certificate("alice")], systemAnchors: false)
         #expect(trust.responses[intermediate.fingerprint]?.der == [2])
+        #expect(try await store.check().isEmpty)
     }
 
     @Test func `a newer answer takes the place of an older one, and not the other way round`() async throws {
-        let store = try await TemporaryHome().open()
+        let home = TemporaryHome()
+        let store = try await home.open()
         try await keep([1], about: "alice", from: 0, to: 600, in: store)
         try await keep([2], about: "alice", from: 10, to: 60, in: store)
         #expect(try await kept(about: "alice", in: store) == [[2]])

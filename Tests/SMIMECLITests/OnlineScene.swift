@@ -36,32 +36,45 @@ struct OnlineScene: ~Copyable {
             printf 'From: b@example.com\\nTo: a@example.com\\nContent-Type: text/plain\\n\\nhello\\n' >plain.eml
             """
         )
-        self.factory = factory
         var environment = ProcessInfo.processInfo.environment
         environment["SWIFT_BACKTRACE"] = "enable=no"
+        let commands = [
+            ("author", "import --trust ca.pem"), ("author", "import leaf.p12 --password-file pw"),
+            ("author", "sign mail.eml -o signed.eml"), ("reader", "import --trust ca.pem"),
+            ("reader", "import other.p12 leaf.pem --password-file pw"),
+            ("reader", "config set revocation.private-addresses \(allowsPrivate ? "on" : "off")"),
+        ]
+        for (home, command) in commands {
+            let result = try Self.run(home, command, in: factory.folder, environment)
+            try #require(result.status == 0, "\(command): \(result.errorText)")
+        }
         self.environment = environment
-        for home in ["author", "reader"] { try succeed(home, "import --trust ca.pem") }
-        try succeed("author", "import leaf.p12 --password-file pw")
-        try succeed("author", "sign mail.eml -o signed.eml")
-        try succeed("reader", "import other.p12 leaf.pem --password-file pw")
-        if allowsPrivate { try succeed("reader", "config set revocation.private-addresses on") }
-    }
-
-    private func succeed(_ home: String, _ command: String) throws {
-        let result = try run(home, command)
-        try #require(result.status == 0, "\(command): \(result.errorText)")
+        self.factory = factory
     }
 
     /// Runs the command with words parted by blanks, in the store `home`.
-    private func run(_ home: String, _ command: String, input: String? = nil) throws -> CommandResult {
-        var environment = environment
-        environment["SMIME_HOME"] = factory.file("\(home).home").path
-        var runner = CommandRunner(try Tool.smime().path, environment: environment, folder: factory.folder)
+    private static func run(
+        _ home: String,
+        _ command: String,
+        in folder: URL,
+        _ environment: [String: String],
+        input: String? = nil
+    ) throws -> CommandResult {
+        let store = ["SMIME_HOME": folder.appending(path: "\(home).home").path]
+        var runner = CommandRunner(
+            try Tool.smime().path,
+            environment: environment.merging(store) { $1 },
+            folder: folder
+        )
         runner.timeLimit = .seconds(120)
         return try runner.run(
             command.split(separator: " ").map(String.init),
-            input: input.map { .file(factory.file($0)) } ?? .nothing
+            input: input.map { .file(folder.appending(path: $0)) } ?? .nothing
         )
+    }
+
+    private func run(_ home: String, _ command: String, input: String? = nil) throws -> CommandResult {
+        try Self.run(home, command, in: factory.folder, environment, input: input)
     }
 
     /// Runs the command as the one who reads; it must not crash, nor go on for ever.

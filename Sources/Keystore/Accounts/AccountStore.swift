@@ -160,7 +160,8 @@ public actor AccountStore {
         in database: Database
     ) throws -> Identity {
         let identities = try account(for: address, in: database).identities
-        let certificates = identities.map(\.certificate)
+        // What is not valid now is not used anyway, and lists may be long.
+        let certificates = identities.map(\.certificate).filter { $0.isValid(at: time) }
         let revoked = try RevokedCertificates(among: certificates, at: time, under: terms, in: database)
         let standings = IdentitySelection.judge(
             identities,
