@@ -11,7 +11,8 @@ import Streams
 struct MailBench {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count == 2, let certs = arguments.first, let count = arguments.last.flatMap({ Int($0) }), count > 0
+        guard arguments.count == 2, let certs = arguments.first, let count = arguments.last.flatMap({ Int($0) }),
+            count > 0
         else {
             print("usage: MailBench CERTS COUNT")
             exit(64)
@@ -25,7 +26,9 @@ struct MailBench {
         let times = [
             try await measure(count) { _ = try written { try alice.sign(mail, to: $0) } },
             try await measure(count) {
-                guard try await opener.verify(signed).report.status == .valid else { throw CocoaError(.featureUnsupported) }
+                guard try await opener.verify(signed).report.status == .valid else {
+                    throw CocoaError(.featureUnsupported)
+                }
             },
             try await measure(count) { _ = try written { try alice.encrypt(mail, to: $0) } },
             try await measure(count) {
