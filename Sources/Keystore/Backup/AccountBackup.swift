@@ -46,6 +46,8 @@ struct AccountBackup: Codable, Sendable {
         let encrypt: String?
         let override: String?
         let missing: String?
+        let protected: String?
+        let decryptAtGateway: String?
     }
 
     struct Authority: Codable, Sendable {

@@ -170,7 +170,9 @@ private struct BackupSnapshot: Sendable {
                 sign: row["sign"],
                 encrypt: row["encrypt"],
                 override: row["override"],
-                missing: row["missing"]
+                missing: row["missing"],
+                protected: row["protected"],
+                decryptAtGateway: row["decrypt_at_gateway"]
             )
         }
     }

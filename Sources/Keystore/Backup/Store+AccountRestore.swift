@@ -150,10 +150,14 @@ extension Policy.Rule {
             sign: backup.sign.flatMap(Policy.Level.init),
             encrypt: backup.encrypt.flatMap(Policy.Level.init),
             override: backup.override.flatMap(Policy.Override.init),
-            missing: backup.missing.flatMap(Policy.Missing.init)
+            missing: backup.missing.flatMap(Policy.Missing.init),
+            protected: backup.protected.flatMap(Policy.Protected.init),
+            decryptAtGateway: backup.decryptAtGateway.flatMap(Policy.GatewayDecryption.init)
         )
         guard (sign == nil) == (backup.sign == nil), (encrypt == nil) == (backup.encrypt == nil),
-            (override == nil) == (backup.override == nil), (missing == nil) == (backup.missing == nil)
+            (override == nil) == (backup.override == nil), (missing == nil) == (backup.missing == nil),
+            (protected == nil) == (backup.protected == nil),
+            (decryptAtGateway == nil) == (backup.decryptAtGateway == nil)
         else { return nil }
     }
 }

@@ -55,7 +55,8 @@ extension SMIMECommand.AccountCommand {
             abstract: "Bring accounts back from a backup, or to another machine.",
             discussion: """
                 What is here already stays as it is, and what is missing is added; doing it twice changes nothing more. A \
-                backup brings trust anchors along: restore only what you made yourself.
+                backup brings trust anchors and policy rules along, also those for all accounts: restore only what you \
+                made yourself.
 
                   smime account restore alice.smime-backup
                 """
@@ -84,7 +85,15 @@ extension SMIMECommand.AccountCommand {
             let result = try await store.restore(restoration)
             try store.close()
             result.kept.forEach { Console.warning("kept as it is: \($0)") }
+            for rule in result.newRules where rule.scope.side != "sender" { Self.tell(rule) }
             try report.print(RestoreCommandReport(result)) { Self.text(result) }
+        }
+
+        /// Says that a rule came along which holds for other accounts, too, and how to get rid of it.
+        private static func tell(_ rule: Policy.Rule) {
+            Console.warning("a policy rule for all accounts came along: \(rule.scope): \(rule.words)")
+            let option = rule.scope == .global ? "--global" : "--\(rule.scope.side) \(rule.scope.text)"
+            Console.hint("to take it back: smime policy unset \(option)")
         }
 
         private static func text(_ result: RestoreReport) -> String {
@@ -95,10 +104,10 @@ extension SMIMECommand.AccountCommand {
                 add(identity.isNew, "identity", "\(identity.account) \(identity.certificate.fingerprint)")
             }
             for anchor in result.newAnchors { add(true, "anchor", "\(anchor.subject) \(anchor.fingerprint)") }
-            for rule in result.newRules { add(true, "rule", "\(rule.scope)") }
+            for rule in result.newRules { add(true, "rule", "\(rule.scope): \(rule.words)") }
             let counts =
-                "\(result.newRecipients) recipients new, \(result.updatedRecipients) updated, "
-                + "\(result.newCertificates) certificates new\n"
+                "\(counted(result.newRecipients, "recipient")) new, \(result.updatedRecipients) updated, "
+                + "\(counted(result.newCertificates, "certificate")) new\n"
             return table.text + counts
         }
     }

@@ -178,18 +178,22 @@ private struct RuleReport: Encodable {
     }
 
     static func print(_ rules: [Policy.Rule], _ options: ReportOptions) throws {
-        let reports = rules.map(RuleReport.init)
-        try options.print(["rules": reports]) {
+        try options.print(["rules": rules.map(RuleReport.init)]) {
             var table = TextTable()
-            for rule in reports {
-                let says = [
-                    ("sign", rule.sign), ("encrypt", rule.encrypt), ("override", rule.override),
-                    ("missing", rule.missing), ("protected", rule.protected),
-                    ("decrypt-at-gateway", rule.decryptAtGateway),
-                ].compactMap { name, value in value.map { "\(name)=\($0)" } }
-                table.add(rule.side, rule.pattern ?? "", says.joined(separator: " "))
-            }
+            for rule in rules { table.add(rule.scope.side, rule.scope.text, rule.words) }
             return table.text
         }
+    }
+}
+
+extension Policy.Rule {
+    /// What the rule says, as `sign=require encrypt=never`.
+    var words: String {
+        let says = [
+            ("sign", sign?.rawValue), ("encrypt", encrypt?.rawValue), ("override", override?.rawValue),
+            ("missing", missing?.rawValue), ("protected", protected?.rawValue),
+            ("decrypt-at-gateway", decryptAtGateway?.rawValue),
+        ]
+        return says.compactMap { name, value in value.map { "\(name)=\($0)" } }.joined(separator: " ")
     }
 }
