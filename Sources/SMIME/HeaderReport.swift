@@ -15,16 +15,14 @@ public struct HeaderReport: Sendable {
     public let hidden: [String]
     /// The fields that are not outside what their author left there.
     public let differing: [String]
-    /// The fields that stand outside only, though readers show them.
+    /// The fields that stand outside only.
     public let added: [String]
+    /// What stands outside of the fields that differ or were added, as in `values`.
+    public let outside: [String: String]
 
     init(_ protected: ProtectedHeader, outer: HeaderBlock, isSigned: Bool, isEncrypted: Bool) {
         scheme = protected.scheme
-        var values: [String: String] = [:]
-        for field in protected.fields {
-            let name = field.name.lowercased()
-            values[name] = (values[name].map { "\($0)\n" } ?? "") + field.displayValue
-        }
+        let values = Self.values(protected.fields)
         self.values = values
         signed = isSigned ? values.keys.sorted() : []
         let hidden = isEncrypted ? protected.hiddenNames(outer: outer).sorted() : []
@@ -33,6 +31,15 @@ public struct HeaderReport: Sendable {
         // Without a record what is hidden and what was changed look alike.
         self.differing = protected.scheme == .cipher ? differing : differing.filter { !hidden.contains($0) }
         added = protected.addedNames(outer: outer).sorted()
+        let told = Set(self.differing + added)
+        outside = Self.values(outer.fields.filter { told.contains($0.name.lowercased()) })
+    }
+
+    private static func values(_ fields: some Sequence<HeaderField>) -> [String: String] {
+        fields.reduce(into: [:]) { values, field in
+            let name = field.name.lowercased()
+            values[name] = (values[name].map { "\($0)\n" } ?? "") + field.displayValue
+        }
     }
 
     /// What is to be said about it.
@@ -42,8 +49,9 @@ public struct HeaderReport: Sendable {
             let names = differing.joined(separator: ", ")
             problems.append(Problem(.headerDiffers, "not what the author wrote there: \(names.escapedForDisplay)"))
         }
-        if scheme.isComplete, !added.isEmpty {
-            let names = added.joined(separator: ", ")
+        let shown = added.filter(ProtectedHeader.isShown)
+        if scheme.isComplete, !shown.isEmpty {
+            let names = shown.joined(separator: ", ")
             problems.append(Problem(.headerUnprotected, "outside only, and by anybody: \(names.escapedForDisplay)"))
         }
         return problems

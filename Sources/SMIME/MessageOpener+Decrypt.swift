@@ -73,7 +73,8 @@ extension MessageOpener {
             guard opening.result.report.layers.count < Self.maximumLayers else { throw SMIMEError.tooManyLayers }
             switch layer {
             case .signed(let signed) where opening.keepsSignatures && opening.isEncrypted:
-                return try await judgeOutermost(signed, &opening)
+                try await judge(signed, &opening)
+                return opening.result.report.noteOuterSignature()
             case .signed(let signed): try await read(signed, &opening)
             case .encrypted(let encrypted): try await read(encrypted, &opening)
             case .compressed(let compressed): try read(compressed, &opening)
@@ -81,6 +82,7 @@ extension MessageOpener {
             next = try opening.part.flatMap { try Layer($0) }
         }
         try readHeader(&opening)
+        opening.result.report.noteOuterSignature()
     }
 
     /// Looks for the message's header fields in the innermost content, and takes away what is there for readers who do not.
@@ -107,29 +109,20 @@ extension MessageOpener {
     }
 
     private func read(_ layer: SignedLayer, _ opening: inout Opening) async throws {
-        try await judgeOutermost(layer, &opening)
+        try await judge(layer, &opening)
         guard let content = layer.content else { throw SMIMEError.malformed("a signature without content") }
         opening.part = content
         opening.plaintext = nil
     }
 
-    private func judgeOutermost(_ layer: SignedLayer, _ opening: inout Opening) async throws {
-        if opening.result.report.signers.isEmpty {
-            try await judge(
-                layer,
-                header: opening.header,
-                protected: protectedHeader(in: layer, opening),
-                coverage: .whole,
-                into: &opening.result
-            )
-        } else {
-            // The outermost signature is the one that is reported; one inside it must hold, too.
-            let signers = try await judge(layer, header: opening.header, protected: protectedHeader(in: layer, opening))
-            opening.result.report.add(layer.layer, signers: signers)
-            if signers.contains(where: { $0.integrity.ok != true }) {
-                opening.result.report.problems.append(Problem(.innerSignature, "a signature inside is not valid"))
-            }
-        }
+    private func judge(_ layer: SignedLayer, _ opening: inout Opening) async throws {
+        try await judge(
+            layer,
+            header: opening.header,
+            protected: protectedHeader(in: layer, opening),
+            coverage: .whole,
+            into: &opening.result
+        )
     }
 
     private func read(_ layer: CompressedLayer, _ opening: inout Opening) throws {
@@ -166,8 +159,10 @@ extension MessageOpener {
 
 /// A message with all its layers opened and checked: what it says, and how it was protected.
 public struct OpenedMessage: Sendable {
-    /// The layers, and the outermost signature judged.
+    /// The layers, and every signature judged.
     public let report: VerificationReport
+    /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
+    public let message: VerifiedMessage?
     private let source: any ByteSource
     private let header: HeaderBlock?
     private let protected: ProtectedHeader?
@@ -183,6 +178,7 @@ public struct OpenedMessage: Sendable {
         plaintext: Plaintext?
     ) {
         self.report = report
+        message = header.flatMap { MessageOpener.learnable(report, header: $0) }
         self.source = source
         self.header = header
         self.protected = protected

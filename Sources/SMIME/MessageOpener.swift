@@ -53,7 +53,7 @@ public struct MessageOpener: Sendable {
             result.report.note(message.defects)
             if message.securedForm != nil {
                 try await verify(SecuredEntity(entity: message, source: source), message.header, .whole, into: &result)
-                result.message = VerifiedMessage(result.report, header: message.header)
+                result.message = Self.learnable(result.report, header: message.header)
             } else {
                 for part in securedParts(of: SecuredEntity(entity: message, source: source), depth: 0) {
                     guard result.report.signers.count < Self.maximumSigners else {
@@ -70,6 +70,11 @@ public struct MessageOpener: Sendable {
         }
         try source.checkUnchanged()
         return result
+    }
+
+    /// What `report` on the message with `header` allows to learn; nil if that is nothing.
+    static func learnable(_ report: VerificationReport, header: HeaderBlock) -> VerifiedMessage? {
+        VerifiedMessage(report, header: header)
     }
 
     /// Judges a bare CMS object, whose content is inside or `detached`.
@@ -103,9 +108,12 @@ public struct MessageOpener: Sendable {
             let protected = payload.flatMap { ProtectedHeader(in: $0, outer: header) }
             try await judge(layer, header: header, protected: protected, coverage: coverage, into: &result)
             for layer in inner {
-                var signers: [VerificationReport.Signer] = []
-                if let signed = layer.signed { signers = try await judge(signed, header: header) }
-                result.report.add(layer.layer, signers: signers)
+                guard let signed = layer.signed else {
+                    result.report.add(layer.layer)
+                    continue
+                }
+                result.report.add(layer.layer, signers: try await judge(signed, header: header, protected: protected))
+                result.report.noteInnerSignature()
             }
             result.report.note(protected, outer: header)
         case .encrypted(let layer):
@@ -136,7 +144,7 @@ public struct MessageOpener: Sendable {
         let told = Set(result.report.problems)
         result.report.problems += layer.oddities.filter { !told.contains($0) }
         guard !signers.isEmpty else { return }
-        result.report.signers += signers
+        result.report.noteInnerSignature()
         result.report.coverage = coverage
         result.content = result.content ?? layer.signedBytes
     }
@@ -165,8 +173,8 @@ public struct MessageOpener: Sendable {
     /// A layer inside a signature, and its signatures if it has any.
     typealias InnerLayer = (layer: VerificationReport.Layer, signed: SignedLayer?)
 
-    /// The layers inside a signature, whose verdict decides nothing, as the signature around them speaks; and the
-    /// content inside them all, if no key is needed to get at it.
+    /// The layers inside a signature, which decide nothing but that they are intact, as the signature around them speaks;
+    /// and the content inside them all, if no key is needed to get at it.
     func innerLayers(of content: SecuredEntity?) -> (layers: [InnerLayer], payload: SecuredEntity?) {
         var layers: [InnerLayer] = []
         var next = content
@@ -219,48 +227,5 @@ public struct VerifiedContent: Sendable {
         try content.stream.makeReader().copy(to: sink)
         try content.source.checkUnchanged()
         return true
-    }
-}
-
-extension VerificationReport {
-    /// Takes in what is odd, and no error, about the MIME around what is signed. A mailbox's From line is no oddity.
-    mutating func note(_ defects: Set<MIMEDefect>) {
-        let told = defects.filter { !$0.isError && $0 != .mboxLine }.sorted { $0.rawValue < $1.rawValue }
-        problems += told.map(Problem.init)
-    }
-
-    /// Takes in what the header fields inside the protection of the message with the header `outer` are.
-    ///
-    /// A signature outside them must be their author's, too, if it was judged before they were to be seen.
-    mutating func note(_ protected: ProtectedHeader?, outer: HeaderBlock) {
-        guard let protected else { return }
-        let headers = HeaderReport(
-            protected,
-            outer: outer,
-            isSigned: !signers.isEmpty && signers.allSatisfy { $0.integrity.ok == true },
-            isEncrypted: layers.contains { $0.kind.isEncryption }
-        )
-        self.headers = headers
-        problems += headers.problems
-        for signer in signers where !signer.identity.problems.contains(where: { $0.kind == .protectedFromMismatch }) {
-            problems +=
-                signer.certificate.flatMap { SignerIdentity.contradiction(of: protected, to: $0) }.map { [$0] } ?? []
-        }
-    }
-
-    /// Takes an error that says what is wrong with the message into the report; any other is thrown on.
-    mutating func note(_ error: any Error) throws {
-        let text: String
-        switch error {
-        case SMIMEError.malformed(let why): text = why
-        case CMSError.malformed(_, let why): text = "the CMS object is malformed: \(why)"
-        case CMSError.limitExceeded(let what): text = "the CMS object exceeds a limit: \(what)"
-        case let error as MIMEError:
-            if case .unreadable(let cause) = error { throw cause }
-            text = "\(error)"
-        default: throw error
-        }
-        isMalformed = true
-        problems.append(Problem(.malformed, text))
     }
 }

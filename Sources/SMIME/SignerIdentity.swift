@@ -62,9 +62,14 @@ struct SignerIdentity {
         if addresses.isEmpty {
             problems.append(Problem(.certificateNoAddress, "the certificate names no address"))
         } else if !from.isEmpty, !from.contains(where: { addresses.contains($0.address) }) {
-            let named = addresses.map(\.text.escapedForDisplay).sorted().joined(separator: ", ")
+            let named = Self.list(addresses)
             if sender.contains(where: { addresses.contains($0.address) }) {
                 problems.append(Problem(.signerIsSender, "the signer is the Sender, not From: \(named)"))
+            } else if let own = protected?.addresses("From"), !own.isDisjoint(with: addresses) {
+                let outside = from.map(\.address.text.escapedForDisplay).joined(separator: ", ")
+                problems.append(
+                    Problem(.signerNotFrom, "From is \(Self.list(own)), as it was signed; outside it is \(outside)")
+                )
             } else {
                 problems.append(Problem(.signerNotFrom, "the certificate is for \(named), not for From"))
             }
@@ -80,7 +85,10 @@ struct SignerIdentity {
         guard !addresses.isEmpty, addresses.isDisjoint(with: from.union(protected?.addresses("Sender") ?? [])) else {
             return nil
         }
-        let named = from.map(\.text.escapedForDisplay).sorted().joined(separator: ", ")
-        return Problem(.protectedFromMismatch, "the From inside the signature is not the signer: \(named)")
+        return Problem(.protectedFromMismatch, "the From inside the signature is not the signer: \(list(from))")
+    }
+
+    private static func list(_ addresses: Set<EmailAddress>) -> String {
+        addresses.map(\.text.escapedForDisplay).sorted().joined(separator: ", ")
     }
 }

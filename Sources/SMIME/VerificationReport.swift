@@ -60,13 +60,28 @@ public struct VerificationReport: Sendable {
         /// The certificate leads to a trust anchor, and may sign mail.
         public let chain: Axis
         /// An address of the certificate is From's, or Sender's.
-        public let identity: Axis
+        public internal(set) var identity: Axis
         /// The certificate was not revoked.
         public let revocation: Axis
         /// Certificate and chain are valid at the time of judgement.
         public let time: Axis
         /// What may be learned from the signature, if it turns out to be valid.
         let evidence: SignerEvidence?
+
+        /// Who signed, in a word: an address, or else the certificate's subject.
+        public var name: String { certificate.map { $0.addresses.first ?? "\($0.subject)" } ?? "unknown" }
+
+        /// The verdict on this signature alone.
+        public var status: Status { failures.first ?? .valid }
+
+        /// What is wrong with it, the worst first.
+        var failures: [Status] {
+            [
+                (Status.invalid, integrity.ok != true), (.revoked, revocation.ok == false),
+                (.untrusted, chain.ok != true),
+                (.expired, time.ok != true), (.mismatch, identity.ok == false),
+            ].filter(\.1).map(\.0)
+        }
     }
 
     /// One layer of protection, from the outside in.
@@ -86,8 +101,13 @@ public struct VerificationReport: Sendable {
         /// The cipher or signature algorithm.
         public let algorithm: String
         public let problems: [Problem]
-        /// Who signed it, if it is signed: the same as in the report if that is about this layer.
+        /// Who signed it, if it is signed.
         public internal(set) var signers: [Signer] = []
+        /// Whether the verdict depends on its signers.
+        ///
+        /// Of signatures directly around each other the outermost speaks, as its signer saw what is inside. Who signs what
+        /// is encrypted need not know what that is, so a signature inside the encryption speaks, too.
+        public internal(set) var isDecisive = false
         /// Whether the layer is inside one that is encrypted.
         public internal(set) var isInsideEncryption = false
         /// Whether it is around a part of the message only, beside others.
@@ -97,8 +117,6 @@ public struct VerificationReport: Sendable {
     public internal(set) var coverage = Coverage.none
     /// Every layer that was seen, the outermost first.
     public private(set) var layers: [Layer] = []
-    /// The signers of the outermost signature.
-    public internal(set) var signers: [Signer] = []
     /// What concerns the message as a whole.
     public internal(set) var problems: [Problem] = []
     /// The header fields inside the protection; nil if there are none, or they cannot be seen without a key.
@@ -117,7 +135,25 @@ public struct VerificationReport: Sendable {
         layer.signers = signers
         layer.isPart = isPart
         layer.isInsideEncryption = !isPart && layers.contains { $0.kind.isEncryption }
+        let around = layers.reversed().prefix { !$0.kind.isEncryption }
+        layer.isDecisive = !signers.isEmpty && (isPart || around.allSatisfy(\.signers.isEmpty))
         layers.append(layer)
+    }
+
+    /// The signers that the verdict depends on, those of the outermost signature first.
+    public var signers: [Signer] { layers.filter(\.isDecisive).flatMap(\.signers) }
+
+    /// Adds `problem` to the identity of those signers that it is about, unless it is told there already.
+    mutating func addToIdentity(_ problem: (Signer) -> Problem?) {
+        for layer in layers.indices where layers[layer].isDecisive {
+            for index in layers[layer].signers.indices {
+                let signer = layers[layer].signers[index]
+                guard let problem = problem(signer),
+                    !signer.identity.problems.contains(where: { $0.kind == problem.kind })
+                else { continue }
+                layers[layer].signers[index].identity = Axis(signer.identity.problems + [problem])
+            }
+        }
     }
 
     /// Whether the header fields inside the protection are to be shown: they are as they were signed, or encrypted.
@@ -151,13 +187,12 @@ public struct VerificationReport: Sendable {
     public var status: Status {
         if isMalformed { return .malformed }
         if signers.isEmpty { return .unsigned }
-        if !signers.allSatisfy({ $0.integrity.ok == true }) || problems.contains(where: { $0.level == .error }) {
-            return .invalid
+        if problems.contains(where: { $0.level == .error }) { return .invalid }
+        // The first that is wrong with any of them, in this order.
+        let failures = signers.map(\.failures)
+        let wrong = [Status.invalid, .revoked, .untrusted, .expired, .mismatch].first { status in
+            failures.contains { $0.contains(status) }
         }
-        if signers.contains(where: { $0.revocation.ok == false }) { return .revoked }
-        if !signers.allSatisfy({ $0.chain.ok == true }) { return .untrusted }
-        if !signers.allSatisfy({ $0.time.ok == true }) { return .expired }
-        if signers.contains(where: { $0.identity.ok == false }) { return .mismatch }
-        return coverage == .whole ? .valid : .partial
+        return wrong ?? (coverage == .whole ? .valid : .partial)
     }
 }

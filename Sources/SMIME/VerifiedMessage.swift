@@ -4,8 +4,8 @@ public import MIME
 
 /// A message that its author is known to have signed as a whole: what may be learned from it.
 ///
-/// Only `MessageOpener.verify` makes one, and only if the verdict is valid, one signature covers everything, and the
-/// signer's certificate names the author in From. Nothing in it is about anybody else.
+/// Only `MessageOpener` makes one, and only if the verdict is valid, one signature covers everything, or more by the same
+/// signer inside each other, and the signer's certificate names the author in From. Nothing in it is about anybody else.
 public struct VerifiedMessage: Sendable {
     /// The address in From that the signer's certificate names.
     public let author: EmailAddress
@@ -28,8 +28,11 @@ public struct VerifiedMessage: Sendable {
 
     /// What `report` on the message with `header` allows to learn; nil if that is nothing.
     init?(_ report: VerificationReport, header: HeaderBlock) {
-        guard report.status == .valid, report.coverage == .whole, report.signers.count == 1,
-            let signer = report.signers.first, let certificate = signer.certificate, let evidence = signer.evidence,
+        // The innermost of those that count is about what the message says.
+        guard report.status == .valid, report.coverage == .whole, let signer = report.signers.last,
+            let certificate = signer.certificate, let evidence = signer.evidence,
+            report.layers.allSatisfy({ !$0.isDecisive || $0.signers.count == 1 }),
+            report.signers.allSatisfy({ $0.certificate == certificate }),
             let author = SignerIdentity(header).author(named: certificate)
         else { return nil }
         self.author = author

@@ -147,7 +147,7 @@ import Testing
         let header = try HeaderBlock(parsing: Array(outer.utf8))
         let inner = try #require(ProtectedHeader(of: HeaderBlock(parsing: split.innerHeader)))
         #expect(inner.differingNames(outer: header) == ["subject", "keywords", "x-own"])
-        #expect(inner.addedNames(outer: header) == ["reply-to"])
+        #expect(inner.addedNames(outer: header) == ["reply-to", "list-id"])
         let restored = lines(inner.restored(into: header, keepingFrom: false))
         #expect(restored.contains("Subject: the plan") && restored.contains("Keywords: secret, plan"))
         #expect(restored.contains("X-Own: kept") && restored.contains("List-Id: list"))

@@ -40,8 +40,9 @@ extension ProblemCode {
         case .crlExpired: "get the new list and import it: smime import FILE"
         case .encrypted: "smime decrypt tells"
         case .fromDisplayName: "look at the address itself, not at the name"
-        case .fromSeveral: "see under signers who it was"
+        case .fromSeveral, .innerSigner: "see under signers who it was"
         case .headerDiffers, .headerUnprotected: "read the fields in the report, which are those of the author"
+        case .signatureOutside: "ask the sender to sign first and then to encrypt"
         case .notLearned: "smime verify FILE tells what is wrong with it"
         case .pkcs12BadCertificate, .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12Unsupported:
             "export it anew from the program that it came from"

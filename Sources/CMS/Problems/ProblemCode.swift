@@ -68,6 +68,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case headerDiffers = "header-differs"
     case headerUnprotected = "header-unprotected"
     case innerSignature = "inner-signature"
+    case innerSigner = "inner-signer"
     case keyUsage = "key-usage"
     case malformed
     case malformedContentType = "malformed-content-type"
@@ -93,6 +94,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case revocationUnknown = "revocation-unknown"
     case signatureDSA = "signature-dsa"
     case signatureInvalid = "signature-invalid"
+    case signatureOutside = "signature-outside"
     case signerAmbiguous = "signer-ambiguous"
     case signerCertificateMismatch = "signer-certificate-mismatch"
     case signerCertificateMissing = "signer-certificate-missing"
@@ -118,10 +120,10 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
             .byteOrderMark, .certificateUnreadable, .chainSHA1, .contentEmbedded, .contentNotData, .contentNotOctets,
             .contentTypeUnknown, .crlExpired, .crlSignature, .crlUnreadable, .digestNotAnnounced, .digestSHA1,
             .encrypted, .fromDisplayName, .fromGroup, .fromRoute, .fromSeveral, .headerDiffers, .headerUnprotected,
-            .malformedContentType, .mboxLine,
+            .innerSigner, .malformedContentType, .mboxLine,
             .missingHeaderEnd, .notLearned, .ocspUnusable, .nulByte, .pkcs12BadCertificate, .pkcs12BadCRL,
             .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12TrailingBytes, .pkcs12Unsupported, .profileAlgorithm,
-            .profileKeySize, .profilePurpose, .profileValidity, .signatureDSA, .signerIsSender,
+            .profileKeySize, .profilePurpose, .profileValidity, .signatureDSA, .signatureOutside, .signerIsSender,
             .signingTimeFar, .signingTimeFuture, .tooDeep, .tooManySignatures, .trailingBytes, .unauthenticated,
             .unterminatedMultipart:
             .warning

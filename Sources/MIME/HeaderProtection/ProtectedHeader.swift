@@ -97,14 +97,27 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    /// The names, in lower case, of fields that readers show, and that stand outside only.
+    /// The names, in lower case, of fields that stand outside only; also of one that stands there once more, and says
+    /// something else.
+    ///
+    /// What the way puts there about itself is left aside.
     public func addedNames(outer: HeaderBlock) -> [String] {
         let known = Set(fields.map { $0.name.lowercased() })
+        let left = scheme == .cipher ? records : Set(fields.map { Statement($0) })
+        let expected = Dictionary(grouping: left, by: \.name).mapValues { Set($0) }
+        let statements = Dictionary(grouping: Self.statements(of: outer), by: \.name)
         var seen: Set<String> = []
-        return outer.fields.map { $0.name.lowercased() }.filter {
-            HeaderFieldKind.shownNames.contains($0) && !known.contains($0) && seen.insert($0).inserted
+        return outer.fields.filter { HeaderFieldKind($0) == .message }.map { $0.name.lowercased() }.filter { name in
+            guard seen.insert(name).inserted else { return false }
+            guard let expected = expected[name] else { return !known.contains(name) }
+            // Where something is missing it was changed.
+            let found = Set(statements[name] ?? [])
+            return expected.isStrictSubset(of: found)
         }
     }
+
+    /// Whether readers show fields of this name, in lower case, or act upon them.
+    public static func isShown(_ name: String) -> Bool { HeaderFieldKind.shownNames.contains(name) }
 
     /// The names of the fields that `isMeant`, each once, in lower case.
     private func names(where isMeant: (HeaderField) -> Bool) -> [String] {

@@ -52,6 +52,7 @@ public struct IncomingFilter: Sendable {
             for (recipient, account) in try await decryptingAccounts(of: recipients) {
                 guard let opened = try await decrypt(source, for: account) else { continue }
                 let report = opened.report
+                plan.message = plan.message ?? opened.message
                 let clear = try SpooledFile { try opened.write(to: $0) }.rewound()
                 let cipher = report.layers.first(where: \.isEncryption)?.algorithm ?? "unknown"
                 plan.messages.append(

@@ -17,8 +17,8 @@ public struct IncomingPlan: Sendable {
     public internal(set) var messages: [Message] = []
     /// The verdict on the message as it came.
     public let report: VerificationReport
-    /// What may be learned from it; nil if that is nothing.
-    public let message: VerifiedMessage?
+    /// What may be learned from it as it came, or once it was decrypted; nil if that is nothing.
+    public internal(set) var message: VerifiedMessage?
 
     init(report: VerificationReport, message: VerifiedMessage?) {
         self.report = report

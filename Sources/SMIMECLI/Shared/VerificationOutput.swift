@@ -43,6 +43,8 @@ struct VerificationOutput: Encodable {
     struct HeaderProtection: Encodable {
         let scheme: String
         let signed, encrypted, differing, added: [String]
+        /// What stands outside of those that differ or were added.
+        let outside: [String: String]
 
         init(_ headers: HeaderReport) {
             scheme = headers.scheme.rawValue
@@ -50,6 +52,7 @@ struct VerificationOutput: Encodable {
             encrypted = headers.hidden
             differing = headers.differing
             added = headers.added
+            outside = headers.outside
         }
     }
 
@@ -81,8 +84,20 @@ struct VerificationOutput: Encodable {
         let signature: String
         let capabilities: [String]
         let integrity, chain, identity, revocation, time: Axis
+        /// Which of `layers` it is, from 0.
+        let layer: Int
+        /// Whether the signature is inside a layer that is encrypted.
+        let insideEncryption: Bool
+        /// `part` if it is about a part of the message only.
+        let coverage: String
+        /// Whether the verdict depends on it.
+        let decisive: Bool
 
-        init(_ signer: VerificationReport.Signer) {
+        init(_ signer: VerificationReport.Signer, of layer: VerificationReport.Layer, at index: Int) {
+            self.layer = index
+            insideEncryption = layer.isInsideEncryption
+            coverage = layer.isPart ? "part" : "whole"
+            decisive = layer.isDecisive
             fingerprint = signer.certificate?.fingerprint
             subject = signer.certificate?.subject.description
             addresses = signer.certificate?.addresses ?? []
@@ -119,68 +134,13 @@ struct VerificationOutput: Encodable {
         coverage = report.coverage.rawValue
         summary = report.summary.rawValue
         layers = report.layers.map(Layer.init)
-        signers = report.signers.map(Signer.init)
+        signers = report.layers.enumerated().flatMap { index, layer in
+            layer.signers.map { Signer($0, of: layer, at: index) }
+        }
         protectedHeaders = report.isHeaderKnown ? report.headers?.values ?? [:] : [:]
         headerConfidentiality = report.headers?.hidden ?? []
         headerProtection = report.headers.map(HeaderProtection.init)
         self.learned = learned?.entries.map(LearnedReport.init)
         problems = report.problems.map(ProblemReport.init)
     }
-}
-
-extension VerificationReport {
-    /// The report in words: the verdict, each signer with the five axes, and every problem with its code.
-    func text(file: String) -> String {
-        var lines = ["\(file): \(status.rawValue)\(coverage == .part ? ", a part of the message only" : "")"]
-        lines.append("  summary     \(summary.rawValue)")
-        for layer in layers {
-            lines.append("  layer       \(layer.text)")
-            // An error stands with the signers whose integrity it is about.
-            lines += layer.problems.filter { $0.level == .warning }.map { "  \($0.line)" }
-        }
-        if let headers, isHeaderKnown {
-            let lists = [("signed", headers.signed), ("encrypted", headers.hidden)]
-            lines += lists.filter { !$1.isEmpty }.map { "  header      \($0): \($1.joined(separator: ", "))" }
-        }
-        for signer in signers { lines += signer.lines }
-        lines += problems.map(\.line)
-        return lines.map(\.escapedForDisplay).joined(separator: "\n") + "\n"
-    }
-}
-
-extension VerificationReport.Layer {
-    /// The layer in words: what it does, by whom, and where a signature stands.
-    var text: String {
-        guard kind == .signed else { return "\(kind.rawValue) with \(algorithm)" }
-        let names = signers.map { $0.certificate.map { $0.addresses.first ?? "\($0.subject)" } ?? "unknown" }
-        let who = names.isEmpty ? "nobody" : names.joined(separator: ", ")
-        return "signed by \(who)\(isInsideEncryption ? ", inside the encryption" : "")"
-    }
-}
-
-extension VerificationReport.Signer {
-    fileprivate var lines: [String] {
-        var lines = ["  signer      \(certificate.map { "\($0.subject)" } ?? "unknown")"]
-        if let certificate {
-            lines.append("  addresses   \(certificate.addresses.joined(separator: ", "))")
-            lines.append("  certificate \(certificate.fingerprint)")
-        }
-        if let signingTime { lines.append("  signed at   \(signingTime.formatted(.iso8601))") }
-        lines.append("  signature   \(signature) with \(digest ?? "an unknown digest")")
-        let axes = [
-            ("integrity", integrity), ("chain", chain), ("identity", identity), ("revocation", revocation),
-            ("time", time),
-        ]
-        for (name, axis) in axes {
-            let isUnknown = axis.ok == true && axis.problems.contains { $0.kind == .revocationUnknown }
-            let verdict = axis.ok.map { $0 ? isUnknown ? "unknown" : "ok" : "FAILED" } ?? "not checked"
-            lines.append("  \(name.padding(toLength: 11, withPad: " ", startingAt: 0)) \(verdict)")
-            lines += axis.problems.map { "  \($0.line)" }
-        }
-        return lines
-    }
-}
-
-extension Problem {
-    fileprivate var line: String { "  \(level.rawValue): \(text) (\(code))" }
 }

@@ -53,6 +53,7 @@ enum MessageProvocations {
             let object = try encrypted(signed(Array(inner.utf8)))
             return try await opener().decrypt(MemorySource(object)).report.problems
         },
+        .innerSigner: { try await verify(signed(signed(plain, by: "carol"), as: .opaque)) },
         .malformed: { try await verify(Array("Content-Type: application/pkcs7-mime\r\n\r\nx\r\n".utf8)) },
         .malformedContentType: { try inspect("Content-Type: what\r\n\r\nx\r\n") },
         .mboxLine: { try inspect("From alice@example.com Thu Jan  1 00:00:00 1970\r\nSubject: x\r\n\r\nx\r\n") },
@@ -60,6 +61,10 @@ enum MessageProvocations {
         .missingHeaderEnd: { try inspect("From: alice@example.com\r\nSubject: x\r\nwhat is this\r\n") },
         .nulByte: { try inspect("From: alice@example.com\r\nSubject: a\0b\r\n\r\nx\r\n") },
         .protectedFromMismatch: { try await whole(replacing: "From: alice", with: "From: bob", inside: true) },
+        .signatureOutside: {
+            let object = try signed(encrypted(plain))
+            return try await opener().decrypt(MemorySource(object)).report.problems
+        },
         .signerIsSender: { try await identity(from: "bob@example.com\r\nSender: alice@example.com") },
         .signerNotFrom: { try await identity(from: "bob@example.com") },
         .signingTimeFar: {

@@ -1,0 +1,69 @@
+import CMS
+import MIME
+import Streams
+
+extension VerificationReport {
+    /// Takes in what is odd, and no error, about the MIME around what is signed. A mailbox's From line is no oddity.
+    mutating func note(_ defects: Set<MIMEDefect>) {
+        let told = defects.filter { !$0.isError && $0 != .mboxLine }.sorted { $0.rawValue < $1.rawValue }
+        problems += told.map(Problem.init)
+    }
+
+    /// Takes in what the header fields inside the protection of the message with the header `outer` are.
+    ///
+    /// A signature outside them must be their author's, too, if it was judged before they were to be seen.
+    mutating func note(_ protected: ProtectedHeader?, outer: HeaderBlock) {
+        guard let protected else { return }
+        let headers = HeaderReport(
+            protected,
+            outer: outer,
+            isSigned: !signers.isEmpty && signers.allSatisfy { $0.integrity.ok == true },
+            isEncrypted: layers.contains { $0.kind.isEncryption }
+        )
+        self.headers = headers
+        problems += headers.problems
+        addToIdentity { $0.certificate.flatMap { SignerIdentity.contradiction(of: protected, to: $0) } }
+    }
+
+    /// Tells what is odd about the layer added last if it is a signature inside another one.
+    mutating func noteInnerSignature() {
+        guard let layer = layers.last, !layer.isPart, layers.dropLast().contains(where: { !$0.signers.isEmpty }) else {
+            return
+        }
+        if layer.signers.contains(where: { $0.integrity.ok != true }) {
+            problems.append(Problem(.innerSignature, "a signature inside is not valid"))
+        }
+        // Where it counts, its own report says so.
+        guard !layer.isDecisive else { return }
+        let others = layer.signers.filter { $0.identity.ok == false }.map(\.name.escapedForDisplay)
+        guard !others.isEmpty else { return }
+        let text = "a signature inside another is by \(others.joined(separator: ", "))"
+        problems.append(Problem(.innerSigner, text))
+    }
+
+    /// Tells if nothing inside the encryption is signed, though something outside is.
+    mutating func noteOuterSignature() {
+        guard let encryption = layers.lastIndex(where: { $0.kind.isEncryption }),
+            layers[..<encryption].contains(where: { !$0.signers.isEmpty }),
+            layers[encryption...].allSatisfy(\.signers.isEmpty)
+        else { return }
+        let text = "what is encrypted is signed outside only, maybe by somebody who does not know what it says"
+        problems.append(Problem(.signatureOutside, text))
+    }
+
+    /// Takes an error that says what is wrong with the message into the report; any other is thrown on.
+    mutating func note(_ error: any Error) throws {
+        let text: String
+        switch error {
+        case SMIMEError.malformed(let why): text = why
+        case CMSError.malformed(_, let why): text = "the CMS object is malformed: \(why)"
+        case CMSError.limitExceeded(let what): text = "the CMS object exceeds a limit: \(what)"
+        case let error as MIMEError:
+            if case .unreadable(let cause) = error { throw cause }
+            text = "\(error)"
+        default: throw error
+        }
+        isMalformed = true
+        problems.append(Problem(.malformed, text))
+    }
+}
