@@ -13,7 +13,8 @@ extension SMIMECommand {
             abstract: "Decrypt mail, through all its layers.",
             discussion: """
                 The key is found by the recipients that the message names; old identities open old mail. Nothing is \
-                written before all of it was found intact. A signature inside is judged, too: status 1 if it fails.
+                written before all of it was found intact. A signature inside is judged, too: status 1 if it fails. From \
+                a valid one the sender's certificate is learned, as by `smime verify`.
 
                   smime decrypt mail.eml -o plain.eml
                   smime decrypt --with-password secret.eml
@@ -24,6 +25,9 @@ extension SMIMECommand {
         @OptionGroup var output: OutputOptions
         @OptionGroup var form: FormOptions
         @OptionGroup(title: "Secrets in place of certificates") var secrets: SecretOptions
+        @Flag(name: .customLong("no-harvest"), help: "Do not learn the sender's certificate from a valid signature.")
+        var noHarvest = false
+        @OptionGroup var learning: LearningOptions
         @OptionGroup var times: TimeOptions
         @OptionGroup var anchors: AnchorOptions
         @OptionGroup var trust: TrustOptions
@@ -48,22 +52,42 @@ extension SMIMECommand {
                 terms: trust.terms,
                 revocation: asked
             )
-            let outcomes = try await Batch(input.paths, output).run { path in
-                let opened = try await decrypt(path, opener)
+            let batch = try Batch(input.paths, output)
+            let outcomes = await batch.run { path in
+                let opened = try await opened(path, opener)
                 try Output.write(to: try output.target(for: path), isPrivate: true) {
                     try opened.write(to: $0, lineEnd: output.lineEnd)
                 }
                 let status = await asked.status(for: opened.report)
-                return (opened.report, opened.report.signers.isEmpty ? .success : status)
+                return (
+                    (report: opened.report, message: opened.message), opened.report.signers.isEmpty ? .success : status
+                )
             }
             try await asked.finish()
+            // A time other than now says nothing about what is to be used from now on.
+            let messages = noHarvest || times.given != nil ? [] : outcomes.compactMap { $0.value?.message }
+            // A secret that both sides have needs no store, and then there is nothing to learn.
+            let teacher =
+                messages.isEmpty ? nil : Learning(store: try await batch.store(opening), policy: learning.onChange)
+            let learned = await teacher?.preview(messages) ?? LearningReport()
             for outcome in outcomes {
-                guard let value = outcome.value else { continue }
+                guard let value = outcome.value?.report else { continue }
                 let name = InputFile.name(outcome.path)
                 describe(value, name)
-                if report.json { try Report.print(VerificationOutput(value, file: name)) }
+                if report.json { try Report.print(VerificationOutput(value, learned: learned, file: name)) }
             }
+            if learned.changesStore { await teacher?.learn(messages) }
             try outcomes.map(\.status).throwWorst()
+        }
+
+        /// - Throws: what opening throws. Of a secret that was given it is said that it may be the wrong one, whatever failed.
+        private func opened(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
+            do { return try await decrypt(path, opener) } catch CMSError.decryptionFailed {
+                let failure = Failure(CMSError.decryptionFailed, in: InputFile.name(path))
+                let word = secrets.withPassword ? "password" : secrets.secretKeyFile.map { _ in "secret key" }
+                let hints = word.map { ["this may be the wrong \($0), or the message was changed or cut off"] } ?? []
+                throw Failure(failure.status, failure.message, hints: hints)
+            }
         }
 
         private func decrypt(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
@@ -72,27 +96,39 @@ extension SMIMECommand {
             return try await opener.decrypt(source)
         }
 
-        /// Says what each layer was.
+        /// Says what each layer was, the outermost first, and who signed it.
         private func describe(_ report: VerificationReport, _ name: String) {
-            for layer in report.layers where layer.kind != .signed {
-                Console.note("\(name): \(layer.kind.rawValue) with \(layer.algorithm)")
-                layer.problems.forEach { Console.warning("\(name): \($0.text)") }
+            for layer in report.layers {
+                guard layer.kind == .signed, !layer.signers.isEmpty else {
+                    Console.note("\(name): \(report.text(of: layer))")
+                    layer.problems.forEach { Console.warning("\(name): \($0.text)") }
+                    continue
+                }
+                for signer in layer.signers { describe(signer, of: layer, report, name) }
             }
             if let hidden = report.headers?.hidden, !hidden.isEmpty {
                 Console.note("\(name): header fields that were hidden: \(hidden.joined(separator: ", "))")
             }
-            defer {
-                for problem in report.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
-            }
-            guard !report.signers.isEmpty else { return Console.note("\(name): not signed") }
-            for signer in report.signers {
-                let who = signer.certificate.map { $0.addresses.first ?? "\($0.subject)" } ?? "unknown"
-                Console.note("\(name): signed by \(who), \(report.status.rawValue)")
-                let axes = [signer.integrity, signer.chain, signer.identity, signer.revocation, signer.time]
-                for problem in axes.flatMap(\.problems) {
-                    let isNote = problem.kind == .revocationUnknown && problem.level == .warning
-                    (isNote ? Console.note : Console.warning)("\(name): \(problem.text) (\(problem.code))")
-                }
+            if report.signers.isEmpty { Console.note("\(name): not signed") }
+            for problem in report.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
+        }
+
+        private func describe(
+            _ signer: VerificationReport.Signer,
+            of layer: VerificationReport.Layer,
+            _ report: VerificationReport,
+            _ name: String
+        ) {
+            // The side is worth a word only where signatures stand on both.
+            let isClear = report.layers.allSatisfy { $0.signers.isEmpty || $0.isInsideEncryption }
+            let side = isClear ? nil : report.side(of: layer)
+            // Where one signer is all there is, the verdict on the message is about it.
+            let isAlone = report.layers.flatMap(\.signers).count == 1
+            let words = [side, (isAlone ? report.status : signer.status).rawValue].compactMap(\.self)
+            Console.note("\(name): signed by \(signer.name), \(words.joined(separator: ", "))")
+            for problem in signer.axes.flatMap(\.axis.problems) {
+                let isNote = problem.kind == .revocationUnknown && problem.level == .warning
+                (isNote ? Console.note : Console.warning)("\(name): \(problem.text) (\(problem.code))")
             }
         }
     }
