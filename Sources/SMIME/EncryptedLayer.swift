@@ -48,7 +48,7 @@ public struct EncryptedLayer: Sendable {
 
     /// Decrypts with the first key that a recipient names; one is tried and no other.
     ///
-    /// - Throws: `SMIMEError.notARecipient`; `CMSError.decryptionFailed` for every fault after that.
+    /// - Throws: `SMIMEError.notARecipient`, `SMIMEError.needsSecret`; `CMSError.decryptionFailed` for every fault after that.
     func decrypt(with keys: [Key]) throws -> Plaintext {
         for recipient in data.recipients {
             guard let key = keys.first(where: { recipient.identifier?.matches($0.certificate) == true }) else {
@@ -56,7 +56,8 @@ public struct EncryptedLayer: Sendable {
             }
             return try plaintext(data.key(for: recipient, with: key.privateKey))
         }
-        throw SMIMEError.notARecipient
+        throw recipientIdentifiers.isEmpty && data.recipients.contains(where: \.isForSecret)
+            ? SMIMEError.needsSecret : .notARecipient
     }
 
     /// Whether a RecipientInfo is meant for such a secret.

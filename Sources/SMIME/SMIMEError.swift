@@ -9,6 +9,8 @@ public enum SMIMEError: Error, Equatable, Sendable {
     case tooManyLayers
     /// No RecipientInfo names a certificate whose key is at hand.
     case notARecipient
+    /// Every RecipientInfo is for a password or a secret key, and none that fits was given.
+    case needsSecret
     /// The message is not encrypted.
     case notEncrypted
 }

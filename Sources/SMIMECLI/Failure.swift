@@ -113,12 +113,15 @@ extension Failure {
             switch error {
             case .malformed(let why): (.badData, "malformed: \(why)")
             case .noCommonCipher(let who): (.noUser, "no cipher that all recipients can read: \(who)")
+            case .needsSecret:
+                (.noPermission, "encrypted with a password or a secret key, and none that fits was given")
             case .notARecipient: (.noPermission, "not encrypted for any identity here")
             case .notEncrypted: (.badData, "not encrypted")
             case .tooManyLayers: (.badData, "refused, beyond a limit: \(MessageOpener.maximumLayers) layers")
             }
         let hints: [String] =
             switch error {
+            case .needsSecret: ["give it with --with-password, or with --secret-key-file FILE"]
             case .notARecipient: ["import the key it is for: smime import KEY.p12"]
             case .noCommonCipher: ["encrypt to each of them alone with --to, or say --cipher NAME"]
             default: []

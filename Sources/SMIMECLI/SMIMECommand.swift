@@ -97,7 +97,9 @@ struct SMIMECommand: AsyncParsableCommand {
                 failure = Failure(error)
             }
         } else if exitCode(for: error) == .validationFailure {
-            failure = unknownVerb ?? Failure(usage: message(for: error), hint: usageHint(for: error))
+            failure =
+                unknownVerb ?? unknownOption(usageHint(for: error))
+                ?? Failure(usage: message(for: error), hint: usageHint(for: error))
         } else {
             failure = Failure(error)
         }
@@ -120,6 +122,23 @@ struct SMIMECommand: AsyncParsableCommand {
             "unknown command '\(name)'",
             hints: ["the commands are: \(names.joined(separator: ", "))"]
         )
+    }
+
+    /// What to say of an option that the verb does not have.
+    ///
+    /// The parser looks at what was understood before it looks for what was not, and then takes the value of such an
+    /// option for a file.
+    private static func unknownOption(_ usage: String?) -> Failure? {
+        var verb: any ParsableCommand.Type = SMIMECommand.self
+        let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+        for word in words {
+            verb = verb.configuration.subcommands.first { $0.configuration.commandName == word } ?? verb
+        }
+        let help = helpMessage(for: verb)
+        let known = Set(help.matches(of: /--[A-Za-z0-9-]+/).map { String($0.output) })
+        let names = words.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
+        guard let name = names.first(where: { !known.contains($0) }) else { return nil }
+        return Failure(.usage, "unknown option '\(name)'", hints: usage.map { [$0] } ?? [])
     }
 
     /// The usage line of the verb that was meant.

@@ -61,7 +61,12 @@ import Testing
             try await store.accounts.signingIdentity(for: expired, at: Certs.time)
         }
         let other = try EmailAddress("encrypt-only@example.com")
-        await #expect(throws: KeystoreError.noUsableIdentity(other, why: "for signing: 1 wrong-usage")) {
+        await #expect(
+            throws: KeystoreError.noUsableIdentity(
+                other,
+                why: "for signing: 1 with a certificate that does not allow it"
+            )
+        ) {
             try await store.accounts.signingIdentity(for: other, at: Certs.time)
         }
         #expect(

@@ -41,6 +41,11 @@ public struct SharedSecret: Sendable {
     }
 }
 
+extension RecipientInfo {
+    /// Whether it is for a password or a key that both sides have.
+    public var isForSecret: Bool { kind == .keyEncryptionKey || kind == .password }
+}
+
 extension SharedSecret {
     /// The DER of the RecipientInfo under which this secret unwraps `key`.
     func recipientInfo(for key: SecretBytes) throws -> [UInt8] {

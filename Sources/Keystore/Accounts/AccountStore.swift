@@ -150,7 +150,7 @@ public actor AccountStore {
         let standings = IdentitySelection.judge(identities, for: address, purpose: purpose, at: time)
         if let current = zip(identities, standings).first(where: { $1 == .current }) { return current.0 }
         let counts = Dictionary(standings.map { ($0, 1) }, uniquingKeysWith: +)
-        let why = counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($1) \($0.rawValue)" }
+        let why = counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($1) \($0.words)" }
         throw KeystoreError.noUsableIdentity(
             address,
             why: why.isEmpty ? "the account has no identity" : "for \(purpose.rawValue): " + why.joined(separator: ", ")

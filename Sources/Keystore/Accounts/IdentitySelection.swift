@@ -22,6 +22,17 @@ public enum IdentitySelection {
         case superseded
         /// The certificate does not allow the purpose.
         case wrongUsage = "wrong-usage"
+
+        /// As it stands behind a number of identities.
+        var words: String {
+            switch self {
+            case .current, .superseded: "usable"
+            case .expired: "expired"
+            case .notYetValid: "not valid yet"
+            case .otherAddress: "with a certificate for other addresses only"
+            case .wrongUsage: "with a certificate that does not allow it"
+            }
+        }
     }
 
     /// The standing of each of `identities` for mail of `address` at the time `time`; at most one is current.

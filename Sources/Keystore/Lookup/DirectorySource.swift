@@ -92,7 +92,7 @@ public struct DirectorySource: CertificateSource {
         case let outage as SourceOutage: outage.reason
         case CMSError.malformed(let structure, let detail): "malformed \(structure.rawValue): \(detail)"
         case CMSError.limitExceeded(let limit): "beyond a limit: \(limit)"
-        default: error.localizedDescription
+        default: "\(error)"
         }
     }
 

@@ -23,6 +23,16 @@ extension Store {
             + findings.filter { $0.level == .note }
     }
 
+    /// Forgets the certificates that nothing refers to. Nothing that anybody could miss is touched: no key, no file.
+    ///
+    /// - Returns: how many there were.
+    public func forgetUnusedCertificates() async throws(KeystoreError) -> Int {
+        try await database.write { database in
+            try database.execute(sql: "DELETE FROM certificate WHERE \(CertificateRecord.isUnused)")
+            return database.changesCount
+        }
+    }
+
     /// Every file and directory of the store that others could read or change, or that is not what it should be.
     public static func looseFiles(of location: StoreLocation) -> [StoreFinding] {
         let folder = StoreFolder(location: location)
@@ -44,7 +54,7 @@ extension Store {
         }
         return pages.map { StoreFinding(.integrity, .error, $0) }
             + references.sorted { $0.key < $1.key }.map {
-                StoreFinding(.reference, .error, "\($0.key): \($0.value) references to records that are missing")
+                StoreFinding(.reference, .error, "\($0.key): references to records that are missing: \($0.value)")
             }
     }
 
@@ -69,7 +79,7 @@ extension Store {
         try RecordMigration.all.compactMap { migration in
             let count = try migration.remaining(in: database)
             guard count > 0 else { return nil }
-            return StoreFinding(.oldRecords, .note, "\(migration.table): \(count) records of an older form")
+            return StoreFinding(.oldRecords, .note, "\(migration.table): records of an older form: \(count)")
         }
     }
 

@@ -28,14 +28,16 @@ extension SMIMECommand.AccountCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let accounts = try await global.store(.readOnly).accounts.all()
+            let store = try await global.store(.readOnly)
+            store.noteIfMissing()
+            let accounts = try await store.accounts.all()
             let reports = accounts.map { AccountReport($0, at: time.date) }
             try report.print(["accounts": reports]) {
                 var table = TextTable()
                 for account in reports {
                     let current = account.identities.filter(\.current)
                     let until = current.map(\.notAfter).min().map { "until \($0.day)" } ?? "no current identity"
-                    table.add(account.address, until, "\(account.identities.count) identities")
+                    table.add(account.address, until, counted(account.identities.count, "identity", "identities"))
                 }
                 return table.text
             }

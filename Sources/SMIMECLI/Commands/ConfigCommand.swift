@@ -91,7 +91,9 @@ extension SMIMECommand.ConfigCommand {
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
-            guard key.accepts(value) else { throw ValidationError("\(key.rawValue) cannot be '\(value)'") }
+            guard key.accepts(value) else {
+                throw ValidationError("\(key.rawValue) cannot be '\(value)', but \(key.expectation)")
+            }
         }
 
         func run() async throws {

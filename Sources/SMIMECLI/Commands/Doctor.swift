@@ -7,7 +7,8 @@ extension SMIMECommand {
             commandName: "doctor",
             abstract: "Check the store and what it stands on, and say what to do.",
             discussion: """
-                The status is 0 unless something is broken. With --mta the mail server's configuration is read, too, for                 whether `smime filter` is where it should be.
+                The status is 0 unless something is broken. With --mta the mail server's configuration is read, too, for \
+                whether `smime filter` is where it should be.
 
                   smime doctor
                   smime doctor --mta postfix

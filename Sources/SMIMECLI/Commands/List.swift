@@ -26,6 +26,7 @@ extension SMIMECommand {
 
         func run() async throws {
             let store = try await global.store(.readOnly)
+            store.noteIfMissing()
             let identities = try await store.accounts.all().flatMap { account in
                 account.identities.map { ListedCertificate(AddressScope(account.address), $0.certificate) }
             }

@@ -22,6 +22,7 @@ extension SMIMECommand.RecipientCommand {
 
         func run() async throws {
             let store = try await global.store(.readOnly)
+            store.noteIfMissing()
             let lookup = try await store.lookup(systemAnchors: anchors.systemAnchors)
             var addresses = try await store.recipients.addresses()[...]
             var (list, table, warnings) = (report.json ? ReportList("recipients") : nil, TextTable(), Set<String>())

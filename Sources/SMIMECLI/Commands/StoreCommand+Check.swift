@@ -9,26 +9,54 @@ extension SMIMECommand.StoreCommand {
             abstract: "Look for damage, for loose permissions, and for what nothing needs.",
             discussion: """
                 The status is 0 for a sound store, 1 if something should be tidied, 77 if others could read or change it, \
-                and 78 if it is damaged. Private keys are opened, too, if that needs nobody at the terminal.
+                and 78 if it is damaged. Private keys are opened, too, if that needs nobody at the terminal. With --repair \
+                certificates that nothing refers to are forgotten; keys and files stay for you to judge.
 
                   smime store check --json
+                  smime store check --repair
                 """
         )
 
+        @Flag(help: "Tidy up what can be tidied without losing anything.")
+        var repair = false
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
             let loose = Store.looseFiles(of: global.location)
-            let (findings, protection) = loose.isEmpty ? try await examine() : (loose, nil)
-            try report.print(CheckReport(global.location, findings, protection)) {
-                guard !findings.isEmpty else { return "\(global.location.database): sound\n" }
+            var (findings, protection) = loose.isEmpty ? try await examine() : (loose, nil)
+            var forgotten: Int?
+            if repair {
+                // A damaged store is nothing to delete from.
+                let isTidy = findings.allSatisfy { $0.level != .error }
+                forgotten = isTidy ? try await tidy(findings) : 0
+                if isTidy { (findings, protection) = try await examine() }
+            }
+            let (found, count) = (findings, forgotten)
+            try report.print(CheckReport(global.location, found, protection, forgotten: count)) {
                 var table = TextTable()
-                for finding in findings { table.add(finding.level.rawValue, finding.code.rawValue, finding.text) }
+                if let count, count > 0 {
+                    table.add(
+                        "repaired",
+                        StoreFinding.Code.orphanCertificate.rawValue,
+                        "forgot \(counted(count, "certificate"))"
+                    )
+                }
+                guard !found.isEmpty else { return table.text + "\(global.location.database): sound\n" }
+                for finding in found { table.add(finding.level.rawValue, finding.code.rawValue, finding.text) }
                 return table.text
             }
-            if let status = findings.map(Self.status).max(), status != .success { throw status }
+            if let status = found.map(Self.status).max(), status != .success { throw status }
+        }
+
+        /// Forgets what nothing needs, if there is anything.
+        private func tidy(_ findings: [StoreFinding]) async throws -> Int {
+            guard findings.contains(where: { $0.code == .orphanCertificate }) else { return 0 }
+            let store = try await global.store(.readWrite)
+            let count = try await store.forgetUnusedCertificates()
+            try store.close()
+            return count
         }
 
         private func examine() async throws -> ([StoreFinding], Protection?) {
@@ -58,10 +86,13 @@ private struct CheckReport: Encodable {
 
     let database: String
     let findings: [Line]
+    /// How many certificates were forgotten; nil if nothing was to be repaired.
+    let forgotten: Int?
     let protection: String?
     let sound: Bool
 
-    init(_ location: StoreLocation, _ findings: [StoreFinding], _ protection: Protection?) {
+    init(_ location: StoreLocation, _ findings: [StoreFinding], _ protection: Protection?, forgotten: Int?) {
+        self.forgotten = forgotten
         database = location.database
         self.findings = findings.map { Line(code: $0.code.rawValue, level: $0.level.rawValue, text: $0.text) }
         self.protection = protection?.rawValue

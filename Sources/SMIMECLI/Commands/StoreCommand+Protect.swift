@@ -79,7 +79,7 @@ extension SMIMECommand.StoreCommand {
                 passphrase: needsPassphrase ? try StorePassphrase(origin: passwords.origin).passphrase() : nil
             )
             try store.close()
-            try report.print(["keys": count]) { "\(count) private keys sealed anew" }
+            try report.print(["keys": count]) { "\(counted(count, "private key")) sealed anew" }
         }
     }
 }

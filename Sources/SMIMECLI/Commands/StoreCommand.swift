@@ -22,6 +22,7 @@ extension GlobalOptions {
         return try await store(mode, password: password)
     }
 
+    /// Why nothing can be done with a store that is not there.
     var missingStore: Failure {
         Failure(.noInput, "\(location.path): there is no store yet", hints: ["bring in your key: smime import FILE"])
     }
@@ -102,7 +103,7 @@ extension SMIMECommand.StoreCommand {
             let verb = dryRun ? "would be brought" : "brought"
             let form = pending.steps.isEmpty ? [] : ["form \(pending.found): \(verb) to form \(pending.known)"]
             let records = pending.records.sorted { $0.key < $1.key }.map {
-                "\($0.key): \($0.value) records \(verb) to their newest form"
+                "\($0.key): \(counted($0.value, "record")) \(verb) to the newest form"
             }
             return (form + records).joined(separator: "\n")
         }

@@ -31,7 +31,9 @@ extension SMIMECommand.TrustCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let anchors = try await global.store(.readOnly).anchors.all()
+            let store = try await global.store(.readOnly)
+            store.noteIfMissing()
+            let anchors = try await store.anchors.all()
             try report.print(["anchors": anchors.map { AuthorityReport($0.certificate, added: $0.added) }]) {
                 var table = TextTable()
                 for anchor in anchors {

@@ -55,7 +55,11 @@ extension Examination {
 
     /// Whether the sources can be asked that certificates of recipients are looked up in.
     mutating func examineSources(of store: Store) async throws {
-        add("lookup-registry", .ok, "\(try await store.recipients.count()) addresses and domains")
+        add(
+            "lookup-registry",
+            .ok,
+            counted(try await store.recipients.count(), "address or domain", "addresses and domains")
+        )
         do {
             for source in try await store.lookupSources() {
                 do throws(SourceOutage) {

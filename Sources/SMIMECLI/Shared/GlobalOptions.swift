@@ -18,6 +18,9 @@ struct GlobalOptions: ParsableArguments {
 
     func validate() throws {
         if home?.isEmpty == true { throw ValidationError("--home names no directory") }
+        if let given = ProcessInfo.processInfo.environment[Self.timeoutVariable], Self.seconds(given) == nil {
+            throw ValidationError("\(Self.timeoutVariable): '\(given)' is no number of seconds, up to 86400")
+        }
     }
 
     var location: StoreLocation { StoreLocation(home: home, environment: ProcessInfo.processInfo.environment) }
@@ -42,11 +45,23 @@ struct GlobalOptions: ParsableArguments {
         try await opening(mode, password: password).store()
     }
 
+    /// A time in seconds; nil if `text` is none, or beyond all patience.
+    private static func seconds(_ text: String) -> Double? {
+        Double(text).flatMap { $0 > 0 && $0 <= 86_400 ? $0 : nil }
+    }
+
     /// Mail does not wait for long. Whoever changes the store may have to wait for others who make or migrate it.
     private func patience(_ mode: Store.Mode) -> Duration {
-        let given = ProcessInfo.processInfo.environment[Self.timeoutVariable].flatMap { Double($0) }
-        if let given, given > 0, given <= 86_400 { return .seconds(given) }
+        let given = ProcessInfo.processInfo.environment[Self.timeoutVariable].flatMap(Self.seconds)
+        if let given { return .seconds(given) }
         return mode == .readOnly ? StoreOpening.patience : .seconds(60)
+    }
+}
+
+extension Store {
+    /// Says that there is nothing to look into; of a store that was never made nothing is known.
+    func noteIfMissing() {
+        if !exists { Console.note("no store at \(location.path): nothing is known yet") }
     }
 }
 

@@ -80,6 +80,6 @@ struct HarvestReport: Encodable {
         }
         let counts = [(learned.count, "learned"), (renewed.count, "renewed"), (changed.count, "changed")]
         let words = (counts + [(refusedCount, "refused")]).map { "\($0.0) \($0.1)" }
-        return table.text + "\(messages) messages: \(words.joined(separator: ", "))\n"
+        return table.text + "\(counted(messages, "message")): \(words.joined(separator: ", "))\n"
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CMS
 import Foundation
 import Keystore
+import MIME
 import MailFilter
 
 /// What can be set with `config`.
@@ -60,6 +61,23 @@ enum Setting: String, CaseIterable, ExpressibleByArgument {
         case .lookupDirectoryTimeout, .revocationTimeout: Self.timeLimit(value) != nil
         case .lookupSources: Self.sources(value) != nil
         case .subjectTags: SubjectTags(parsing: value) != nil
+        }
+    }
+
+    /// What it can be, in words.
+    var expectation: String {
+        switch self {
+        case .encryptionCipher: "a cipher, and others for domains or senders, as 'aes-256-gcm example.org=aes-256-cbc'"
+        case .encryptionFloor: "one of \(ContentCipher.writable.map(\.name).joined(separator: ", "))"
+        case .authservID: "a host name"
+        case .filterLog: FilterLog.Target.allCases.map(\.rawValue).joined(separator: ", ")
+        case .filterTags, .headerProtection, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses: "on or off"
+        case .sendmail: "a program by its whole path, and its arguments"
+        case .headerConfidentiality: "one of \(HeaderConfidentiality.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .lookupDirectory, .revocationDirectory: "a folder by its whole path"
+        case .lookupDirectoryTimeout, .revocationTimeout: "a time like 2s or 500ms, up to 300s"
+        case .lookupSources: "registry, or registry and directory"
+        case .subjectTags: "tags and what they mean, as '[encrypt] encrypt=require'"
         }
     }
 
@@ -156,7 +174,11 @@ extension Store {
     }
 
     private static func unreadable(_ setting: Setting) -> Failure {
-        Failure(.configuration, "the setting \(setting.rawValue) is not readable")
+        Failure(
+            .configuration,
+            "the setting \(setting.rawValue) has a value that this smime does not understand",
+            hints: ["`smime config list` shows it; smime config unset \(setting.rawValue)"]
+        )
     }
 
     /// The setting `setting` as a value; nil if it was not made.
