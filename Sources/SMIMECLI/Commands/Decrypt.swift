@@ -110,6 +110,9 @@ extension SMIMECommand {
                 Console.note("\(name): header fields that were hidden: \(hidden.joined(separator: ", "))")
             }
             if report.signers.isEmpty { Console.note("\(name): not signed") }
+            if report.layers.flatMap(\.signers).count > 1 {
+                Console.note("\(name): all in all \(report.status.rawValue)")
+            }
             for problem in report.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
         }
 

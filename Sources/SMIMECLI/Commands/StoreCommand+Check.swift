@@ -47,6 +47,9 @@ extension SMIMECommand.StoreCommand {
                 for finding in found { table.add(finding.level.rawValue, finding.code.rawValue, finding.text) }
                 return table.text
             }
+            if !repair, found.contains(where: { $0.code == .orphanCertificate }) {
+                Console.hint("to forget the certificates that nothing refers to: smime store check --repair")
+            }
             if let status = found.map(Self.status).max(), status != .success { throw status }
         }
 
