@@ -162,7 +162,7 @@ import Testing
         let all = try names.map { name in
             let text = try home.run(["inspect", "--json", "\(folder)/\(name)"]).text
             let bytes = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
-            #expect(!bytes.lowercased().contains("bcc") && !bytes.contains("Secret Name") && !bytes.contains("carol@"))
+            #expect(!bytes.lowercased().contains("bcc:") && !bytes.contains("Secret Name") && !bytes.contains("carol@"))
             return text.lowercased().contains(carol.lowercased())
         }
         // Hers is the one that she alone can read.

@@ -14,7 +14,8 @@ extension SMIMECommand {
             abstract: "Encrypt mail.",
             discussion: """
                 Without --to the recipients are those of To and Cc. All of them can read it, or nothing is written. The \
-                sender can read it, too, unless his certificate is known to be revoked, which is told. A Bcc field needs -O: beside NAME.eml for To and Cc each Bcc recipient gets a copy \
+                sender can read it, too, unless his certificate is known to be revoked, which is told. A Bcc field needs -O: \
+                beside NAME.eml for To and Cc each Bcc recipient gets a copy \
                 NAME.bcc1.eml, …, that names nobody else; send it to that address only, as in `sendmail ADDR < FILE`.
                 With a secret key or password that both sides have, only those whom --to names need a certificate.
 
