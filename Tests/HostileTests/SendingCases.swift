@@ -47,7 +47,7 @@ enum SendingCases {
         Lie("unknown critical extension", "no trust anchor") {
             try bob { $0.others = [Extension.make("1.2.3.4.5", isCritical: true, TLV.null)] }
         },
-        Lie("weak key", "weak") { try bob(key: "weak") },
+        Lie("weak key", "too short") { try bob(key: "weak") },
         Lie("an authority's", "none is known") {
             try bob { $0.basicConstraints = Extension.basicConstraints(isAuthority: true) }
         },
