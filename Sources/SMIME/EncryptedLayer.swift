@@ -17,7 +17,6 @@ public struct EncryptedLayer: Sendable {
         }
     }
 
-    let data: EnvelopedData
     /// What the plaintext may be.
     enum Content {
         /// Anything, as in a bare CMS object.
@@ -29,6 +28,7 @@ public struct EncryptedLayer: Sendable {
         case entity
     }
 
+    let data: EnvelopedData
     private let permitted: Content
     private let padding: PaddingWatch?
     private let declaredOddities: [Problem]

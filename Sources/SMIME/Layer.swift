@@ -10,8 +10,8 @@ enum Layer {
 
     /// Opens `part`; nil if it is not protected.
     ///
-    /// - Throws: `SMIMEError.malformed` if the MIME is not what it claims, `CMSError`.
     /// - Parameter isMail: whether the part is mail, or stands in it.
+    /// - Throws: `SMIMEError.malformed` if the MIME is not what it claims, `CMSError`.
     init?(_ part: SecuredEntity, isMail: Bool = true) throws {
         switch part.entity.securedForm {
         case nil: return nil

@@ -10,7 +10,7 @@ extension SMIMECommand {
             discussion: """
                 encryption.cipher: the cipher for recipients of whom nothing is known, and others for some recipients or \
                 senders, as in 'aes-256-gcm example.org=aes-256-cbc alice@example.com=aes-256-cbc'.
-                encryption.floor: the least cipher that is used because recipients announce no better one.
+                encryption.floor: the least cipher that is used, whoever announces or asks for another.
                 subject-tags: what people can write into a subject, and what it asks for. Empty for none.
                 filter.authserv-id: what `smime filter` calls this host. Empty for the host's full name.
                 filter.sendmail: the program `smime filter` hands mail to, with its arguments.
