@@ -89,6 +89,10 @@ public struct MemoryImage {
         return (thread, status)
     }
 
+    /// What a thread's stack is called, and its size unless somebody changed it.
+    public static let stack = "a thread's stack"
+    private static let stackSize = 8 << 20
+
     private static func stretches(_ folder: String) throws -> [Stretch] {
         let memory = open("\(folder)/mem", O_RDONLY | O_CLOEXEC)
         guard memory >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EACCES) }
@@ -98,7 +102,8 @@ public struct MemoryImage {
             let fields = line.split(separator: " ", omittingEmptySubsequences: true)
             let ends = fields[0].split(separator: "-").compactMap { Int($0, radix: 16) }
             guard fields[1].hasPrefix("rw"), ends.count == 2 else { continue }
-            let name = fields.count > 5 ? fields[5...].joined(separator: " ") : "anonymous"
+            let anonymous = ends[1] - ends[0] == stackSize ? stack : "anonymous"
+            let name = fields.count > 5 ? fields[5...].joined(separator: " ") : anonymous
             found += read(memory, ends[0]..<ends[1]).map { Stretch(name: name, address: $0, bytes: $1) }
         }
         return found
