@@ -89,7 +89,7 @@ import Testing
     /// Takes the journal away and, later, gives it back.
     private static let breaking = """
         sqlite3 "$0" 'ALTER TABLE handed_over RENAME TO away' || exit 1
-        (sleep 2; sqlite3 -cmd '.timeout 20000' "$0" 'ALTER TABLE away RENAME TO handed_over') >/dev/null 2>&1 &
+        (sleep 8; sqlite3 -cmd '.timeout 20000' "$0" 'ALTER TABLE away RENAME TO handed_over') >/dev/null 2>&1 &
         """
 
     private static func shell(_ script: String, _ file: String) throws {
