@@ -33,6 +33,7 @@ import Testing
             ("certificates in a PKCS#12 file", PKCS12.maximumCertificates),
             ("bytes of a PKCS#12 file", PKCS12.maximumCount),
             ("iterations over a whole PKCS#12 file", PKCS12.maximumIterations),
+            ("iterations run for it, once for each block of a key and each form of the passphrase", PKCS12.maximumRuns),
             ("depth of ASN.1", ElementExtent.maximumDepth),
             ("bytes of AES-CCM content", EnvelopedData.maximumWholeContent),
             ("bytes of content that Ed25519 signs without attributes", SignedData.maximumWholeContent),

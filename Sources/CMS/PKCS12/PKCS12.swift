@@ -33,6 +33,8 @@ public struct PKCS12: Sendable {
     public static let maximumCount = PFX.maximumCount
     /// The most iterations of key derivation over one file.
     public static let maximumIterations = DerivationBudget.maximumIterations
+    /// How many iterations are run for it at most: once for each block of a key and each form of the passphrase.
+    public static let maximumRuns = DerivationBudget.maximumRuns
 
     /// Opens a file in BER, DER or PEM. An absent passphrase (nil) and an empty one are both tried for either.
     ///

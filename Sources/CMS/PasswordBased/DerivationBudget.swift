@@ -4,7 +4,7 @@ struct DerivationBudget {
     static let maximumIterations = 2_000_000
     /// Iterations that may be run for it: once for each block of a derived key, and again for each other form of the
     /// passphrase.
-    private static let maximumRuns = 2 * maximumIterations
+    static let maximumRuns = 2 * maximumIterations
 
     private var iterations = Self.maximumIterations
     private var runs = Self.maximumRuns

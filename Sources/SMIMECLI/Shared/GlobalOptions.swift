@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Keystore
-import Synchronization
 
 /// What every verb understands.
 struct GlobalOptions: ParsableArguments {
@@ -33,18 +32,13 @@ struct GlobalOptions: ParsableArguments {
     ///
     /// - Parameter password: where options say that its passphrase is to be had.
     func opening(_ mode: Store.Mode, password: PassphraseOrigin? = nil) throws -> StoreOpening {
-        let opening = StoreOpening(
+        StoreOpening(
             location,
             mode: mode,
             patience: patience(mode),
             passphrase: try StorePassphrase(origin: password).source()
         )
-        // There is nothing to do when a store is closed that was only read, and it takes time.
-        if mode == .readOnly { Self.readUntilTheEnd.withLock { $0.append(opening) } }
-        return opening
     }
-
-    private static let readUntilTheEnd = Mutex<[StoreOpening]>([])
 
     /// The store, open for looking or for changing.
     func store(_ mode: Store.Mode, password: PassphraseOrigin? = nil) async throws -> Store {
