@@ -85,6 +85,8 @@ public struct HTTPClient: Sendable {
             }
             return .success(body)
         } catch {
+            // libcrypto's own clock may have been the first to notice.
+            if case .badAnswer = error, ContinuousClock.now >= deadline { return .failure(.timeLimit) }
             return .failure(error)
         }
     }
