@@ -1,0 +1,67 @@
+import CMS
+import Foundation
+import Keystore
+
+/// The report of `import`.
+struct ImportCommandReport: Encodable {
+    let identities: [IdentityReport]
+    let recipients: [RecipientEntryReport]
+    let intermediates: [AuthorityReport]
+    let anchors: [AuthorityReport]
+    let crls: [RevocationListReport]
+    let problems: [ProblemReport]
+
+    init(_ result: ImportReport, _ problems: [Problem]) {
+        identities = result.identities.map { IdentityReport($0.address, $0.certificate, new: $0.isNew) }
+        recipients = result.recipients.map { RecipientEntryReport($0.address, $0.certificate, new: $0.isNew) }
+        intermediates = result.intermediates.map { AuthorityReport($0.certificate, new: $0.isNew) }
+        anchors = result.anchors.map { AuthorityReport($0.certificate, new: $0.isNew) }
+        crls = result.crls.map(RevocationListReport.init)
+        self.problems = problems.map(ProblemReport.init)
+    }
+
+    static func text(_ result: ImportReport) -> String {
+        var table = TextTable()
+        for (kind, entries) in [("identity", result.identities), ("recipient", result.recipients)] {
+            for entry in entries {
+                let certificate = entry.certificate
+                table.add(
+                    state(entry.isNew),
+                    kind,
+                    entry.address.text,
+                    validity(certificate),
+                    "\(certificate.fingerprint)"
+                )
+            }
+        }
+        for (kind, entries) in [("intermediate", result.intermediates), ("anchor", result.anchors)] {
+            for entry in entries {
+                let certificate = entry.certificate
+                table.add(
+                    state(entry.isNew),
+                    kind,
+                    certificate.subject.description,
+                    validity(certificate),
+                    "\(certificate.fingerprint)"
+                )
+            }
+        }
+        for entry in result.crls {
+            let until = entry.list.nextUpdate.map { " until \($0.day)" } ?? ""
+            table.add(
+                state(entry.isNew),
+                "crl",
+                entry.list.issuer.description,
+                "\(entry.list.thisUpdate.day)\(until)",
+                "\(entry.list.fingerprint)"
+            )
+        }
+        return table.text
+    }
+
+    private static func state(_ isNew: Bool) -> String { isNew ? "new" : "known" }
+
+    private static func validity(_ certificate: Certificate) -> String {
+        "\(certificate.notBefore.day) to \(certificate.notAfter.day)"
+    }
+}
