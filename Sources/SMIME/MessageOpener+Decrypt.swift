@@ -111,7 +111,12 @@ extension MessageOpener {
 
     private func read(_ layer: SignedLayer, _ opening: inout Opening) async throws {
         try await judge(layer, &opening)
-        guard let content = layer.content else { throw SMIMEError.malformed("a signature without content") }
+        guard let content = layer.content else {
+            let isForImport = layer.signerIdentifiers.isEmpty && !layer.certificates.isEmpty
+            throw SMIMEError.malformed(
+                isForImport ? "it only brings certificates, for `smime import`" : "a signature without content"
+            )
+        }
         opening.part = content
         opening.plaintext = nil
     }

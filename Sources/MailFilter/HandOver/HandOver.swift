@@ -53,13 +53,17 @@ public struct HandOver: Sendable {
                 let served = try await store.journal.served(entry)
                 let waiting = message.recipients.filter { !served.contains($0) }
                 guard !waiting.isEmpty else { continue }
-                try transport.send(message.file, from: sender, to: waiting)
+                // One that is not taken is no reason to keep the others waiting, who might never have their turn.
+                do { try transport.send(message.file, from: sender, to: waiting) } catch {
+                    failure = failure ?? error
+                    continue
+                }
                 unrecorded += waiting
                 // What cannot be written down now is no reason to keep the others waiting.
                 do { try await store.journal.record(unrecorded, of: entry, at: time) } catch { continue }
                 unrecorded = []
             }
-        } catch { failure = error }
+        } catch { failure = failure ?? error }
         // A second attempt must know of those who have got theirs. It comes after success, too, if the filter was ended
         // meanwhile and the mail server does not know of it.
         for _ in 0..<patience where !unrecorded.isEmpty {

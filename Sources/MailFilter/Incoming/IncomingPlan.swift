@@ -17,6 +17,8 @@ public struct IncomingPlan: Sendable {
     public internal(set) var messages: [Message] = []
     /// The verdict on the message as it came.
     public let report: VerificationReport
+    /// The verdict on what was found inside, where anybody's mail was decrypted; else that on the message as it came.
+    public var deepestReport: VerificationReport { messages.first(where: \.isDecrypted)?.report ?? report }
     /// What may be learned from it as it came, or once it was decrypted; nil if that is nothing.
     public internal(set) var message: VerifiedMessage?
 

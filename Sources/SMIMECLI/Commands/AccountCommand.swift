@@ -79,7 +79,11 @@ extension SMIMECommand.AccountCommand {
                         identity.pinned ? "pinned" : ""
                     )
                 }
-                return shown.title.escapedForDisplay + "\n" + table.text
+                let settings = [
+                    shown.cipher.map { "cipher \($0)\n" },
+                    shown.headerConfidentiality.map { "header confidentiality \($0)\n" },
+                ]
+                return shown.title.escapedForDisplay + "\n" + settings.compactMap(\.self).joined() + table.text
             }
         }
     }

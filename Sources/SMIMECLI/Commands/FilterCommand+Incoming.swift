@@ -52,8 +52,8 @@ extension SMIMECommand.FilterCommand {
                 revocation: asked
             )
             let plan = try await filter.plan(source, to: recipients)
-            log.add("verdict", plan.report.status.rawValue)
-            log.add("signer", plan.report.signers.first?.certificate?.addresses.first)
+            log.add("verdict", plan.deepestReport.status.rawValue)
+            log.add("signer", plan.deepestReport.signers.first?.certificate?.addresses.first)
             log.add(
                 plan.messages.flatMap { message in
                     message.recipients.map { ($0, message.isDecrypted ? "decrypted" : "delivered") }
@@ -73,13 +73,13 @@ extension SMIMECommand.FilterCommand {
         }
 
         private func report(_ plan: IncomingPlan) throws {
-            if options.json { return try Report.print(VerificationOutput(plan.report, file: "standard input")) }
+            if options.json { return try Report.print(VerificationOutput(plan.deepestReport, file: "standard input")) }
             let lines = plan.messages.flatMap { message in
                 message.recipients.map {
                     "\($0): \(message.isDecrypted ? "decrypted" : "delivered"), \(message.report.status.rawValue)\n"
                 }
             }
-            try Console.print(lines.joined() + plan.report.text(file: "message"))
+            try Console.print(lines.joined() + plan.deepestReport.text(file: "message"))
         }
 
         /// The mail is delivered by now, so nothing that goes wrong here is a failure any more.

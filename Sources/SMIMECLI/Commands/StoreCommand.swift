@@ -35,7 +35,8 @@ extension SMIMECommand.StoreCommand {
             abstract: "Copy the database as it is at this moment, while others use it.",
             discussion: """
                 The copy holds everything but the key file, without which, or the passphrase, no private key in it opens. \
-                To put it back, copy it over the database that `smime store check` names.
+                To put it back: let no `smime` run, remove the database that `smime store check` names and what lies beside it with \
+                -wal and -shm behind the same name, and copy the backup there.
 
                   smime store backup -o smime-$(date +%F).sqlite
                 """

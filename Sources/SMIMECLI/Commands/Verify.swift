@@ -76,7 +76,10 @@ extension SMIMECommand {
             let outcomes = await batch.run { path in
                 let result = try await verify(path, opener)
                 let isAsserted = assertion(on: result.report)?.ok ?? true
-                if !isAsserted { Console.error("\(InputFile.name(path)): not validly signed by \(assertSigner ?? "")") }
+                if !isAsserted {
+                    let why = result.report.status == .valid ? "" : "; the verdict is \(result.report.status.rawValue)"
+                    Console.error("\(InputFile.name(path)): not validly signed by \(assertSigner ?? "")\(why)")
+                }
                 try writeContent(of: result)
                 let status = await asked.status(for: result.report)
                 return (result, isAsserted ? status : max(status, .negative))

@@ -152,7 +152,7 @@ struct RecipientPlan {
     ) async throws -> [CipherNegotiation.Party] {
         guard let sender else { return [] }
         guard let address = sender.given ?? sender.from else {
-            Console.warning("you will not be able to read it: the message has no From, and --from names no account")
+            Console.warning("no copy is encrypted to the author: the message has no From, and --from names no account")
             return []
         }
         do throws(KeystoreError) {
