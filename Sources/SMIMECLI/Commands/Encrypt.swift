@@ -119,6 +119,7 @@ extension SMIMECommand {
             let policy = try await headers.policy(for: signing.from ?? author, in: store)
             var protector = try MessageProtector(source, omitting: ["Bcc"], headers: hiding.applied(to: policy))
             protector.compresses = compress
+            if object.outform == .mime { MessageInput.noteMissingHeader(protector.header, of: path) }
             guard output.outputDir != nil || !to.isEmpty || protector.header.first("Bcc") == nil else {
                 throw Failure(
                     .usage,

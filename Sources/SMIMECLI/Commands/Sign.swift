@@ -59,6 +59,7 @@ extension SMIMECommand {
             let policy = try await headers.policy(for: signing.from ?? author, in: store)
             var protector = try MessageProtector(source, headers: policy)
             protector.compresses = compress
+            if object.outform == .mime { MessageInput.noteMissingHeader(protector.header, of: path) }
             let signer = try await signing.signer(
                 for: protector.header,
                 in: store,

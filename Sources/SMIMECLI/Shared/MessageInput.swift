@@ -23,4 +23,10 @@ enum MessageInput {
         try source.reader().copy(to: spool)
         return try spool.finish()
     }
+
+    /// Warns of what is probably no message but text, some of which was taken for its header.
+    static func noteMissingHeader(_ header: HeaderBlock, of path: String) {
+        guard header.separatorRange.isEmpty || header.defects.contains(.missingHeaderEnd) else { return }
+        Console.warning("\(InputFile.name(path)): no empty line ends the header; what is plain text goes with --text")
+    }
 }
