@@ -24,7 +24,9 @@ extension Failure {
             self.init(
                 .configuration,
                 "\(path): the store is damaged: \(detail)",
-                hints: ["put back a copy of the store (`smime store backup --help`); `smime doctor` shows what else is wrong"]
+                hints: [
+                    "put back a copy of the store (`smime store backup --help`); `smime doctor` shows what else is wrong"
+                ]
             )
         case .insideStore(let path):
             self.init(.software, "\(path): the store waits for itself")

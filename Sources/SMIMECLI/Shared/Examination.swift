@@ -95,7 +95,14 @@ struct Examination {
         }
         for finding in try await store.check() {
             switch finding.level {
-            case .error: add("store", .error, finding.text, ["put back a copy of the store (`smime store backup --help`)"], status: .configuration)
+            case .error:
+                add(
+                    "store",
+                    .error,
+                    finding.text,
+                    ["put back a copy of the store (`smime store backup --help`)"],
+                    status: .configuration
+                )
             case .warning: add("store-" + finding.code.rawValue, .warning, finding.text)
             case .note: add("store-" + finding.code.rawValue, .ok, finding.text)
             }
