@@ -1,3 +1,5 @@
+import CMS
+
 extension SignedCases {
     /// Signed and unsigned attributes that are missing, doubled or false.
     static let attributes = [
@@ -118,6 +120,28 @@ extension SignedCases {
             try detached {
                 let own = try Person.alice.get().certificate
                 $0.signers[0].signedAttributes = { try Attributes.usual($0) + [Attributes.signingCertificate(own)] }
+            }
+        },
+        HostileCase("sig-signing-certificate-with-name", .accept) {
+            try detached {
+                let own = try Certificate(der: Person.alice.get().certificate)
+                let attribute = try Attributes.signingCertificate(own.der, name: (own.issuer.der, own.serialNumber))
+                $0.signers[0].signedAttributes = { Attributes.usual($0) + [attribute] }
+            }
+        },
+        HostileCase("sig-signing-certificate-other-serial", .reject(1, ["signer-certificate-mismatch"])) {
+            try detached {
+                let own = try Certificate(der: Person.alice.get().certificate)
+                let attribute = try Attributes.signingCertificate(own.der, name: (own.issuer.der, [0x2A]))
+                $0.signers[0].signedAttributes = { Attributes.usual($0) + [attribute] }
+            }
+        },
+        HostileCase("sig-signing-certificate-other-issuer", .reject(1, ["signer-certificate-mismatch"])) {
+            try detached {
+                let own = try Certificate(der: Person.alice.get().certificate)
+                let name = (Name.common("Somebody else"), own.serialNumber)
+                let attribute = try Attributes.signingCertificate(own.der, name: name)
+                $0.signers[0].signedAttributes = { Attributes.usual($0) + [attribute] }
             }
         },
         HostileCase("sig-signing-certificate-malformed", .reject(1)) {

@@ -7,10 +7,15 @@ struct SigningCertificate {
     /// The digest; nil if it is none that we know, and then nothing matches.
     let digest: DigestAlgorithm?
     let hash: [UInt8]
+    /// The certificate's issuer and serial number, which may be left out.
+    let name: EntityIdentifier?
 
     func matches(_ certificate: Certificate) -> Bool {
         guard let digest, let value = try? digest.digest(certificate.der) else { return false }
-        return value == hash
+        guard let name else { return value == hash }
+        // The name may have been encoded anew.
+        return value == hash && name.hexadecimal == certificate.serialNumber.hexadecimal
+            && name.issuerName == certificate.issuer
     }
 
     /// The DER of `SigningCertificateV2` naming `certificate` by SHA-256, the default, which is then not written.
@@ -43,11 +48,21 @@ struct SigningCertificate {
         }
         guard let next else { throw CMSError.malformed(.cms, "ESSCertID") }
         hash = Array(try ASN1OctetString(berEncoded: next).bytes)
+        name = try nodes.next().map(Self.issuerSerial)
+    }
+
+    /// Reads `IssuerSerial`, whose issuer is one directoryName.
+    private static func issuerSerial(_ node: ASN1Node) throws -> EntityIdentifier {
+        var fields = try ElementReader(node)
+        let issuer = try fields.next(.sequence).onlyChild()
+        guard issuer.identifier == .context(4) else { throw CMSError.malformed(.cms, "IssuerSerial") }
+        return try EntityIdentifier(issuer: issuer.onlyChild(), serialNumber: fields.next())
     }
 
     private init() {
         digest = nil
         hash = []
+        name = nil
     }
 
     /// Matches no certificate: for an attribute that is there but cannot be read.

@@ -60,8 +60,15 @@ enum Attributes {
         OID.smimeCapabilities,
         TLV.sequence(TLV.sequence(TLV.oid(OID.aes256CBC)), TLV.sequence(TLV.oid(OID.aes128CBC)))
     )
-    static func signingCertificate(_ certificate: [UInt8]) throws -> [UInt8] {
-        let identifier = TLV.sequence(TLV.octets(try Attacker.digest(certificate, "SHA256")))
+    /// - Parameter name: issuer and serial number in the certificate's own encoding, which may be left out.
+    static func signingCertificate(
+        _ certificate: [UInt8],
+        name: (issuer: [UInt8], serialNumber: [UInt8])? = nil
+    ) throws -> [UInt8] {
+        let issuerSerial = name.map { name in
+            TLV.sequence(TLV.sequence(TLV.explicit(4, name.issuer)), TLV.element(0x02, name.serialNumber))
+        }
+        let identifier = TLV.sequence(TLV.octets(try Attacker.digest(certificate, "SHA256")), issuerSerial ?? [])
         return make(OID.signingCertificateV2, TLV.sequence(TLV.sequence(identifier)))
     }
 
