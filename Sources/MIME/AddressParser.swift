@@ -15,7 +15,7 @@ struct AddressParser {
                 defects.insert(.group)
                 element = Element()
             case .special("<"): readAngleAddress()
-            default: element.append(token)
+            default: element.append(token, afterBlank: tokens.isAfterBlank)
             }
         }
         try finishElement()
@@ -27,36 +27,23 @@ struct AddressParser {
     private struct Element {
         /// The words before an address in angle brackets, or the pieces of one without.
         var words: [AddressTokens.Token] = []
+        /// The words as they stand in the field: an @ in a name, which no name may hold unquoted, must not be overlooked.
+        var phrase = ""
         var comment: String?
         var angleAddress: String?
         var isMalformed = false
         var isEmpty: Bool { words.isEmpty && angleAddress == nil && !isMalformed }
 
-        mutating func append(_ token: AddressTokens.Token) {
+        mutating func append(_ token: AddressTokens.Token, afterBlank: Bool) {
             if case .comment(let text) = token {
                 comment = comment ?? text
             } else if angleAddress != nil {
                 isMalformed = true
             } else {
                 words.append(token)
-            }
-        }
-
-        /// The name in front of the address in angle brackets.
-        var phrase: String {
-            var phrase = ""
-            var isInsideWord = false
-            for token in words {
                 let text = if case .quoted(let content, _) = token { content } else { token.text }
-                // An encoded word may hold dots, which are tokens of their own.
-                if !isInsideWord {
-                    phrase += phrase.isEmpty ? "" : " "
-                    isInsideWord = text.hasPrefix("=?")
-                }
-                phrase += text
-                if text.hasSuffix("?=") { isInsideWord = false }
+                phrase += (phrase.isEmpty || !afterBlank ? "" : " ") + text
             }
-            return phrase
         }
     }
 
@@ -122,6 +109,9 @@ struct AddressTokens {
     }
 
     private var rest: ArraySlice<Unicode.Scalar>
+    /// Whether a blank or a comment stands before the token that came last.
+    private(set) var isAfterBlank = false
+    private var endedInComment = false
 
     init(_ text: String) { rest = Array(text.unicodeScalars)[...] }
 
@@ -132,11 +122,18 @@ struct AddressTokens {
     }
 
     mutating func next() -> Token? {
-        while let blank = rest.first, Self.isBlank(blank) { rest.removeFirst() }
+        isAfterBlank = endedInComment
+        endedInComment = false
+        while let blank = rest.first, Self.isBlank(blank) {
+            rest.removeFirst()
+            isAfterBlank = true
+        }
         guard let first = rest.first else { return nil }
         switch first {
         case "\"": return quoted()
-        case "(": return comment()
+        case "(":
+            endedInComment = true
+            return comment()
         case "[": return literal()
         case _ where Self.isSpecial(first):
             rest.removeFirst()

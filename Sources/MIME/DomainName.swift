@@ -4,7 +4,8 @@ import CIDN2
 enum DomainName {
     /// `domain` in lower case with A-labels, or nil if it is no domain name and no address literal.
     ///
-    /// IDNA2008 without transitional mapping, so that ß stays ß.
+    /// IDNA2008 after nothing but lower case: ß stays ß, and a character that only looks like another, one of full width for
+    /// example, is not mapped to it but makes the name none.
     ///
     /// libidn2: `idn2_lookup_u8`
     static func ascii(_ domain: String) -> String? {
@@ -19,8 +20,10 @@ enum DomainName {
 
     private static func lookup(_ domain: String) -> String? {
         var output: UnsafeMutablePointer<UInt8>?
-        let flags = CInt(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
-        guard idn2_lookup_u8(domain, &output, flags) == CInt(IDN2_OK.rawValue), let output else { return nil }
+        let flags = CInt(IDN2_NFC_INPUT.rawValue | IDN2_NO_TR46.rawValue)
+        guard idn2_lookup_u8(domain.foldedForMail, &output, flags) == CInt(IDN2_OK.rawValue), let output else {
+            return nil
+        }
         defer { idn2_free(output) }
         return String(cString: output)
     }

@@ -69,7 +69,7 @@ private struct LocalPart {
         } else if !Self.isDotAtom(text) {
             return nil
         }
-        let folded = Self.folded(content)
+        let folded = content.foldedForMail
         key =
             Self.isDotAtom(content)
             ? folded : "\"\(folded.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
@@ -95,12 +95,14 @@ private struct LocalPart {
         }
         return nil
     }
+}
 
+extension String {
     /// Composed and in lower case; a character that would become an ASCII one stays what it is, the Kelvin sign no k.
-    private static func folded(_ text: String) -> String {
+    var foldedForMail: String {
         // Nearly every address, and nothing in it needs the tables of Unicode.
-        guard !text.utf8.allSatisfy({ $0 < 128 }) else { return text.lowercased() }
-        return text.unicodeScalars.map { scalar in
+        guard !utf8.allSatisfy({ $0 < 128 }) else { return lowercased() }
+        return unicodeScalars.map { scalar in
             scalar.isASCII || !scalar.properties.lowercaseMapping.unicodeScalars.contains(where: \.isASCII)
                 ? scalar.properties.lowercaseMapping : String(scalar)
         }.joined().precomposedStringWithCanonicalMapping

@@ -26,7 +26,10 @@ struct SignerIdentity {
         let list = fields.first.flatMap { try? AddressList(field: $0) }
         from = list?.mailboxes ?? []
         let senders = header.all("Sender")
-        sender = senders.count == 1 ? senders.first.flatMap { try? AddressList(field: $0) }?.mailboxes ?? [] : []
+        let transmitters =
+            senders.count == 1 ? senders.first.flatMap { try? AddressList(field: $0) }?.mailboxes ?? [] : []
+        // RFC 5322 §3.6.2: one mailbox. A list would let anybody stand beside the one who is shown.
+        sender = transmitters.count == 1 ? transmitters : []
         let defects = list?.defects ?? []
         if fields.isEmpty || from.isEmpty {
             problems.append(Problem(.fromMissing, "From is missing or holds no address"))

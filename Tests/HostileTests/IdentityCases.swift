@@ -37,6 +37,9 @@ enum IdentityCases {
         HostileCase("id-homograph", .reject(1)) { try from("From: \u{0430}lice@example.com") },
         HostileCase("id-homograph-domain", .reject(1)) { try from("From: alice@ex\u{0430}mple.com") },
         HostileCase("id-fullwidth", .reject(1)) { try from("From: \u{FF41}lice@example.com") },
+        HostileCase("id-fullwidth-domain", .reject(1)) { try from("From: alice@\u{FF45}xample.com") },
+        HostileCase("id-kelvin-domain", .reject(1)) { try from("From: alice@example.\u{212A}r") },
+        HostileCase("id-ideographic-dot", .reject(1)) { try from("From: alice@example\u{3002}com") },
         HostileCase("id-zero-width", .reject(1)) { try from("From: al\u{200B}ice@example.com") },
         HostileCase("id-encoded-word-address", .reject(1)) { try from("From: =?utf-8?q?alice=40example=2Ecom?=") },
         HostileCase("id-comment-address", .reject(1)) { try from("From: mallory@evil.test (alice@example.com)") },
@@ -52,6 +55,9 @@ enum IdentityCases {
         },
         HostileCase("id-sender-alone", .warn(["signer-is-sender"])) {
             try from("From: bob@example.com", "Sender: alice@example.com")
+        },
+        HostileCase("id-sender-of-several", .reject(1, ["signer-not-from"])) {
+            try from("From: bob@example.com", "Sender: mallory@evil.test, alice@example.com")
         },
         HostileCase("id-nul-in-from", .reject(1)) { try from("From: alice@example.com\0@evil.test") },
         HostileCase("id-reply-to", .reject(1)) { try from("From: mallory@evil.test", "Reply-To: alice@example.com") },
@@ -110,6 +116,9 @@ enum IdentityCases {
         HostileCase("id-smtp-utf8-homograph", .reject(1)) {
             try certified { $0.names = [Name.smtpUTF8("\u{0430}lice@example.com")] }
         },
+        HostileCase("id-smtp-utf8-of-another-type", .reject(1)) {
+            try certified { $0.names = [Name.smtpUTF8("alice@example.com", of: 0x16)] }
+        },
         HostileCase("id-smtp-utf8-nul", .reject(1)) {
             try certified { $0.names = [Name.smtpUTF8("alice@example.com\0.evil.test")] }
         },
@@ -133,6 +142,9 @@ enum IdentityCases {
         HostileCase("id-from-unbalanced", .warn) { try from("From: alice@example.com <") },
         HostileCase("id-display-name-poses", .warn(["from-display-name"])) {
             try from("From: \"ceo@bank.test\" <alice@example.com>")
+        },
+        HostileCase("id-display-name-poses-unquoted", .warn(["from-display-name"])) {
+            try from("From: ceo@bank.test <alice@example.com>")
         },
         HostileCase("id-display-name-poses-encoded", .warn(["from-display-name"])) {
             try from("From: =?utf-8?b?Y2VvQGJhbmsudGVzdA==?= <alice@example.com>")
@@ -168,6 +180,9 @@ enum IdentityCases {
         },
         HostileCase("id-smtp-utf8", .accept) {
             try certified(from: "пётр@example.com") { $0.names = [Name.smtpUTF8("пётр@example.com")] }
+        },
+        HostileCase("id-upper-case-u-label", .accept) {
+            try certified(from: "petr@ПРИМЕР.test") { $0.names = [Name.mailbox("petr@xn--e1afmkfd.test")] }
         },
         HostileCase("id-smtp-utf8-a-label", .accept) {
             try certified(from: "пётр@пример.test") { $0.names = [Name.smtpUTF8("пётр@xn--e1afmkfd.test")] }

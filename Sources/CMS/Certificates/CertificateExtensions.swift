@@ -70,7 +70,8 @@ struct CertificateExtensions {
             } else if name.identifier == .context(0) {
                 var fields = try ElementReader(name, .context(0))
                 guard try fields.next(.objectIdentifier).objectIdentifier() == Self.smtpUTF8Mailbox else { continue }
-                let address = try fields.next(.context(0)).onlyChild().directoryString
+                let value = try fields.next(.context(0)).onlyChild()
+                let address = value.identifier == .utf8String ? value.directoryString : nil
                 if let address { internationalAddresses.append(address) }
                 add(address)
             }

@@ -88,8 +88,8 @@ enum Name {
     static func mailbox(_ bytes: [UInt8]) -> [UInt8] { TLV.element(0x81, bytes) }
     static func host(_ text: String) -> [UInt8] { TLV.element(0x82, Array(text.utf8)) }
     static func uri(_ text: String) -> [UInt8] { TLV.element(0x86, Array(text.utf8)) }
-    static func smtpUTF8(_ text: String) -> [UInt8] {
-        TLV.element(0xA0, TLV.oid(OID.smtpUTF8Mailbox), TLV.explicit(0, TLV.utf8(text)))
+    static func smtpUTF8(_ text: String, of tag: UInt8 = 0x0C) -> [UInt8] {
+        TLV.element(0xA0, TLV.oid(OID.smtpUTF8Mailbox), TLV.explicit(0, TLV.element(tag, Array(text.utf8))))
     }
 }
 
