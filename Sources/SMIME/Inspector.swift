@@ -77,8 +77,8 @@ struct Inspector {
             if let type = result.layer?.outline.type, type != .signedData {
                 result.problems.append(Problem(.malformed, "the second part of multipart/signed is no signature"))
             }
-        case .malformed(let why):
-            result.problems.append(Problem(.malformed, why))
+        case .malformed(let error):
+            result.problems.append(try Self.problem(error))
             if isLeaf { try open(part.entity, part.source, nil, depth, into: &result) }
         case nil where part.entity.isSignature && isLeaf:
             // A signature away from what it signs.
@@ -142,6 +142,7 @@ struct Inspector {
     /// An error that says what is wrong with the input as a problem; any other is thrown on.
     private static func problem(_ error: any Error) throws -> Problem {
         switch error {
+        case SMIMEError.defective(let defect): return Problem(defect)
         case SMIMEError.malformed(let why): return Problem(.malformed, why)
         case SMIMEError.tooManyLayers: return Problem(.tooManyLayers, "there are too many layers to look into")
         case CMSError.malformed(_, let why): return Problem(.cmsMalformed, "the CMS object is malformed: \(why)")

@@ -11,11 +11,11 @@ enum Layer {
     /// Opens `part`; nil if it is not protected.
     ///
     /// - Parameter isMail: whether the part is mail, or stands in it.
-    /// - Throws: `SMIMEError.malformed` if the MIME is not what it claims, `CMSError`.
+    /// - Throws: `SMIMEError.malformed` and `.defective` if the MIME is not what it claims, `CMSError`.
     init?(_ part: SecuredEntity, isMail: Bool = true) throws {
         switch part.entity.securedForm {
         case nil: return nil
-        case .malformed(let why): throw SMIMEError.malformed(why)
+        case .malformed(let error): throw error
         case .multipartSigned(let content, let signature):
             self = .signed(try SignedLayer(content: content, signature: signature, in: part.source))
         case .cms(let declared):

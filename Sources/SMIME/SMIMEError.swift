@@ -1,10 +1,13 @@
 public import CMS
+public import MIME
 
 /// Why a message could not be protected or opened.
 @nonexhaustive
 public enum SMIMEError: Error, Equatable, Sendable {
     /// The cipher that was demanded is below the least that may be used.
     case cipherBelowFloor(ContentCipher, floor: ContentCipher)
+    /// The MIME around the protected content has a defect that no verdict may rest on.
+    case defective(MIMEDefect)
     /// The MIME around the protected content is not what S/MIME asks for; the text completes "…: ".
     case malformed(String)
     /// No cipher is announced by all recipients; the text says who announces what.

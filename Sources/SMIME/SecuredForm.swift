@@ -9,12 +9,16 @@ enum SecuredForm {
     /// multipart/signed: content beside its detached signature.
     case multipartSigned(content: Entity, signature: Entity)
     /// Something that claims to be S/MIME and must not be taken for it.
-    case malformed(String)
+    case malformed(SMIMEError)
 }
 
 extension Entity {
     /// How this entity is protected; nil if it is not.
     var securedForm: SecuredForm? {
+        // Of two types readers believe one or the other, and a claim in either is a claim.
+        if defects.contains(.duplicateContentType), header.all("Content-Type").contains(where: Self.isSecured) {
+            return .malformed(.defective(.duplicateContentType))
+        }
         if contentType.name == "multipart/signed" { return multipartSigned }
         guard
             contentType.isCMS
@@ -23,14 +27,20 @@ extension Entity {
         else {
             return nil
         }
-        if let defect = defects.first(where: \.isError) { return .malformed(defect.text) }
+        if let defect = defects.first(where: \.isError) { return .malformed(.defective(defect)) }
         return .cms(declaredType: contentType.parameters["smime-type"]?.lowercased())
     }
 
     /// Whether a header like this one can belong to a protected entity.
     static func mayBeSecured(_ header: HeaderBlock) -> Bool {
-        guard let type = header.first("Content-Type").flatMap({ MIME.ContentType(field: $0) }) else { return false }
-        return type.name == "multipart/signed" || type.isCMS || type.name == "application/octet-stream"
+        header.all("Content-Type").contains { field in
+            isSecured(field) || MIME.ContentType(field: field)?.name == "application/octet-stream"
+        }
+    }
+
+    /// Whether a Content-Type field says that the entity is protected.
+    private static func isSecured(_ field: HeaderField) -> Bool {
+        MIME.ContentType(field: field).map { $0.name == "multipart/signed" || $0.isCMS } ?? false
     }
 
     /// Whether an entity with a header like this one is a message.
@@ -45,17 +55,18 @@ extension Entity {
         let stated = contentType.parameters["protocol"]?.lowercased()
         let isOurs = stated.map(Self.signatureTypes.contains) ?? children.last?.contentType.isSignature ?? false
         guard isOurs else { return nil }
-        if let defect = defects.first(where: \.isError) { return .malformed(defect.text) }
+        if let defect = defects.first(where: \.isError) { return .malformed(.defective(defect)) }
         guard children.count == 2 else {
-            return .malformed("multipart/signed with \(children.count) parts instead of two")
+            return .malformed(.malformed("multipart/signed with \(children.count) parts instead of two"))
         }
         let (content, signature) = (children[0], children[1])
         let isNamed = signature.contentType.name == "application/octet-stream" && signature.hasFilename(".p7s")
         guard signature.contentType.isSignature || isNamed else {
-            return .malformed("the second part of multipart/signed is no signature but \(signature.contentType.name)")
+            let name = signature.contentType.name
+            return .malformed(.malformed("the second part of multipart/signed is no signature but \(name)"))
         }
         if let defect = signature.defects.union(content.defects).first(where: \.isError) {
-            return .malformed(defect.text)
+            return .malformed(.defective(defect))
         }
         return .multipartSigned(content: content, signature: signature)
     }

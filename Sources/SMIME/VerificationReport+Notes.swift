@@ -53,17 +53,17 @@ extension VerificationReport {
 
     /// Takes an error that says what is wrong with the message into the report; any other is thrown on.
     mutating func note(_ error: any Error) throws {
-        let text: String
-        switch error {
-        case SMIMEError.malformed(let why): text = why
-        case CMSError.malformed(_, let why): text = "the CMS object is malformed: \(why)"
-        case CMSError.limitExceeded(let what): text = "the CMS object exceeds a limit: \(what)"
-        case let error as MIMEError:
-            if case .unreadable(let cause) = error { throw cause }
-            text = "\(error)"
-        default: throw error
-        }
+        let problem =
+            switch error {
+            case SMIMEError.defective(let defect): Problem(defect)
+            case SMIMEError.malformed(let why): Problem(.malformed, why)
+            case CMSError.malformed(_, let why): Problem(.malformed, "the CMS object is malformed: \(why)")
+            case CMSError.limitExceeded(let what): Problem(.malformed, "the CMS object exceeds a limit: \(what)")
+            case MIMEError.unreadable(let cause): throw cause
+            case let error as MIMEError: Problem(.malformed, "\(error)")
+            default: throw error
+            }
         isMalformed = true
-        problems.append(Problem(.malformed, text))
+        problems.append(problem)
     }
 }

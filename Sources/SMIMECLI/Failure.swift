@@ -113,6 +113,7 @@ extension Failure {
             switch error {
             case .cipherBelowFloor(let cipher, let floor):
                 (.usage, "\(cipher.name) is below encryption.floor, which is \(floor.name)")
+            case .defective(let defect): (.badData, "malformed: \(defect.text)")
             case .malformed(let why): (.badData, "malformed: \(why)")
             case .noCommonCipher(let who): (.noUser, "no cipher that all recipients can read: \(who)")
             case .needsSecret:

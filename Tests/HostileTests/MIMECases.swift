@@ -75,7 +75,11 @@ enum MIMECases {
         HostileCase("mime-two-content-types", .reject) {
             try shaped(header: ["Content-Type: text/plain"])
         },
-        HostileCase("mime-two-content-types-after", .reject(65)) {
+        HostileCase("mime-two-content-types-ours-second", .reject(65, ["duplicate-content-type"])) {
+            let mail = String(decoding: try shaped(), as: UTF8.self)
+            return Array(("Content-Type: text/plain\r\n" + mail).utf8)
+        },
+        HostileCase("mime-two-content-types-after", .reject(65, ["duplicate-content-type"])) {
             try shaped { $0.extraFields = ["Content-Type: text/html"] }
         },
         HostileCase("mime-content-type-inside-twice", .reject) {
@@ -84,7 +88,7 @@ enum MIMECases {
             )
             return try shaped(content)
         },
-        HostileCase("mime-no-boundary", .reject) {
+        HostileCase("mime-no-boundary", .reject(65, ["missing-boundary"])) {
             let mail = try shaped()
             return Array(String(decoding: mail, as: UTF8.self).replacing("; boundary=\"bnd\"", with: "").utf8)
         },
@@ -94,7 +98,7 @@ enum MIMECases {
                 String(decoding: mail, as: UTF8.self).replacing("boundary=\"bnd\"", with: "boundary=\"\"").utf8
             )
         },
-        HostileCase("mime-two-boundaries", .reject) { try shaped { $0.parameters += "; boundary=\"other\"" } },
+        HostileCase("mime-two-boundaries", .reject(65, ["contradictory-boundary"])) { try shaped { $0.parameters += "; boundary=\"other\"" } },
         HostileCase("mime-boundary-71", .reject) { try shaped { $0.boundary = String(repeating: "b", count: 71) } },
         HostileCase("mime-boundary-70", .accept) { try shaped { $0.boundary = String(repeating: "b", count: 70) } },
         HostileCase("mime-boundary-prefix", .accept) {
