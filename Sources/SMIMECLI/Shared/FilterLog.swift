@@ -47,7 +47,10 @@ struct FilterLog {
         case .stderr: Console.plain(text)
         case .syslog:
             openlog("smime", LOG_PID, LOG_MAIL)
-            withVaList([text]) { vsyslog(error == nil ? LOG_INFO : LOG_WARNING, "%s", $0) }
+            // A String among C's arguments would be the pointer to an object.
+            text.withCString { text in
+                withVaList([text]) { vsyslog(error == nil ? LOG_INFO : LOG_WARNING, "%s", $0) }
+            }
         }
     }
 

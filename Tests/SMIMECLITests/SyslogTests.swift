@@ -1,0 +1,66 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the filter writes to syslog, which is where its line on each mail goes unless it is told otherwise.
+@Suite struct SyslogTests {
+    @Test func filterWritesItsLineToSyslog() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-log-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let socket = try DatagramSocket(path: folder.appending(path: "log").path)
+        // A /dev of its own, with a socket in it that nobody else writes to.
+        let device = """
+            mount -t tmpfs tmpfs /dev && mknod -m 666 /dev/null c 1 3 && mknod -m 666 /dev/urandom c 1 9 \
+            && ln -s "$1" /dev/log && shift && exec "$@"
+            """
+        var shell = CommandRunner("unshare")
+        shell.environment["SMIME_HOME"] = folder.appending(path: "home").path
+        let inside = ["--mount", "sh", "-c", device, "sh", socket.path]
+        guard try shell.run(inside + ["true"]).status == 0 else {
+            print("note: skipped, nothing can be mounted here")
+            return
+        }
+        let filter = [
+            "filter", "outgoing", "--stdout", "--queue-id", "4ABC", "--sender", "zoë@example.com", "--",
+            "bob@example.com",
+        ]
+        let mail = "From: zo@example.com\r\nTo: bob@example.com\r\nSubject: s\r\n\r\nhello\r\n"
+        let result = try shell.run(inside + [Tool.smime().path] + filter, input: .bytes(Array(mail.utf8)))
+        #expect(result.status == 0, "\(result.errorText)")
+        let line = try #require(socket.receive())
+        #expect(line.contains("queue=4ABC sender=zoë@example.com recipients=1 "), "\(line)")
+        #expect(line.contains("smime["))
+    }
+}
+
+/// A datagram socket in the file system.
+private final class DatagramSocket {
+    let path: String
+    private let descriptor: Int32
+
+    init(path: String) throws {
+        self.path = path
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        try #require(bytes.count < MemoryLayout.size(ofValue: address.sun_path))
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    /// What has come, as text; nil if nothing has.
+    func receive() -> String? {
+        var buffer = [UInt8](repeating: 0, count: 8192)
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT.rawValue))
+        return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+    }
+}
