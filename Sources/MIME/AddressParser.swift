@@ -30,6 +30,11 @@ struct AddressParser {
         /// The words as they stand in the field: an @ in a name, which no name may hold unquoted, must not be overlooked.
         var phrase = ""
         var comment: String?
+        /// What readers may show beside an address in angle brackets.
+        var name: String? {
+            guard !phrase.isEmpty else { return comment }
+            return comment.map { "\(phrase) (\($0))" } ?? phrase
+        }
         var angleAddress: String?
         var isMalformed = false
         var isEmpty: Bool { words.isEmpty && angleAddress == nil && !isMalformed }
@@ -51,8 +56,7 @@ struct AddressParser {
         defer { element = Element() }
         guard !element.isEmpty else { return }
         let text = element.angleAddress ?? AddressTokens.joined(element.words)
-        let name =
-            element.angleAddress == nil ? element.comment : element.phrase.isEmpty ? element.comment : element.phrase
+        let name = element.angleAddress == nil ? element.comment : element.name
         guard !element.isMalformed, let text, let address = try? EmailAddress(text) else {
             defects.insert(.malformed)
             return

@@ -26,10 +26,10 @@ struct SignerIdentity {
         let list = fields.first.flatMap { try? AddressList(field: $0) }
         from = list?.mailboxes ?? []
         let senders = header.all("Sender")
-        let transmitters =
-            senders.count == 1 ? senders.first.flatMap { try? AddressList(field: $0) }?.mailboxes ?? [] : []
-        // RFC 5322 §3.6.2: one mailbox. A list would let anybody stand beside the one who is shown.
-        sender = transmitters.count == 1 ? transmitters : []
+        // RFC 5322 §3.6.2: one mailbox. In a list or a group anybody could stand beside the one who is shown.
+        sender =
+            (senders.count == 1 ? senders.first : nil).flatMap { try? AddressList(field: $0) }
+            .flatMap { $0.defects.isEmpty && $0.mailboxes.count == 1 ? $0.mailboxes : nil } ?? []
         let defects = list?.defects ?? []
         if fields.isEmpty || from.isEmpty {
             problems.append(Problem(.fromMissing, "From is missing or holds no address"))

@@ -59,6 +59,9 @@ enum IdentityCases {
         HostileCase("id-sender-of-several", .reject(1, ["signer-not-from"])) {
             try from("From: bob@example.com", "Sender: mallory@evil.test, alice@example.com")
         },
+        HostileCase("id-sender-group", .reject(1, ["signer-not-from"])) {
+            try from("From: bob@example.com", "Sender: us: alice@example.com;")
+        },
         HostileCase("id-nul-in-from", .reject(1)) { try from("From: alice@example.com\0@evil.test") },
         HostileCase("id-reply-to", .reject(1)) { try from("From: mallory@evil.test", "Reply-To: alice@example.com") },
         HostileCase("id-resent-from", .reject(1)) {
@@ -145,6 +148,12 @@ enum IdentityCases {
         },
         HostileCase("id-display-name-poses-unquoted", .warn(["from-display-name"])) {
             try from("From: ceo@bank.test <alice@example.com>")
+        },
+        HostileCase("id-display-name-poses-after-words", .warn(["from-display-name"])) {
+            try from("From: The Boss ceo@bank.test<alice@example.com>")
+        },
+        HostileCase("id-display-name-poses-in-comment", .warn(["from-display-name"])) {
+            try from("From: Alice (ceo@bank.test) <alice@example.com>")
         },
         HostileCase("id-display-name-poses-encoded", .warn(["from-display-name"])) {
             try from("From: =?utf-8?b?Y2VvQGJhbmsudGVzdA==?= <alice@example.com>")

@@ -98,7 +98,9 @@ enum MIMECases {
                 String(decoding: mail, as: UTF8.self).replacing("boundary=\"bnd\"", with: "boundary=\"\"").utf8
             )
         },
-        HostileCase("mime-two-boundaries", .reject(65, ["contradictory-boundary"])) { try shaped { $0.parameters += "; boundary=\"other\"" } },
+        HostileCase("mime-two-boundaries", .reject(65, ["contradictory-boundary"])) {
+            try shaped { $0.parameters += "; boundary=\"other\"" }
+        },
         HostileCase("mime-boundary-71", .reject) { try shaped { $0.boundary = String(repeating: "b", count: 71) } },
         HostileCase("mime-boundary-70", .accept) { try shaped { $0.boundary = String(repeating: "b", count: 70) } },
         HostileCase("mime-boundary-prefix", .accept) {

@@ -163,4 +163,23 @@ import Testing
         #expect(restored.filter { $0.hasPrefix("From:") } == ["From: eve@example.com"])
         #expect(restored.contains("Subject: the plan"))
     }
+
+    @Test func `a wrapped message takes no From's place that nobody vouches for, and brings nothing of the way`() throws
+    {
+        let message = "From: bob@example.com\r\nSubject: in\r\nReceived: forged\r\nX-SMIME-Decrypted: x\r\n\r\n"
+        let outer = try HeaderBlock(parsing: Array("From: eve@example.com\r\nReceived: way\r\n\r\n".utf8))
+        let inner = try #require(
+            ProtectedHeader(
+                wrapped: HeaderBlock(parsing: Array(message.utf8)),
+                in: HeaderBlock(parsing: Array("Content-Type: message/rfc822; forwarded=no\r\n\r\n".utf8)),
+                outer: outer
+            )
+        )
+        #expect(
+            lines(inner.restored(into: outer, keepingFrom: true)) == [
+                "From: eve@example.com", "Received: way", "Subject: in",
+            ]
+        )
+        #expect(lines(inner.restored(into: outer, keepingFrom: false)).contains("From: bob@example.com"))
+    }
 }

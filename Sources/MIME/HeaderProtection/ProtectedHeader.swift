@@ -156,11 +156,10 @@ extension ProtectedHeader {
     ///
     /// RFC 9788 §4.2, §4.4
     public func restored(into outer: HeaderBlock, keepingFrom: Bool) -> [UInt8] {
-        var inner = header.fields.filter { field in
+        let inner = header.fields.filter { field in
             let kind = HeaderFieldKind(field)
             return (kind == .message || kind == .structural) && !(keepingFrom && field.isNamed("From"))
         }
-        if scheme == .wrapped { inner = Array(header.fields) }
         let places = Dictionary(grouping: inner.indices) { inner[$0].name.lowercased() }
         var counts: [String: Int] = [:]
         var output = Array(outer.leadingBytes)
