@@ -75,7 +75,7 @@ extension SMIMECommand.AccountCommand {
                 throw Failure(.badData, "\(file): refused, beyond a limit: \(Restoration.maximumCount) bytes")
             }
             let bytes = try source.bytes(in: 0..<source.count)
-            guard Restoration.isBackup(bytes) else { throw Failure(.badData, "\(file): is no account backup") }
+            guard Restoration.isBackup(bytes) else { throw Self.noBackup(file, bytes) }
             let restoration = try Restoration(
                 bytes,
                 passphrase: try passwords.passphrase("for \(file)"),
@@ -87,6 +87,15 @@ extension SMIMECommand.AccountCommand {
             result.kept.forEach { Console.warning("kept as it is: \($0)") }
             for rule in result.newRules where rule.scope.side != "sender" { Self.tell(rule) }
             try report.print(RestoreCommandReport(result)) { Self.text(result) }
+        }
+
+        private static func noBackup(_ file: String, _ bytes: [UInt8]) -> Failure {
+            let isCopy = bytes.starts(with: Array("SQLite format 3".utf8))
+            return Failure(
+                .badData,
+                "\(file): is no account backup",
+                hints: isCopy ? ["to put back a copy of the whole store: smime store restore FILE"] : []
+            )
         }
 
         /// Says that a rule came along which holds for other accounts, too, and how to get rid of it.

@@ -100,7 +100,7 @@ struct Examination {
                     "store",
                     .error,
                     finding.text,
-                    ["put back a copy of the store (`smime store backup --help`)"],
+                    ["put back a copy: smime store restore FILE"],
                     status: .configuration
                 )
             case .warning: add("store-" + finding.code.rawValue, .warning, finding.text)
