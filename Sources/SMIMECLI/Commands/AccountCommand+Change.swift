@@ -80,7 +80,10 @@ extension SMIMECommand.AccountCommand {
         )
         var removedAliases: [AddressScope] = []
         @Option(
-            help: ArgumentHelp("The identity to use; none goes back to the newest that is trusted.", valueName: "fpr|none"),
+            help: ArgumentHelp(
+                "The identity to use; none goes back to the newest that is trusted.",
+                valueName: "fpr|none"
+            ),
             transform: Self.parsePin
         )
         var pin: AccountChange.Pin?
