@@ -33,7 +33,12 @@ extension SMIMECommand.AccountCommand {
             store.noteIfMissing()
             let accounts = try await store.accounts.all()
             let verdicts = try await store.verdicts(on: accounts, at: time.date)
-            let reports = accounts.map { AccountReport($0, at: time.date, verdicts: verdicts) }
+            let ciphers = try await store.cipherPreferences()
+            let reports = accounts.map { account in
+                var report = AccountReport(account, at: time.date, verdicts: verdicts)
+                report.cipher = ciphers.cipher(for: account.address)?.name
+                return report
+            }
             try report.print(["accounts": reports]) {
                 var table = TextTable()
                 for account in reports {
