@@ -16,6 +16,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case cannotOpen(path: String, reason: String)
     /// What the file holds is damaged or no store of ours.
     case corrupt(path: String, detail: String)
+    /// Another key file than the one that seals the copy of a store is there, so no private key in it would open.
+    case foreignCopy(path: String, keyFile: String)
     /// The store's own code waits for the store, which would never end.
     case insideStore(path: String)
     /// The store key in the key file is not the one this store was made with.
@@ -28,7 +30,7 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case newer(path: String, found: Int, known: Int)
     /// The account has no identity that can be used for this now; `why` says what is wrong with those it has.
     case noUsableIdentity(EmailAddress, why: String)
-    /// A file is no account backup, or was changed since it was made.
+    /// A file is no backup of accounts or copy of a store, or was changed since it was made.
     case malformedBackup(path: String, detail: String)
     /// A newer program wrote the account backup.
     case newerBackup(path: String, found: Int, known: Int)

@@ -59,10 +59,18 @@ public struct CipherPreferences: Sendable {
         to recipients: [EmailAddress],
         demanded: ContentCipher? = nil
     ) -> CipherNegotiation.Preferences {
-        let keys = (recipients + senders).lazy.map { Policy.Pattern.keys(for: $0) }
-        let found = keys.compactMap { keys in
-            keys.lazy.compactMap { key in rules.first { $0.pattern.key == key }?.cipher }.first
-        }.first
-        return CipherNegotiation.Preferences(demanded: demanded, standard: found ?? standard, floor: floor)
+        let forRecipients = recipients.lazy.compactMap(rule).first
+        let found = forRecipients ?? senders.lazy.compactMap(rule).first
+        return CipherNegotiation.Preferences(
+            demanded: demanded,
+            standard: found ?? standard,
+            standardReason: found == nil ? .standard : forRecipients == nil ? .account : .recipient,
+            floor: floor
+        )
+    }
+
+    /// What the rule with the closest pattern says for `address`.
+    private func rule(for address: EmailAddress) -> ContentCipher? {
+        Policy.Pattern.keys(for: address).lazy.compactMap { key in rules.first { $0.pattern.key == key }?.cipher }.first
     }
 }

@@ -8,6 +8,8 @@ public import Streams
 public struct MessageControls: Sendable {
     /// What the message asks for.
     public let wish: MessageWish
+    /// What its X-SMIME fields say that cannot be read.
+    public let unread: [String]
     /// The message as it may be sent; the very same source if there was nothing to take out.
     public let source: any ByteSource
     /// The message in `source`.
@@ -20,11 +22,13 @@ public struct MessageControls: Sendable {
         let original = try MIMEReader.message(in: source)
         let header = original.header
         var wish = MessageWish()
+        var unread: [String] = []
         var edited = Array(header.leadingBytes)
         var isEdited = false
         for field in header.fields {
             if field.isNamed("X-SMIME") {
                 wish = wish.merging(MessageWish(parsing: field.value))
+                unread += MessageWish.unread(in: field.value)
                 isEdited = true
             } else if field.isNamed("Bcc") || field.isNamed("Resent-Bcc") {
                 isEdited = true
@@ -37,6 +41,7 @@ public struct MessageControls: Sendable {
             }
         }
         self.wish = wish
+        self.unread = unread
         self.source = isEdited ? RewrittenSource(edited, source, after: header.range.upperBound) : source
         message = isEdited ? try MIMEReader.message(in: self.source) : original
     }

@@ -16,8 +16,8 @@ public struct MessageWish: Hashable, Sendable {
     /// understood; a bare `require` is for both axes. What is said of neither axis is passed over. A level that cannot be read is taken for `require`: a slip of the pen must
     /// not send in clear what somebody wanted to protect.
     public init(parsing text: String) {
-        for piece in text.split(whereSeparator: { $0 == ";" || $0 == "," || $0.isNewline }) {
-            let sides = piece.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "=" || $0 == ":" }
+        for piece in Self.pieces(text) {
+            let sides = Self.sides(piece)
             let value = sides.count == 2 ? Self.level(Self.word(sides[1])) : .require
             switch Self.word(sides[0]) {
             case "encrypt": encrypt = Self.stricter(encrypt, value)
@@ -28,6 +28,18 @@ public struct MessageWish: Hashable, Sendable {
         }
     }
 
+    /// The pieces of `text` that say something of no axis, or a level that cannot be read and is taken for `require`.
+    static func unread(in text: String) -> [String] {
+        pieces(text).filter { piece in
+            let sides = sides(piece)
+            switch word(sides[0]) {
+            case "encrypt", "sign": return sides.count == 2 && !isLevel(word(sides[1]))
+            case "require", "required", "": return false
+            default: return true
+            }
+        }.map { word($0) }
+    }
+
     /// Both wishes; where they differ, the stricter one.
     public func merging(_ other: MessageWish) -> MessageWish {
         MessageWish(sign: Self.stricter(sign, other.sign), encrypt: Self.stricter(encrypt, other.encrypt))
@@ -36,6 +48,14 @@ public struct MessageWish: Hashable, Sendable {
     private static func stricter(_ one: Policy.Level?, _ other: Policy.Level?) -> Policy.Level? {
         guard let one, let other else { return one ?? other }
         return max(one, other)
+    }
+
+    private static func pieces(_ text: String) -> [Substring] {
+        text.split { $0 == ";" || $0 == "," || $0.isNewline }
+    }
+
+    private static func sides(_ piece: Substring) -> [Substring] {
+        piece.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "=" || $0 == ":" }
     }
 
     /// The text without quotes and what is around it.
@@ -51,5 +71,10 @@ public struct MessageWish: Hashable, Sendable {
         case "never", "no", "off", "false", "none", "0": .never
         default: .require
         }
+    }
+
+    /// Whether `word` is a level, in any of its spellings.
+    private static func isLevel(_ word: String) -> Bool {
+        level(word) != .require || ["require", "required", "always", "yes", "on", "true", "1"].contains(word)
     }
 }

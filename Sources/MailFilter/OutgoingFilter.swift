@@ -116,6 +116,10 @@ public struct OutgoingFilter: Sendable {
         to recipients: [EmailAddress]
     ) async throws -> (controls: MessageControls, verdict: Verdict) {
         let controls = try MessageControls(of: source, tags: tags)
+        if heedsMessages, !controls.unread.isEmpty {
+            let words = controls.unread.prefix(3).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
+            warn("X-SMIME asks for \(words), which is not understood; an unknown level counts as require")
+        }
         let verdict = try await judge(
             from: sender.address,
             authors: controls.authors(),

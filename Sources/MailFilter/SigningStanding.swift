@@ -33,7 +33,7 @@ struct SigningStanding: Sendable {
             return
         }
         let valid = account.identities.map(\.certificate).filter { $0.isValid(at: time) }
-        let revoked = try snapshot.revoked(among: valid, at: time, under: terms)
+        let verdicts = try snapshot.verdicts(on: valid, at: time, under: terms)
         for author in authors {
             let isOwn = try snapshot.account(for: author)?.address == account.address
             let identity = IdentitySelection.current(
@@ -41,7 +41,7 @@ struct SigningStanding: Sendable {
                 for: author,
                 purpose: .signing,
                 at: time,
-                revoked: revoked
+                verdicts: verdicts
             )
             guard let identity else { continue }
             guard let sealed = try snapshot.sealedIdentity(identity.certificate) else {
@@ -53,7 +53,7 @@ struct SigningStanding: Sendable {
             return
         }
         let names = authors.map(\.text).joined(separator: ", ")
-        let isRevoked = account.identities.contains { revoked.contains($0.certificate) }
+        let isRevoked = account.identities.contains { verdicts.isRevoked($0.certificate) }
         let why =
             isRevoked
             ? "no certificate for From \(names) but what was revoked" : "no valid certificate for From \(names)"

@@ -27,14 +27,13 @@ public enum AssertedSigner: Hashable, Sendable {
 }
 
 extension VerificationReport {
-    /// Whether the verdict is valid, and one of the signatures over the whole message is by `asserted`.
+    /// Whether a valid and trusted signature over the whole message is by `asserted`, whoever else signed it.
     ///
-    /// It holds for no verdict but `valid`: not for a part of a message, nor beside another signature that fails.
+    /// What is wrong with the signatures of others is no matter: anybody can add one. It does not hold for a part of a
+    /// message, nor for one that something else is wrong with, nor for somebody beside a sender whose own signature fails.
     public func isSigned(by asserted: AssertedSigner) -> Bool {
-        status == .valid && coverage == .whole
-            && signers.contains { signer in
-                signer.isGood && signer.certificate.map(asserted.matches) == true
-            }
+        guard !isMalformed, coverage == .whole, !problems.contains(where: { $0.level == .error }) else { return false }
+        return signers.contains { $0.isGood && $0.certificate.map(asserted.matches) == true }
     }
 }
 

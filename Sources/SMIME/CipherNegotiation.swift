@@ -33,16 +33,20 @@ public struct CipherNegotiation: Sendable {
         public var demanded: ContentCipher?
         /// What is used where nothing is known.
         public var standard: ContentCipher
+        /// Why that: `standard`, or whose rule says so.
+        public var standardReason: Reason
         /// Nothing below it is used, for whatever reason.
         public var floor: ContentCipher
 
         public init(
             demanded: ContentCipher? = nil,
             standard: ContentCipher = .aes256GCM,
+            standardReason: Reason = .standard,
             floor: ContentCipher = .aes128CBC
         ) {
             self.demanded = demanded
             self.standard = standard
+            self.standardReason = standardReason
             self.floor = floor
         }
 
@@ -54,8 +58,12 @@ public struct CipherNegotiation: Sendable {
     public enum Reason: String, Sendable {
         /// The best that everybody announces who announces something.
         case announced
+        /// Of somebody, or of all, nothing is known, and a rule for who sends says so.
+        case account
         /// It was asked for.
         case demanded
+        /// Of somebody, or of all, nothing is known, and a rule for a recipient says so.
+        case recipient
         /// Of somebody, or of all, nothing is known.
         case standard
     }
@@ -88,7 +96,7 @@ public struct CipherNegotiation: Sendable {
         }
         (cipher, reason) = try Self.choose(zip(parties, announced).map { ($0.name, $1) }, preferences)
         let cipher = cipher
-        let isRaised = reason == .standard && preferences.standard.isBelow(cipher)
+        let isRaised = reason == preferences.standardReason && preferences.standard.isBelow(cipher)
         warnings =
             unknown
             + (isRaised
@@ -115,10 +123,10 @@ public struct CipherNegotiation: Sendable {
         }
         let known = announced.filter { !$0.ciphers.isEmpty }
         let standard = preferences.usableStandard
-        guard !known.isEmpty else { return (standard, .standard) }
+        guard !known.isEmpty else { return (standard, preferences.standardReason) }
         let common = ContentCipher.writable.filter { cipher in known.allSatisfy { $0.ciphers.contains(cipher) } }
         // Those of whom nothing is known are sent what is usual, if the others can read it.
-        if known.count < announced.count, common.contains(standard) { return (standard, .standard) }
+        if known.count < announced.count, common.contains(standard) { return (standard, preferences.standardReason) }
         guard let best = common.first else {
             let lists = known.map { party in
                 "\(party.name) announces \(party.ciphers.map(\.name).joined(separator: ", "))"

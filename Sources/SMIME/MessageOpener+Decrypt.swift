@@ -56,6 +56,7 @@ extension MessageOpener {
         }
         let isPacked = opening.result.report.layers.contains { $0.kind == .compressed }
         guard opening.isEncrypted || isPacked else { throw SMIMEError.notEncrypted }
+        opening.result.report.noteCosigners()
         try opening.source.checkUnchanged()
         return OpenedMessage(
             report: opening.result.report,

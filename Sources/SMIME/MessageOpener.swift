@@ -68,6 +68,7 @@ public struct MessageOpener: Sendable {
             try result.report.note(error)
             result.message = nil
         }
+        result.report.noteCosigners()
         try source.checkUnchanged()
         return result
     }

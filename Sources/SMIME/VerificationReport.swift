@@ -1,5 +1,6 @@
 public import CMS
 public import Foundation
+import MIME
 
 /// What is to be said about a message's signatures: five axes for each signer, and what follows from them.
 public struct VerificationReport: Sendable {
@@ -156,6 +157,17 @@ public struct VerificationReport: Sendable {
         }
     }
 
+    /// Takes those for what they are who signed the very same content as the sender did, and are somebody else.
+    ///
+    /// The sender's own signature is as good with others beside it as without. Whoever adds one on the way adds a name and
+    /// no words. Called when everything is known of the signers.
+    mutating func noteCosigners() {
+        for layer in layers.indices where layers[layer].signers.contains(where: { $0.isGood && $0.identity.ok == true })
+        {
+            for index in layers[layer].signers.indices { layers[layer].signers[index].becomeCosigner() }
+        }
+    }
+
     /// Whether the header fields inside the protection are to be shown: they are as they were signed, or encrypted.
     public var isHeaderKnown: Bool {
         headers.map { !$0.signed.isEmpty } == true || layers.contains { $0.kind.isEncryption }
@@ -198,6 +210,18 @@ public struct VerificationReport: Sendable {
 }
 
 extension VerificationReport.Signer {
+    /// Makes a warning of it that the signer is not the sender, if that is all that is wrong.
+    fileprivate mutating func becomeCosigner() {
+        let (others, errors) = (
+            identity.problems.filter { $0.level == .warning }, identity.problems.filter { $0.level == .error }
+        )
+        guard !errors.isEmpty, errors.allSatisfy({ [.signerNotFrom, .protectedFromMismatch].contains($0.kind) }),
+            [integrity, chain, time].allSatisfy({ $0.ok == true }), revocation.ok != false
+        else { return }
+        let text = "signed by \(name.escapedForDisplay) as well, who is not the sender"
+        identity = VerificationReport.Axis(others + [Problem(.cosigner, text)])
+    }
+
     /// Whether nothing is wrong with the time but that it is too early.
     fileprivate var isNotYetValid: Bool {
         let errors = time.problems.filter { $0.level == .error }

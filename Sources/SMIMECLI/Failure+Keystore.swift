@@ -25,8 +25,14 @@ extension Failure {
                 .configuration,
                 "\(path): the store is damaged: \(detail)",
                 hints: [
-                    "put back a copy of the store (`smime store backup --help`); `smime doctor` shows what else is wrong"
+                    "put back a copy: smime store restore FILE (`smime doctor` shows what else is wrong)"
                 ]
+            )
+        case .foreignCopy(let path, let keyFile):
+            self.init(
+                .configuration,
+                "\(path): made with another key file than \(keyFile), so no private key in it would open; nothing was changed",
+                hints: ["put the key file that belongs to it there first"]
             )
         case .insideStore(let path):
             self.init(.software, "\(path): the store waits for itself")
@@ -54,7 +60,7 @@ extension Failure {
                 ]
             )
         case .malformedBackup(let path, let detail):
-            self.init(.badData, "\(path): not a sound account backup: \(detail)")
+            self.init(.badData, "\(path): not a sound backup: \(detail)")
         case .newerBackup(let path, let found, let known):
             self.init(
                 .configuration,

@@ -50,7 +50,13 @@ struct Failure: Error {
 
     /// What ArgumentParser says about arguments, in our manner: lower case, no full stop.
     init(usage message: String, hint: String?) {
-        var message = message.prefix { $0 != "\n" }
+        let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+        var message = lines.first ?? ""
+        // What could have been said stands below, each on a line of its own.
+        let choices = lines.dropFirst().prefix { $0.hasPrefix("  - ") }.map { $0.dropFirst(4) }
+        if let end = message.range(of: ". Please provide one of the following:"), !choices.isEmpty {
+            message = message[..<end.lowerBound] + "; it can be \(choices.joined(separator: ", "))"
+        }
         while message.hasSuffix(".") { message.removeLast() }
         let first = message.prefix(1)
         // A name that begins the sentence keeps its case.

@@ -8,10 +8,10 @@ import Testing
     private static let kills = ProcessInfo.processInfo.environment["SMIME_TEST_KILLS"].flatMap { Int($0) } ?? 6
 
     private enum Work: String, CaseIterable {
-        case harvest, `import`, migration
+        case harvest, `import`, migration, restore
     }
 
-    @Test func `kill -9 during import, harvest and migration leaves old or new state`() throws {
+    @Test func `kill -9 during import, harvest, migration and restore leaves old or new state`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "smime-kill-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -29,6 +29,7 @@ import Testing
             let isExpected =
                 switch work {
                 case .import: [0, 2].contains(state.recipients)
+                case .restore: [2, 3].contains(state.recipients)
                 // The harvest commits what it has learned in batches, and each is whole.
                 case .harvest: (0...2).contains(state.recipients)
                 case .migration: session.isOnTheWay(state)
@@ -75,7 +76,8 @@ private final class Session {
         let old = try prepare("migration")
         (oldState.form, newForm, oldState.oldRecords) = try form(old)
         oldState.recipients = try recipients(old)
-        for work in ["import", "harvest", "migration"] {
+        try makeCopy()
+        for work in ["import", "harvest", "migration", "restore"] {
             let home = try prepare(work)
             let start = ContinuousClock.now
             try finish(work, home)
@@ -91,6 +93,7 @@ private final class Session {
         switch work {
         case "harvest": try run(["--home", home, "import", "--trust", certs("ca/root.pem")])
         case "migration": try copy("old", to: home)
+        case "restore": try prepareRestore(home)
         default: break
         }
         return home
@@ -158,6 +161,7 @@ private final class Session {
         return switch work {
         case "harvest": ["--home", home, "harvest", folder.appending(path: "mbox").path]
         case "migration": ["--home", home, "store", "migrate"]
+        case "restore": ["--home", home, "store", "restore", folder.appending(path: "copy").path]
         default:
             [
                 "--home", home, "import", certs("alice/alice.p12"), certs("bob/bob.p12"), "--password-file", pw,
@@ -192,6 +196,20 @@ private final class Session {
             INSERT INTO intermediate (certificate) SELECT id FROM certificate WHERE id > 5;
             """
         try shell("sqlite3 '\(old)/data/smime.sqlite' \"\(sql)\"")
+    }
+
+    /// A copy of a store with two people in it and some thousand certificates.
+    private func makeCopy() throws {
+        try copy("old", to: folder.appending(path: "new").path)
+        let home = folder.appending(path: "new").path
+        try run(["--home", home, "store", "migrate"])
+        try run(["--home", home, "store", "backup", "-o", folder.appending(path: "copy").path])
+    }
+
+    /// The store of the copy with one more person in it.
+    private func prepareRestore(_ home: String) throws {
+        try copy("new", to: home)
+        try run(["--home", home, "import", "--trust", certs("carol/cert.pem")])
     }
 
     private func copy(_ name: String, to home: String) throws {

@@ -47,6 +47,7 @@ extension ProblemCode {
         case .contentTypeAttribute: "the signed content type is missing, doubled, or another than the content's"
         case .contentTypeUnknown: "the CMS object is of a type of which nothing more is known"
         case .contradictoryBoundary: "a multipart names two boundaries, so that readers see different parts"
+        case .cosigner: "somebody else than the sender has signed it, too, beside the sender"
         case .crlExpired: "a revocation list should have been replaced by a newer one long ago"
         case .crlSignature: "a revocation list bears the name of an authority that did not sign it, and does not count"
         case .crlUnreadable: "a revocation list that rides along cannot be read, and is left out"

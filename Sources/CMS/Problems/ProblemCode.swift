@@ -46,6 +46,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case contentTypeAttribute = "content-type-attribute"
     case contentTypeUnknown = "content-type-unknown"
     case contradictoryBoundary = "contradictory-boundary"
+    case cosigner
     case crlExpired = "crl-expired"
     case crlSignature = "crl-signature"
     case crlUnreadable = "crl-unreadable"
@@ -119,7 +120,8 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
         case .accountUnused, .addressMismatch, .attributeUnsigned, .bareCR, .bareLF, .base64Padding,
             .blankBeforeColon,
             .byteOrderMark, .certificateUnreadable, .chainSHA1, .contentEmbedded, .contentNotData, .contentNotOctets,
-            .contentTypeUnknown, .crlExpired, .crlSignature, .crlUnreadable, .digestNotAnnounced, .digestSHA1,
+            .contentTypeUnknown, .cosigner, .crlExpired, .crlSignature, .crlUnreadable, .digestNotAnnounced,
+            .digestSHA1,
             .encrypted, .fromDisplayName, .fromGroup, .fromRoute, .fromSeveral, .headerDiffers, .headerUnprotected,
             .innerSigner, .malformedContentType, .mboxLine,
             .missingHeaderEnd, .notLearned, .ocspUnusable, .nulByte, .pkcs12BadCertificate, .pkcs12BadCRL,

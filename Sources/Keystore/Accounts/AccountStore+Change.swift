@@ -80,13 +80,13 @@ extension AccountStore {
         var fitting: [Account] = []
         for account in try await all() {
             let identities = account.identities.filter { $0.certificate.names(address) }
-            let revoked = try await revoked(among: identities.map(\.certificate), at: time)
+            let verdicts = try await verdicts(on: [identities.map(\.certificate)], at: time)
             let current = IdentitySelection.current(
                 of: identities,
                 for: address,
                 purpose: .signing,
                 at: time,
-                revoked: revoked
+                verdicts: verdicts
             )
             if current != nil { fitting.append(account) }
         }

@@ -38,7 +38,7 @@ public actor AccountStore {
     }
 
     /// The identity of `address` that is current for `purpose`: valid at `time`, of the right usage, naming the
-    /// address, not known to have been revoked, the newest.
+    /// address, not known to have been revoked, trusted if any is, the newest.
     ///
     /// - Parameter terms: whether revocation counts, and lists at hand beside those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`
@@ -162,13 +162,13 @@ public actor AccountStore {
         let identities = try account(for: address, in: database).identities
         // What is not valid now is not used anyway, and lists may be long.
         let certificates = identities.map(\.certificate).filter { $0.isValid(at: time) }
-        let revoked = try RevokedCertificates(among: certificates, at: time, under: terms, in: database)
+        let verdicts = try CertificateVerdicts(on: [certificates], at: time, under: terms, in: database)
         let standings = IdentitySelection.judge(
             identities,
             for: address,
             purpose: purpose,
             at: time,
-            revoked: revoked
+            verdicts: verdicts
         )
         if let current = zip(identities, standings).first(where: { $1 == .current }) { return current.0 }
         if let refused = zip(identities, standings).first(where: { $1 == .revoked }) {

@@ -22,6 +22,8 @@ public enum IdentitySelection {
         case revoked
         /// It would do, but another one is pinned or newer.
         case superseded
+        /// It would do, but nobody here trusts it, and another one is pinned or trusted.
+        case untrusted
         /// The key is too short to encrypt to.
         case weakKey = "weak-key"
         /// The certificate does not allow the purpose.
@@ -30,7 +32,7 @@ public enum IdentitySelection {
         /// As it stands behind a number of identities.
         var words: String {
             switch self {
-            case .current, .superseded: "usable"
+            case .current, .superseded, .untrusted: "usable"
             case .expired: "expired"
             case .notYetValid: "not valid yet"
             case .otherAddress: "with a certificate for other addresses only"
@@ -41,25 +43,42 @@ public enum IdentitySelection {
         }
     }
 
+    /// Why one of several is current.
+    public enum Merit: Hashable, Sendable {
+        case newest
+        /// No other one can be used.
+        case only
+        case pinned
+        /// Nobody here trusts the others, of which one is newer.
+        case trusted
+    }
+
     /// The standing of each of `identities` for mail of `address` at the time `time`; at most one is current.
     ///
     /// Usable is what is valid, not revoked, allows the purpose, and names the address or was assigned by hand. Of those a
-    /// pinned one goes first, then the one that became valid last.
+    /// pinned one goes first, then those that are trusted, then the one that became valid last.
     ///
-    /// - Parameter revoked: what is known to have been revoked.
+    /// - Parameter verdicts: what is known against their certificates.
     public static func judge(
         _ identities: [Identity],
         for address: EmailAddress,
         purpose: Purpose,
         at time: Date,
-        revoked: RevokedCertificates = RevokedCertificates()
+        verdicts: CertificateVerdicts = CertificateVerdicts()
     ) -> [Standing] {
         var standings = identities.map { identity in
             let standing = standing(of: identity, for: address, purpose: purpose, at: time)
-            return standing == .superseded && revoked.contains(identity.certificate) ? .revoked : standing
+            return standing == .superseded && verdicts.isRevoked(identity.certificate) ? .revoked : standing
         }
         let usable = identities.indices.filter { standings[$0] == .superseded }
-        if let best = usable.max(by: { precedes(identities[$1], identities[$0]) }) { standings[best] = .current }
+        let best = usable.max { precedes(identities[$1], identities[$0], verdicts) }
+        guard let best else { return standings }
+        for index in usable where verdicts.isUntrusted(identities[index].certificate) { standings[index] = .untrusted }
+        // Where nobody is trusted, the others are merely older.
+        if standings[best] == .untrusted {
+            for index in usable { standings[index] = .superseded }
+        }
+        standings[best] = .current
         return standings
     }
 
@@ -69,10 +88,25 @@ public enum IdentitySelection {
         for address: EmailAddress,
         purpose: Purpose,
         at time: Date,
-        revoked: RevokedCertificates = RevokedCertificates()
+        verdicts: CertificateVerdicts = CertificateVerdicts()
     ) -> Identity? {
-        let standings = judge(identities, for: address, purpose: purpose, at: time, revoked: revoked)
+        let standings = judge(identities, for: address, purpose: purpose, at: time, verdicts: verdicts)
         return zip(identities, standings).first { $1 == .current }?.0
+    }
+
+    /// Why `current`, which `judge` made so beside others with `standings`, goes before them.
+    ///
+    /// - Parameter standings: those of `identities`.
+    public static func merit(
+        of current: Identity,
+        among identities: [Identity],
+        _ standings: [Standing]
+    ) -> Merit {
+        let others = zip(identities, standings).filter { $1 == .superseded || $1 == .untrusted }
+        if others.isEmpty { return .only }
+        let isNewest = others.allSatisfy { !$0.0.certificate.isNewer(than: current.certificate) }
+        if current.isPinned { return isNewest ? .newest : .pinned }
+        return isNewest ? .newest : .trusted
     }
 
     private static func standing(
@@ -90,8 +124,10 @@ public enum IdentitySelection {
         return .superseded
     }
 
-    private static func precedes(_ a: Identity, _ b: Identity) -> Bool {
+    private static func precedes(_ a: Identity, _ b: Identity, _ verdicts: CertificateVerdicts) -> Bool {
         if a.isPinned != b.isPinned { return a.isPinned }
+        let (isAUntrusted, isBUntrusted) = (verdicts.isUntrusted(a.certificate), verdicts.isUntrusted(b.certificate))
+        if isAUntrusted != isBUntrusted { return isBUntrusted }
         return a.certificate.isNewer(than: b.certificate)
     }
 }

@@ -13,6 +13,8 @@ struct AccountBackup: Codable, Sendable {
         let address: String
         let name: String?
         let headerConfidentiality: String?
+        /// The cipher of the rule for what the account sends; nil if there is none.
+        let cipher: String?
         let created: Int
         let aliases: [String]
         let identities: [Identity]

@@ -14,8 +14,10 @@ struct RestoreTransaction {
         self.restoration = restoration
     }
 
-    /// - Parameter sealedKeys: the private keys of `restoration.items`, in the same order.
-    mutating func run(sealedKeys: [[UInt8]]) throws -> RestoreReport {
+    /// - Parameters:
+    ///   - sealedKeys: the private keys of `restoration.items`, in the same order.
+    ///   - more: what else is changed.
+    mutating func run(sealedKeys: [[UInt8]], _ more: () throws -> Void) throws -> RestoreReport {
         let changes = database.totalChangesCount
         let before = try count("certificate")
         for (item, sealed) in zip(restoration.items, sealedKeys) {
@@ -32,6 +34,7 @@ struct RestoreTransaction {
         }
         for recipient in restoration.recipients { try restore(recipient) }
         for rule in restoration.rules { try restore(rule) }
+        try more()
         report.newCertificates = try count("certificate") - before
         report.changesStore = database.totalChangesCount != changes
         return report

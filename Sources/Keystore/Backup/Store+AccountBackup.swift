@@ -7,9 +7,12 @@ extension Store {
     /// One encrypted file with `addresses`' accounts: their identities with all keys, their aliases and policy, and with
     /// that the whole registry of recipients, the trust anchors, intermediates and revocation lists.
     ///
+    /// - Parameter ciphers: the names of the ciphers that rules say for the accounts, by main address; the store knows no
+    ///   ciphers.
     /// - Throws: `.unknownAccount`; what opening the store key throws.
     public func backupAccounts(
         _ addresses: [EmailAddress],
+        ciphers: [EmailAddress: String] = [:],
         passphrase: borrowing Passphrase,
         at time: Date
     ) async throws(KeystoreError) -> [UInt8] {
@@ -24,7 +27,7 @@ extension Store {
                     let identities = part.map { PKCS12.Identity(key: $0.key, certificate: $0.certificate) }
                     files.append(Data(try PKCS12.encode(identities, passphrase: passphrase)))
                 }
-                accounts.append(account.backup(keys: files))
+                accounts.append(account.backup(keys: files, cipher: ciphers[account.account.address]))
             }
             return try BackupFile.seal(
                 try snapshot.backup(of: accounts, at: time).encoded(),
@@ -65,11 +68,12 @@ private struct BackupSnapshot: Sendable {
         let created: Int
         let keys: SealedKeys
 
-        func backup(keys: [Data]) -> AccountBackup.Account {
+        func backup(keys: [Data], cipher: String?) -> AccountBackup.Account {
             AccountBackup.Account(
                 address: account.address.text,
                 name: account.name,
                 headerConfidentiality: account.headerConfidentiality?.rawValue,
+                cipher: cipher,
                 created: created,
                 aliases: account.aliases,
                 identities: account.identities.map {

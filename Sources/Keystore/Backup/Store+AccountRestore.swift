@@ -1,18 +1,25 @@
 public import CMS
 import Foundation
 import GRDB
-import MIME
+public import MIME
 
 extension Store {
     /// Brings a backup of accounts into the store, all of it or nothing.
     ///
     /// What is there already stays; doing it twice changes nothing more.
     ///
+    /// - Parameters:
+    ///   - setting: a setting that changes along with it.
+    ///   - change: what is made of its value, as by `SettingStore.change`.
     /// - Throws: what opening the store key throws.
-    public func restore(_ restoration: Restoration) async throws(KeystoreError) -> RestoreReport {
+    public func restore(
+        _ restoration: Restoration,
+        setting: String,
+        _ change: @escaping @Sendable (String?) -> String?
+    ) async throws(KeystoreError) -> RestoreReport {
         try await sealing(restoration.items) { sealed, database in
             var transaction = RestoreTransaction(database: database, restoration: restoration)
-            return try transaction.run(sealedKeys: sealed)
+            return try transaction.run(sealedKeys: sealed) { try SettingStore.change(setting, in: database, change) }
         }
     }
 }
@@ -48,6 +55,10 @@ public struct Restoration: Sendable {
     let rules: [Policy.Rule]
     /// When the backup was made, in seconds since 1970.
     let created: Int
+    /// The names of the ciphers that rules said for the accounts.
+    public var ciphers: [(account: EmailAddress, cipher: String)] {
+        accounts.compactMap { account in account.backup.cipher.map { (account.address, $0) } }
+    }
 
     private struct Missing: Error, CustomStringConvertible {
         let description: String

@@ -29,9 +29,8 @@ public struct RecipientChoice: Sendable {
         let chains = recipients.map { recipient in
             guard recipient.trust != .distrusted else { return RecipientSelection.Chain(isTrusted: false) }
             let verdict = trust.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time)
-            let isInTime = !verdict.timeProblems.contains { $0.level == .error }
             return RecipientSelection.Chain(
-                isTrusted: verdict.isTrusted && isInTime,
+                isTrusted: verdict.isTrustedNow,
                 isRevoked: verdict.revocation?.status == .revoked,
                 isRevocationMissing: verdict.revocation?.status == .unknown && trust.terms.revocation == .hard
             )

@@ -31,15 +31,20 @@ public actor SettingStore {
 
     /// Changes the setting `key` to what `body` makes of its value, in one transaction; nil is what was never made.
     public func change(_ key: String, _ body: @escaping @Sendable (String?) -> String?) async throws(KeystoreError) {
-        try await database.write { database in
-            let old = try String.fetchOne(database, sql: "SELECT value FROM setting WHERE key = ?", arguments: [key])
-            guard let value = body(old) else {
-                return try database.execute(sql: "DELETE FROM setting WHERE key = ?", arguments: [key])
-            }
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO setting (key, value) VALUES (?, ?)",
-                arguments: [key, value]
-            )
+        try await database.write { try Self.change(key, in: $0, body) }
+    }
+
+    /// Changes the setting `key` in a transaction that is under way.
+    static func change(_ key: String, in database: Database, _ body: (String?) -> String?) throws {
+        let old = try String.fetchOne(database, sql: "SELECT value FROM setting WHERE key = ?", arguments: [key])
+        let value = body(old)
+        guard value != old else { return }
+        guard let value else {
+            return try database.execute(sql: "DELETE FROM setting WHERE key = ?", arguments: [key])
         }
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO setting (key, value) VALUES (?, ?)",
+            arguments: [key, value]
+        )
     }
 }

@@ -12,14 +12,11 @@ extension Store {
         try await onBlockingThread { () throws(KeystoreError) in
             let target = Self.resolved(path)
             let temporary = "\(target).\(UUID().uuidString.prefix(8)).tmp"
-            // SQLite fills an empty file, whose mode stays.
-            Foundation.close(try StoreFolder.createPrivate(temporary))
             do {
-                try database.writer.vacuum(into: temporary)
-                try Self.synchronize(temporary)
+                try database.writer.writeCopy(to: temporary)
                 try StoreFolder(location: location).rename(temporary, to: target)
             } catch {
-                for suffix in ["", "-journal"] { unlink(temporary + suffix) }
+                unlink(temporary)
                 throw Self.error(error, target)
             }
         }
@@ -40,15 +37,20 @@ extension Store {
         defer { free(resolved) }
         return String(cString: resolved)
     }
+}
 
-    private static func synchronize(_ path: String) throws(KeystoreError) {
-        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw KeystoreError.writeFailed(path: path, reason: String(cString: strerror(errno)))
-        }
-        defer { Foundation.close(descriptor) }
-        guard fsync(descriptor) == 0 else {
-            throw KeystoreError.writeFailed(path: path, reason: String(cString: strerror(errno)))
+extension DatabaseWriter {
+    /// Writes the database as it is at one moment to a new file, mode 0600, and to the disk. What was begun is removed
+    /// where that fails.
+    func writeCopy(to path: String) throws {
+        // SQLite fills an empty file, whose mode stays.
+        Foundation.close(try StoreFolder.createPrivate(path))
+        do {
+            try vacuum(into: path)
+            try StoreFolder.synchronize(path)
+        } catch {
+            for suffix in ["", "-journal"] { unlink(path + suffix) }
+            throw error
         }
     }
 }

@@ -48,7 +48,7 @@ extension Store {
         }
     }
 
-    private static func damage(in database: Database) throws -> [StoreFinding] {
+    static func damage(in database: Database) throws -> [StoreFinding] {
         let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
         let references = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").reduce(into: [:]) {
             $0[try $1.value("table") as String, default: 0] += 1
@@ -61,7 +61,7 @@ extension Store {
 
     /// Certificates that are believed as they are, and are not what their fingerprints say. Those of other authorities, and
     /// revocation lists, count by their signatures only.
-    private static func changedCertificates(in database: Database) throws -> [StoreFinding] {
+    static func changedCertificates(in database: Database) throws -> [StoreFinding] {
         let rows = try Row.fetchCursor(
             database,
             sql: """
@@ -109,7 +109,7 @@ extension Store {
     }
 
     private func leftovers(_ protectors: Protectors) -> [StoreFinding] {
-        let temporaries = [location.database + ".new", location.keyFile + ".new", location.keyFileSuccessor]
+        let temporaries = [location.databaseSuccessor, location.keyFile + ".new", location.keyFileSuccessor]
         let stale = temporaries + (protectors.keyFile == nil ? [location.keyFile] : [])
         return stale.filter { access($0, F_OK) == 0 }.map {
             StoreFinding(.staleFile, .warning, "\($0): left behind by a change that was interrupted")

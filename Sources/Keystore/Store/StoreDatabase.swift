@@ -6,7 +6,7 @@ import MIME
 /// The open database, with SQLite's errors said in ours.
 struct StoreDatabase: Sendable {
     /// How long a writer waits for another one, in seconds.
-    private static let patience = 10.0
+    static let patience = 10.0
 
     let writer: any DatabaseWriter
     let path: String
@@ -115,7 +115,8 @@ struct StoreDatabase: Sendable {
     /// The form of a store that is ours.
     ///
     /// - Throws: `.corrupt`, `.newer`
-    private static func form(of reader: DatabaseQueue, _ path: String) throws(KeystoreError) -> Form {
+    @discardableResult
+    static func form(of reader: DatabaseQueue, _ path: String) throws(KeystoreError) -> Form {
         let found = try attempt(path) { try reader.read(Form.init) }
         guard found.applicationID == Schema.applicationID else {
             throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
@@ -131,33 +132,52 @@ struct StoreDatabase: Sendable {
         _ location: StoreLocation,
         filling fill: (Database) throws -> Void
     ) throws(KeystoreError) {
-        let path = location.database
-        let temporary = path + ".new"
-        for suffix in ["", "-journal", "-wal", "-shm"] { unlink(temporary + suffix) }
-        close(try StoreFolder.createPrivate(temporary))
-        try attempt(path) {
-            let queue = try DatabaseQueue(path: temporary, configuration: configuration(readOnly: false))
-            try Schema.migrator.migrate(queue)
-            try queue.write(fill)
-            try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
-            try queue.close()
-        }
-        try StoreFolder(location: location).rename(temporary, to: path)
+        let successor = location.databaseSuccessor
+        remove(successor)
+        close(try StoreFolder.createPrivate(successor))
+        try attempt(location.database) { try complete(successor, filling: fill) }
+        try StoreFolder(location: location).rename(successor, to: location.database)
+    }
+
+    /// Brings a database that nobody uses yet to our form, ready to take the place of a store.
+    static func complete(_ path: String, filling fill: (Database) throws -> Void = { _ in }) throws {
+        let queue = try openWriter(path)
+        try Schema.migrator.migrate(queue)
+        try queue.write(fill)
+        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        try queue.close()
+    }
+
+    /// Removes a database with all that SQLite puts beside it.
+    static func remove(_ path: String) {
+        for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
+    }
+
+    /// Opens a database for writing, whatever is in it.
+    static func openWriter(_ path: String) throws -> DatabaseQueue {
+        try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
     }
 
     private static func openReader(_ location: StoreLocation) throws(KeystoreError) -> DatabaseQueue {
-        let path = isFrozen(location) ? immutablePath(location.database) : location.database
-        return try attempt(location.database) {
-            try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
-        }
+        let isFrozen = access(location.dataFolder, W_OK) != 0 && !hasLog(location.database)
+        return try attempt(location.database) { try openReader(location.database, isFrozen: isFrozen) }
     }
 
-    /// Whether nobody can be writing: the folder does not let us, and no log waits beside the database. Only then can
-    /// SQLite read without the files it would have to make there.
-    private static func isFrozen(_ location: StoreLocation) -> Bool {
-        guard access(location.dataFolder, W_OK) != 0 else { return false }
+    /// Opens a database for reading alone.
+    ///
+    /// - Parameter isFrozen: whether nobody can be writing. Only then can SQLite read without the files it would have to
+    ///   make beside it.
+    static func openReader(_ path: String, isFrozen: Bool) throws -> DatabaseQueue {
+        try DatabaseQueue(
+            path: isFrozen ? immutablePath(path) : path,
+            configuration: configuration(readOnly: true)
+        )
+    }
+
+    /// Whether a log that somebody has written to waits beside the database.
+    static func hasLog(_ path: String) -> Bool {
         var log = stat()
-        return lstat(location.database + "-wal", &log) != 0 || log.st_size == 0
+        return lstat(path + "-wal", &log) == 0 && log.st_size > 0
     }
 
     /// A URI for SQLite (sqlite.org/uri.html).
@@ -189,8 +209,8 @@ struct StoreDatabase: Sendable {
     }
 }
 
-/// What the file says it is.
-private struct Form: Sendable {
+/// What a database says it is.
+struct Form: Sendable {
     let version: Int
     let applicationID: Int
 

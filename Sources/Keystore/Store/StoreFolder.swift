@@ -63,6 +63,18 @@ struct StoreFolder {
         return descriptor
     }
 
+    /// Sees to it that a file survives the loss of power.
+    static func synchronize(_ path: String) throws(KeystoreError) {
+        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw KeystoreError.writeFailed(path: path, reason: String(cString: strerror(errno)))
+        }
+        defer { Foundation.close(descriptor) }
+        guard fsync(descriptor) == 0 else {
+            throw KeystoreError.writeFailed(path: path, reason: String(cString: strerror(errno)))
+        }
+    }
+
     /// Everything that a store consists of, the directories first.
     var everything: [(path: String, isFolder: Bool)] {
         let files = ["", "-wal", "-shm"].map { location.database + $0 }

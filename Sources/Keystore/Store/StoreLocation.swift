@@ -11,6 +11,8 @@ public struct StoreLocation: Equatable, Sendable {
 
     /// The SQLite database.
     public var database: String { dataFolder + "/smime.sqlite" }
+    /// Where a database lies while it is being made.
+    var databaseSuccessor: String { database + ".new" }
     /// The key file that seals the store key.
     public var keyFile: String { keyFolder + "/store.key" }
     /// Where a new key file lies until the database agrees with it.

@@ -29,15 +29,15 @@ public struct StoreSnapshot {
         return keys.certificates.isEmpty ? nil : SealedIdentity(keys: keys)
     }
 
-    /// Which of `certificates` are known to have been revoked.
+    /// What the store knows against `certificates`, which could be used for each other.
     ///
-    /// - Parameter terms: whether anybody looks, and lists at hand beside those of the store.
-    public func revoked(
-        among certificates: [Certificate],
+    /// - Parameter terms: whether revocation counts, and lists at hand beside those of the store.
+    public func verdicts(
+        on certificates: [Certificate],
         at time: Date,
         under terms: TrustTerms
-    ) throws -> RevokedCertificates {
-        try RevokedCertificates(among: certificates, at: time, under: terms, in: database)
+    ) throws -> CertificateVerdicts {
+        try CertificateVerdicts(on: [certificates], at: time, under: terms, in: database)
     }
 
     /// The CA certificates above `certificate` that the store knows, nearest first, without roots.

@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 import Streams
 
 extension SMIMECommand.AccountCommand {
@@ -11,7 +12,7 @@ extension SMIMECommand.AccountCommand {
             commandName: "backup",
             abstract: "Write accounts with everything they need into one encrypted file.",
             discussion: """
-                All identities with their keys, aliases, policy, and with them the registry of recipients, trust anchors, \
+                All identities with their keys, aliases, policy and cipher, and with them the registry of recipients, trust anchors, \
                 intermediates and revocation lists. `smime account restore` brings them to another machine.
 
                   smime account backup alice@example.org -o alice.smime-backup
@@ -38,10 +39,20 @@ extension SMIMECommand.AccountCommand {
 
         func run() async throws {
             let store = try await global.store(.readOnly, password: storePasswords.origin)
-            for address in addresses { _ = try await store.accounts.account(for: address) }
+            let preferences = try await store.cipherPreferences()
+            var ciphers: [EmailAddress: String] = [:]
+            for address in addresses {
+                let account = try await store.accounts.account(for: address)
+                ciphers[account.address] = preferences.cipher(for: account.address)?.name
+            }
             let passphrase = try passwords.passphrase("for the backup", isNew: true)
             guard !passphrase.isEmpty else { throw Failure(.usage, "an empty passphrase protects nothing") }
-            let bytes = try await store.backupAccounts(addresses, passphrase: passphrase, at: .now)
+            let bytes = try await store.backupAccounts(
+                addresses,
+                ciphers: ciphers,
+                passphrase: passphrase,
+                at: .now
+            )
             try Output.write(to: output, isPrivate: true) { try $0.write(bytes) }
             try report.print(BackupReport(accounts: addresses.map(\.text), file: output, bytes: bytes.count)) {
                 "\(addresses.map(\.text).joined(separator: ", ")): backed up to \(output)\n"
@@ -75,18 +86,28 @@ extension SMIMECommand.AccountCommand {
                 throw Failure(.badData, "\(file): refused, beyond a limit: \(Restoration.maximumCount) bytes")
             }
             let bytes = try source.bytes(in: 0..<source.count)
-            guard Restoration.isBackup(bytes) else { throw Failure(.badData, "\(file): is no account backup") }
+            guard Restoration.isBackup(bytes) else { throw Self.noBackup(file, bytes) }
             let restoration = try Restoration(
                 bytes,
                 passphrase: try passwords.passphrase("for \(file)"),
                 path: file
             )
             let store = try await global.store(.readWrite, password: storePasswords.origin)
-            let result = try await store.restore(restoration)
+            let ciphers = try RestoredCiphers(restoration, beside: try await store.cipherPreferences(), file: file)
+            let result = try await store.restore(restoration, setting: RestoredCiphers.setting.rawValue, ciphers.change)
             try store.close()
-            result.kept.forEach { Console.warning("kept as it is: \($0)") }
+            (result.kept + ciphers.kept).forEach { Console.warning("kept as it is: \($0)") }
             for rule in result.newRules where rule.scope.side != "sender" { Self.tell(rule) }
-            try report.print(RestoreCommandReport(result)) { Self.text(result) }
+            try report.print(RestoreCommandReport(result, ciphers)) { Self.text(result, ciphers) }
+        }
+
+        private static func noBackup(_ file: String, _ bytes: [UInt8]) -> Failure {
+            let isCopy = bytes.starts(with: Array("SQLite format 3".utf8))
+            return Failure(
+                .badData,
+                "\(file): is no account backup",
+                hints: isCopy ? ["to put back a copy of the whole store: smime store restore FILE"] : []
+            )
         }
 
         /// Says that a rule came along which holds for other accounts, too, and how to get rid of it.
@@ -96,7 +117,7 @@ extension SMIMECommand.AccountCommand {
             Console.hint("to take it back: smime policy unset \(option)")
         }
 
-        private static func text(_ result: RestoreReport) -> String {
+        private static func text(_ result: RestoreReport, _ ciphers: RestoredCiphers) -> String {
             var table = TextTable()
             func add(_ isNew: Bool, _ kind: String, _ text: String) { table.add(isNew ? "new" : "known", kind, text) }
             for account in result.accounts { add(account.isNew, "account", account.address.text) }
@@ -105,6 +126,7 @@ extension SMIMECommand.AccountCommand {
             }
             for anchor in result.newAnchors { add(true, "anchor", "\(anchor.subject) \(anchor.fingerprint)") }
             for rule in result.newRules { add(true, "rule", "\(rule.scope): \(rule.words)") }
+            for (account, cipher) in ciphers.new { add(true, "cipher", "\(account) \(cipher.name)") }
             let counts =
                 "\(counted(result.newRecipients, "recipient")) new, \(result.updatedRecipients) updated, "
                 + "\(counted(result.newCertificates, "certificate")) new\n"
@@ -132,6 +154,11 @@ private struct RestoreCommandReport: Encodable {
         let new: Bool
     }
 
+    struct CipherRule: Encodable {
+        let account: String
+        let cipher: String
+    }
+
     struct Counts: Encodable {
         let new: Int
         let updated: Int
@@ -141,12 +168,15 @@ private struct RestoreCommandReport: Encodable {
     let anchors: [Fingerprint]
     let certificates: Int
     let changed: Bool
+    /// The rules for what accounts send that were not there before.
+    let ciphers: [CipherRule]
     let identities: [Identity]
     let kept: [String]
     let policy: [String]
     let recipients: Counts
 
-    init(_ result: RestoreReport) {
+    init(_ result: RestoreReport, _ ciphers: RestoredCiphers) {
+        self.ciphers = ciphers.new.map { CipherRule(account: $0.account.text, cipher: $0.cipher.name) }
         accounts = result.accounts.map { Account(address: $0.address.text, new: $0.isNew) }
         anchors = result.newAnchors.map(\.fingerprint)
         certificates = result.newCertificates
@@ -154,7 +184,7 @@ private struct RestoreCommandReport: Encodable {
         identities = result.identities.map {
             Identity(account: $0.account.text, fingerprint: $0.certificate.fingerprint, new: $0.isNew)
         }
-        kept = result.kept
+        kept = result.kept + ciphers.kept
         policy = result.newRules.map(\.scope.description)
         recipients = Counts(new: result.newRecipients, updated: result.updatedRecipients)
     }

@@ -66,7 +66,8 @@ extension SMIMECommand.AccountCommand {
             commandName: "set",
             abstract: "Change an account.",
             discussion: """
-                A pinned identity goes before newer ones as long as it is valid.
+                A pinned identity goes before newer ones as long as it is valid; of the others those that are trusted here go \
+                before the rest, and then the newest.
 
                   smime account set alice@example.org --add-alias al@example.org --name Alice
                 """
@@ -79,7 +80,10 @@ extension SMIMECommand.AccountCommand {
         )
         var removedAliases: [AddressScope] = []
         @Option(
-            help: ArgumentHelp("The identity to use; none goes back to the newest.", valueName: "fpr|none"),
+            help: ArgumentHelp(
+                "The identity to use; none goes back to the newest that is trusted.",
+                valueName: "fpr|none"
+            ),
             transform: Self.parsePin
         )
         var pin: AccountChange.Pin?

@@ -32,11 +32,13 @@ extension SMIMECommand.AccountCommand {
             let store = try await global.store(.readOnly)
             store.noteIfMissing()
             let accounts = try await store.accounts.all()
-            let revoked = try await store.revoked(
-                among: accounts.flatMap(\.identities).map(\.certificate),
-                at: time.date
-            )
-            let reports = accounts.map { AccountReport($0, at: time.date, revoked: revoked) }
+            let verdicts = try await store.verdicts(on: accounts, at: time.date)
+            let ciphers = try await store.cipherPreferences()
+            let reports = accounts.map { account in
+                var report = AccountReport(account, at: time.date, verdicts: verdicts)
+                report.cipher = ciphers.cipher(for: account.address)?.name
+                return report
+            }
             try report.print(["accounts": reports]) {
                 var table = TextTable()
                 for account in reports {
@@ -129,8 +131,8 @@ struct AccountReport: Encodable {
     /// What encryption.cipher says of the account; nil if nothing.
     var cipher: String?
 
-    /// - Parameter revoked: which of its certificates are known to have been revoked.
-    init(_ account: Account, at time: Date, revoked: RevokedCertificates) {
+    /// - Parameter verdicts: what is known against its certificates.
+    init(_ account: Account, at time: Date, verdicts: CertificateVerdicts) {
         address = account.address.text
         aliases = account.aliases
         name = account.name
@@ -141,7 +143,7 @@ struct AccountReport: Encodable {
                 for: account.address,
                 purpose: purpose,
                 at: time,
-                revoked: revoked
+                verdicts: verdicts
             )
         }
         let (signing, encryption) = (standings(.signing), standings(.encryption))
@@ -164,8 +166,7 @@ struct AccountReport: Encodable {
 
     /// The account by what `store` knows of revocation, and says of it in settings.
     init(_ account: Account, at time: Date, in store: Store) async throws {
-        let revoked = try await store.revoked(among: account.identities.map(\.certificate), at: time)
-        self.init(account, at: time, revoked: revoked)
+        self.init(account, at: time, verdicts: try await store.verdicts(on: [account], at: time))
         cipher = try await store.cipherPreferences().cipher(for: account.address)?.name
     }
 
@@ -186,13 +187,14 @@ extension Certificate {
 }
 
 extension Store {
-    /// Which of `certificates` are known to have been revoked, by what the store has and by the lists of the settings'
+    /// What is known against the certificates of `accounts`, by what the store has and by the lists of the settings'
     /// folder; one that cannot be read is told, and passed over.
-    func revoked(among certificates: [Certificate], at time: Date) async throws -> RevokedCertificates {
+    func verdicts(on accounts: [Account], at time: Date) async throws -> CertificateVerdicts {
         var terms = TrustTerms()
         do { terms.certificateLists = try await revocationLists() } catch let failure as Failure {
             Console.warning(failure.message)
         }
-        return try await accounts.revoked(among: certificates, at: time, under: terms)
+        let groups = accounts.map { $0.identities.map(\.certificate) }
+        return try await self.accounts.verdicts(on: groups, at: time, under: terms)
     }
 }

@@ -225,7 +225,7 @@ struct EncryptedFile: Encodable, Sendable {
     let file: String
     let recipients: [String]
     let cipher: String
-    /// Why it is this cipher: announced, demanded, standard.
+    /// Why it is this cipher: announced, demanded, standard, or the rule for the account or a recipient.
     let reason: String
     let choices: [Choice]
 

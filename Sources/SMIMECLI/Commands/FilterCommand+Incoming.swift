@@ -33,7 +33,7 @@ extension SMIMECommand.FilterCommand {
 
         private func filter(_ log: inout FilterLog) async throws {
             let source = try Input.standardInput()
-            guard source.count > 0 else { throw Failure(.tryAgain, "the input is empty") }
+            guard source.count > 0 else { throw EmptyMessage() }
             let store = try await options.store()
             if options.log == nil {
                 log.target = try await store.value(of: .filterLog, FilterLog.Target.init(rawValue:)) ?? .syslog
@@ -99,9 +99,13 @@ extension SMIMECommand.FilterCommand {
             }
         }
 
-        /// Nothing that is wrong with a message keeps it from its recipients, but that it comes round again and again, or
-        /// that they are none.
+        private struct EmptyMessage: Error {}
+
+        /// Nothing that is wrong with a message keeps it from its recipients, but that it is none, that it comes round again
+        /// and again, or that they are none.
         private static func failure(_ error: any Error) -> Failure {
+            // There is nothing to deliver, nor would there be the next time.
+            if error is EmptyMessage { return Failure(.badData, "message: malformed: the input is empty") }
             let failure = Failure(error, in: "message")
             if error is GatewayError || (error as? Failure)?.status == .noUser { return failure }
             return Failure(max(failure.status, .tryAgain), failure.message, hints: failure.hints)

@@ -56,8 +56,10 @@ extension SMIMECommand {
             }
             plan.problems.forEach { Console.warning($0.text) }
             let hints = try await plan.hints.prefix(Self.maximumHints) + nextSteps(for: result, in: store)
+            let (accounts, notes) = try await standings(of: result, in: store)
             if harvested.failure == nil { try store.close() } else { try? store.close() }
-            try report.print(ImportCommandReport(result, plan.problems)) { ImportCommandReport.text(result) }
+            try report.print(ImportCommandReport(result, accounts, plan.problems)) { ImportCommandReport.text(result) }
+            notes.forEach(Console.note)
             hints.forEach(Console.hint)
             if let failure = harvested.failure { throw failure }
             try [harvested.worst].throwWorst()
@@ -98,6 +100,25 @@ extension SMIMECommand {
                 problems.append(Problem(.notLearned, "\(name): nothing learned: not signed"))
             }
             return problems
+        }
+
+        /// The accounts that got identities, and which of these is current where there are several.
+        private func standings(
+            of result: ImportReport,
+            in store: Store
+        ) async throws -> (accounts: [AccountReport], notes: [String]) {
+            var accounts: [Account] = []
+            for entry in result.identities {
+                let account = try await store.accounts.account(ifAnyFor: try? EmailAddress(entry.address.text))
+                if let account, !accounts.contains(where: { $0.address == account.address }) {
+                    accounts.append(account)
+                }
+            }
+            let verdicts = try await store.verdicts(on: accounts, at: .now)
+            return (
+                accounts.map { AccountReport($0, at: .now, verdicts: verdicts) },
+                accounts.flatMap { CurrentIdentities(of: $0, at: .now, verdicts: verdicts).notes }
+            )
         }
 
         /// What a person would do next: trust the root if nobody does yet, then use the identity.

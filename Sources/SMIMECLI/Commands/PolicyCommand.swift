@@ -146,11 +146,17 @@ extension SMIMECommand.PolicyCommand {
             } else {
                 change = nil
             }
-            if change == nil { Console.warning("\(rule.scope): there is no such rule") }
-            if let change, change.after == change.before {
+            guard let change else {
+                throw Failure(
+                    .noUser,
+                    "\(rule.scope): there is no such rule",
+                    hints: ["`smime policy list` shows the rules there are"]
+                )
+            }
+            if change.after == change.before {
                 Console.warning("\(rule.scope): the rule does not say that, and stays as it is")
             }
-            try RuleReport.print([change?.after].compactMap(\.self), report)
+            try RuleReport.print([change.after].compactMap(\.self), report)
         }
     }
 }

@@ -8,7 +8,7 @@ extension SMIMECommand {
             commandName: "store",
             abstract: "Lock, check, copy and migrate the store itself.",
             discussion: "  smime store check",
-            subcommands: [Protect.self, Rekey.self, Check.self, Backup.self, Migrate.self]
+            subcommands: [Protect.self, Rekey.self, Check.self, Backup.self, Restore.self, Migrate.self]
         )
     }
 }
@@ -35,8 +35,7 @@ extension SMIMECommand.StoreCommand {
             abstract: "Copy the database as it is at this moment, while others use it.",
             discussion: """
                 The copy holds everything but the key file, without which, or the passphrase, no private key in it opens. \
-                To put it back: let no `smime` run, remove the database that `smime store check` names and what lies beside it with \
-                -wal and -shm behind the same name, and copy the backup there.
+                `smime store restore` puts it back.
 
                   smime store backup -o smime-$(date +%F).sqlite
                 """
@@ -52,7 +51,7 @@ extension SMIMECommand.StoreCommand {
 
         func run() async throws {
             let store = try await global.existingStore(.readOnly)
-            guard !Self.isSameFile(output, store.location.database) else {
+            guard !SMIMECommand.StoreCommand.isSameFile(output, store.location.database) else {
                 throw Failure(.usage, "\(output): the copy would take the place of the store")
             }
             try await store.backup(to: output)
@@ -61,12 +60,6 @@ extension SMIMECommand.StoreCommand {
             if protection != .passphrase {
                 Console.hint("keep a copy of the key file somewhere else, too: \(store.location.keyFile)")
             }
-        }
-
-        private static func isSameFile(_ a: String, _ b: String) -> Bool {
-            var (first, second) = (stat(), stat())
-            return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev
-                && first.st_ino == second.st_ino
         }
     }
 

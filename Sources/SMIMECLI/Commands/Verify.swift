@@ -41,7 +41,7 @@ extension SMIMECommand {
         var detachedSignature: String?
         @Option(
             help: ArgumentHelp(
-                "Succeed only if the one with this address or fingerprint signed all of it.",
+                "Succeed if and only if the one with this address or fingerprint signed all of it, whoever else did.",
                 valueName: "addr|fpr"
             )
         )
@@ -75,14 +75,9 @@ extension SMIMECommand {
             let batch = try Batch(input.paths)
             let outcomes = await batch.run { path in
                 let result = try await verify(path, opener)
-                let isAsserted = assertion(on: result.report)?.ok ?? true
-                if !isAsserted {
-                    let why = result.report.status == .valid ? "" : "; the verdict is \(result.report.status.rawValue)"
-                    Console.error("\(InputFile.name(path)): not validly signed by \(assertSigner ?? "")\(why)")
-                }
                 try writeContent(of: result)
                 let status = await asked.status(for: result.report)
-                return (result, isAsserted ? status : max(status, .negative))
+                return (result, check(result.report, of: path, status))
             }
             try await asked.finish()
             // A time other than now says nothing about what is to be used from now on.
@@ -93,6 +88,21 @@ extension SMIMECommand {
             try print(outcomes.map { (InputFile.name($0.path), $0.value?.report) }, learned)
             if learned.changesStore { await learning.learn(messages) }
             try outcomes.map(\.status).throwWorst()
+        }
+
+        /// The status for a report that would have `status` if nobody had been named.
+        private func check(_ report: VerificationReport, of path: String, _ status: ExitStatus) -> ExitStatus {
+            guard let assertion = assertion(on: report) else { return status }
+            let verdict = report.status == .valid ? nil : "the verdict on the message is \(report.status.rawValue)"
+            let (file, signer) = (InputFile.name(path), assertion.signer)
+            guard assertion.ok else {
+                Console.error("\(file): not validly signed by \(signer)\(verdict.map { "; \($0)" } ?? "")")
+                return max(status, .negative)
+            }
+            if let verdict {
+                Console.warning("\(file): signed by \(signer), but \(verdict), for another signature in it")
+            }
+            return status == .negative ? .success : status
         }
 
         private func print(_ reports: [(file: String, report: VerificationReport?)], _ learned: LearningReport) throws {

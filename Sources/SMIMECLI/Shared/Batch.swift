@@ -109,8 +109,9 @@ extension KeystoreError {
             message
         // Once the passphrases that were typed are used up, the store is simply locked.
         case .locked, .wrongPassphrase: "locked"
-        case .addressTaken, .cancelled, .malformedBackup, .newerBackup, .noUsableIdentity, .revokedIdentity,
-            .unexpected, .unknownAccount, .unknownAlias, .unknownCertificate, .unknownRecipient, .unsupportedKey:
+        case .addressTaken, .cancelled, .foreignCopy, .malformedBackup, .newerBackup, .noUsableIdentity,
+            .revokedIdentity, .unexpected, .unknownAccount, .unknownAlias, .unknownCertificate, .unknownRecipient,
+            .unsupportedKey:
             nil
         }
     }

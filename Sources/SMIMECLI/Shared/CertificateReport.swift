@@ -9,12 +9,15 @@ struct IdentityReport: Encodable {
     let fingerprint: Fingerprint
     let notAfter: Date
     let new: Bool?
+    /// Whether it is the one that is used today, or why not.
+    let standing: String?
 
-    init(_ address: AddressScope, _ certificate: Certificate, new: Bool? = nil) {
-        self.init(ListedCertificate(address, certificate), new: new)
+    init(_ address: AddressScope, _ certificate: Certificate, new: Bool, standing: String?) {
+        self.init(ListedCertificate(address, certificate), new: new, standing: standing)
     }
 
-    init(_ certificate: ListedCertificate, new: Bool? = nil) {
+    init(_ certificate: ListedCertificate, new: Bool? = nil, standing: String? = nil) {
+        self.standing = standing
         account = certificate.address.text
         addresses = certificate.addresses
         fingerprint = certificate.fingerprint

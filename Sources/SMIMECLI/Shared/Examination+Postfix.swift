@@ -4,13 +4,7 @@ extension Examination {
     /// Looks at how `smime filter` is wired into Postfix.
     mutating func examine(_ wiring: PostfixWiring) {
         if let failure = wiring.failure {
-            return add(
-                "mta",
-                .error,
-                failure,
-                ["install Postfix, or say where its configuration is: --mta-config"],
-                status: .configuration
-            )
+            return add("mta", .error, failure, [wiring.hint], status: .configuration)
         }
         let filters = wiring.services.filter { $0.filter != nil }
         guard !filters.isEmpty else {

@@ -10,13 +10,19 @@ extension Examination {
     static func soon(_ time: Date) -> Date { time.addingTimeInterval(30 * 86_400) }
 
     /// Whether others could believe what the accounts sign, as far as this machine can tell.
-    mutating func examineChains(of accounts: [Account], in store: Store, at time: Date) async throws {
+    mutating func examineChains(
+        of accounts: [Account],
+        _ verdicts: CertificateVerdicts,
+        in store: Store,
+        at time: Date
+    ) async throws {
         for account in accounts {
             let current = IdentitySelection.current(
                 of: account.identities,
                 for: account.address,
                 purpose: .signing,
-                at: time
+                at: time,
+                verdicts: verdicts
             )
             guard let certificate = current?.certificate else { continue }
             let trust = try await store.anchors.trust(judging: [certificate], systemAnchors: true)

@@ -100,7 +100,7 @@ struct Examination {
                     "store",
                     .error,
                     finding.text,
-                    ["put back a copy of the store (`smime store backup --help`)"],
+                    ["put back a copy: smime store restore FILE"],
                     status: .configuration
                 )
             case .warning: add("store-" + finding.code.rawValue, .warning, finding.text)
@@ -115,15 +115,15 @@ struct Examination {
         }
         let accounts = try await store.accounts.all()
         add("accounts", .ok, "\(accounts.count)")
-        let revoked = try await store.revoked(among: accounts.flatMap(\.identities).map(\.certificate), at: time)
-        for account in accounts { examine(account, at: time, revoked) }
-        try await examineChains(of: accounts, in: store, at: time)
+        let verdicts = try await store.verdicts(on: accounts, at: time)
+        for account in accounts { examine(account, at: time, verdicts) }
+        try await examineChains(of: accounts, verdicts, in: store, at: time)
         try await examineRecipients(in: store, at: time)
         try await examineSources(of: store)
     }
 
-    private mutating func examine(_ account: Account, at time: Date, _ revoked: RevokedCertificates) {
-        for identity in account.identities where revoked.contains(identity.certificate) {
+    private mutating func examine(_ account: Account, at time: Date, _ verdicts: CertificateVerdicts) {
+        for identity in account.identities where verdicts.isRevoked(identity.certificate) {
             add(
                 "identity-revoked",
                 .warning,
@@ -137,7 +137,7 @@ struct Examination {
                 for: account.address,
                 purpose: purpose,
                 at: time,
-                revoked: revoked
+                verdicts: verdicts
             )
             guard let current else {
                 add(

@@ -11,8 +11,13 @@ struct ImportCommandReport: Encodable {
     let crls: [RevocationListReport]
     let problems: [ProblemReport]
 
-    init(_ result: ImportReport, _ problems: [Problem]) {
-        identities = result.identities.map { IdentityReport($0.address, $0.certificate, new: $0.isNew) }
+    /// - Parameter accounts: those that the identities belong to.
+    init(_ result: ImportReport, _ accounts: [AccountReport], _ problems: [Problem]) {
+        identities = result.identities.map { entry in
+            let account = accounts.first { ([$0.address] + $0.aliases).contains(entry.address.text) }
+            let line = account?.identities.first { $0.fingerprint == entry.certificate.fingerprint }
+            return IdentityReport(entry.address, entry.certificate, new: entry.isNew, standing: line?.standing)
+        }
         recipients = result.recipients.map { RecipientEntryReport($0.address, $0.certificate, new: $0.isNew) }
         intermediates = result.intermediates.map { AuthorityReport($0.certificate, new: $0.isNew) }
         anchors = result.anchors.map { AuthorityReport($0.certificate, new: $0.isNew) }

@@ -56,6 +56,8 @@ struct PostfixWiring {
     let parameters: [String: String]
     /// Why Postfix could not be asked.
     private(set) var failure: String?
+    /// What to do about it.
+    private(set) var hint = "install Postfix, or say where its configuration is: --mta-config"
 
     /// What postconf says, of the configuration in `folder` or Postfix's own.
     static func read(from folder: String?) -> PostfixWiring {
@@ -74,9 +76,19 @@ struct PostfixWiring {
                 )
             )
         } catch {
-            return PostfixWiring(services: [], parameters: [:], failure: Failure(error).message)
+            var wiring = PostfixWiring(services: [], parameters: [:], failure: Failure(error).message)
+            let file = "\(folder ?? defaultFolder)/main.cf"
+            if !FileManager.default.fileExists(atPath: file) {
+                wiring.failure = "\(file): not found, so Postfix is not set up there"
+                wiring.hint =
+                    "say where its configuration is, --mta-config DIR; or set it up first (Debian: dpkg-reconfigure postfix)"
+            }
+            return wiring
         }
     }
+
+    /// Where Postfix looks if nothing else is said, as most systems build it.
+    private static let defaultFolder = "/etc/postfix"
 
     private static func postconf(_ arguments: [String]) throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""

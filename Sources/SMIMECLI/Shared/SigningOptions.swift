@@ -95,8 +95,8 @@ struct SigningOptions: ParsableArguments {
                 throw Failure(.noUser, "\(identity): the certificate may not sign mail")
             }
             guard
-                try await !store.accounts.revoked(among: [keyed.certificate], at: time, under: terms)
-                    .contains(keyed.certificate)
+                try await !store.accounts.verdicts(on: [[keyed.certificate]], at: time, under: terms)
+                    .isRevoked(keyed.certificate)
             else {
                 throw Failure(
                     .noUser,

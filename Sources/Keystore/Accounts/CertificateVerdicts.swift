@@ -1,0 +1,73 @@
+public import CMS
+public import Foundation
+import GRDB
+
+/// What the store knows against some certificates of ours: which of them are known to have been revoked, by the lists and
+/// answers at hand, and which nobody here trusts though another could be used in their place. That nothing is known of one
+/// is no reason against it: whoever reads the mail decides.
+public struct CertificateVerdicts: Sendable, Equatable {
+    private let revoked: Set<Fingerprint>
+    private let untrusted: Set<Fingerprint>
+
+    /// Nothing is known against any.
+    public init() {
+        revoked = []
+        untrusted = []
+    }
+
+    /// - Parameters:
+    ///   - groups: certificates that could be used for each other, as those of one account. Trust is asked for only where
+    ///     there is a choice.
+    ///   - terms: whether anybody looks for revocation, and lists at hand beside those of the store.
+    init(on groups: [[Certificate]], at time: Date, under terms: TrustTerms, in database: Database) throws {
+        let choices = Set(groups.filter { $0.count > 1 }.joined())
+        let certificates = Set(groups.joined())
+        guard !choices.isEmpty || terms.revocation != .off, !certificates.isEmpty else {
+            (revoked, untrusted) = ([], [])
+            return
+        }
+        let trust = try TrustStore(
+            judging: Array(certificates),
+            systemAnchors: !choices.isEmpty,
+            in: database
+        ).under(terms)
+        let hasEvidence =
+            terms.revocation != .off
+            && (!trust.certificateLists.isEmpty || !trust.responses.isEmpty || !terms.certificateLists.isEmpty)
+        var (revoked, untrusted): (Set<Fingerprint>, Set<Fingerprint>) = ([], [])
+        // As a rule there is neither a choice nor anything to judge by, and nobody waits for a verdict.
+        for certificate in hasEvidence ? certificates : choices {
+            let purpose: TrustStore.Purpose = certificate.canSign ? .signing : .encryption
+            let verdict = trust.judge(certificate, purpose: purpose, at: time)
+            if hasEvidence, verdict.revocation?.status == .revoked { revoked.insert(certificate.fingerprint) }
+            if choices.contains(certificate), !verdict.isTrustedNow { untrusted.insert(certificate.fingerprint) }
+        }
+        (self.revoked, self.untrusted) = (revoked, untrusted)
+    }
+
+    /// Whether it is known to have been revoked.
+    public func isRevoked(_ certificate: Certificate) -> Bool { revoked.contains(certificate.fingerprint) }
+
+    /// Whether another one that is trusted goes before it.
+    public func isUntrusted(_ certificate: Certificate) -> Bool { untrusted.contains(certificate.fingerprint) }
+}
+
+extension ChainVerdict {
+    /// Whether the chain leads to an anchor, and everybody in it is valid at the time of the verdict.
+    var isTrustedNow: Bool { isTrusted && !timeProblems.contains { $0.level == .error } }
+}
+
+extension AccountStore {
+    /// What the store knows against certificates of ours.
+    ///
+    /// - Parameters:
+    ///   - groups: those that could be used for each other, as the certificates of one account, in one group.
+    ///   - terms: whether revocation counts, and lists at hand beside those of the store.
+    public func verdicts(
+        on groups: [[Certificate]],
+        at time: Date,
+        under terms: TrustTerms = TrustTerms()
+    ) async throws(KeystoreError) -> CertificateVerdicts {
+        try await database.read { try CertificateVerdicts(on: groups, at: time, under: terms, in: $0) }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import GRDB
+
+/// What came of putting a copy back.
+public struct StoreRestored: Sendable {
+    /// Where what was there before is kept; nil if nothing was.
+    public let kept: String?
+    /// Whether the key file without which no private key opens has to be put back, too.
+    public let needsKeyFile: Bool
+}
+
+extension Store {
+    /// Puts a copy that `backup` made in the place of the store at `location`, while others may be using that.
+    ///
+    /// They, and whoever comes after a kill, see the old store or the new one. What was there is kept beside.
+    ///
+    /// - Throws: `.malformedBackup` for a copy that is damaged or no store, `.newer` for one, or a store, of a newer
+    ///   program, `.foreignCopy`; what opening a store throws, but for damage; `.writeFailed`
+    public static func restore(
+        _ location: StoreLocation,
+        from path: String
+    ) async throws(KeystoreError) -> StoreRestored {
+        try await onBlockingThread { () throws(KeystoreError) in
+            do { return try restoreNow(location, from: path) } catch {
+                throw KeystoreError(error, path: location.path)
+            }
+        }
+    }
+
+    private static func restoreNow(_ location: StoreLocation, from path: String) throws -> StoreRestored {
+        let copy = try StoreCopy(path)
+        let folder = StoreFolder(location: location)
+        if try folder.exists() {
+            try settle(location)
+        } else {
+            try folder.create()
+        }
+        let lock = try StoreLock(location)
+        let hasKeyFile = try copy.hasKeyFile(at: location)
+        let successor = location.databaseSuccessor
+        StoreDatabase.remove(successor)
+        try copy.write(to: successor)
+        defer { StoreDatabase.remove(successor) }
+        var kept: String?
+        if try folder.exists() {
+            kept = try StoreReplacement(location: location, successor: successor).run()
+        } else {
+            // A log without its database would be written over what comes.
+            for suffix in ["-wal", "-shm"] { unlink(location.database + suffix) }
+            try folder.rename(successor, to: location.database)
+        }
+        _ = consume lock
+        return StoreRestored(kept: kept, needsKeyFile: !hasKeyFile)
+    }
+
+    /// Ends what was interrupted in the store that is there, so that its key file is the right one. A damaged one has
+    /// nothing to end.
+    private static func settle(_ location: StoreLocation) throws(KeystoreError) {
+        do throws(KeystoreError) { try openNow(location, mode: .readWrite).close() } catch {
+            guard case .corrupt = error else { throw error }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import CMS
+import Foundation
+import GRDB
+
+/// A file that `Store.backup` made, looked through before it may take the place of a store.
+struct StoreCopy {
+    let path: String
+    private let reader: DatabaseQueue
+    private let protectors: Protectors
+
+    /// - Throws: `.malformedBackup` for a file that is damaged or no store, `.newer`
+    init(_ path: String) throws(KeystoreError) {
+        self.path = path
+        // Nothing is made beside somebody's copy, unless it was taken together with the log of a store in use.
+        reader = try Self.attempt(path) {
+            try StoreDatabase.openReader(path, isFrozen: !StoreDatabase.hasLog(path))
+        }
+        let reader = reader
+        protectors = try Self.attempt(path) {
+            try StoreDatabase.form(of: reader, path)
+            return try reader.read { database in
+                let findings = try Store.damage(in: database) + Store.changedCertificates(in: database)
+                if let finding = findings.first {
+                    throw KeystoreError.malformedBackup(path: path, detail: finding.text)
+                }
+                return try Protectors(in: database)
+            }
+        }
+        guard protectors.protection != nil else {
+            throw KeystoreError.malformedBackup(path: path, detail: "nothing opens its private keys")
+        }
+    }
+
+    /// Whether the key file that has to be there is.
+    ///
+    /// - Throws: `.foreignCopy` if another one is there, and nothing else opens the copy.
+    func hasKeyFile(at location: StoreLocation) throws(KeystoreError) -> Bool {
+        guard let sealed = protectors.keyFile else { return true }
+        do throws(KeystoreError) {
+            _ = try StoreKey(sealed: sealed, location: location)
+            return true
+        } catch {
+            switch error {
+            case .keyMissing: return false
+            case .keyMismatch:
+                if protectors.passphrase != nil { return true }
+                throw KeystoreError.foreignCopy(path: path, keyFile: location.keyFile)
+            default: throw error
+            }
+        }
+    }
+
+    /// Writes what is in it to a new file, in the newest form.
+    func write(to target: String) throws(KeystoreError) {
+        do {
+            try reader.writeCopy(to: target)
+            try StoreDatabase.complete(target)
+            try StoreFolder.synchronize(target)
+        } catch {
+            StoreDatabase.remove(target)
+            throw Self.isDamage(error) ? Self.malformed(error, path) : KeystoreError(error, path: target)
+        }
+    }
+
+    private static func attempt<Value>(_ path: String, _ body: () throws -> Value) throws(KeystoreError) -> Value {
+        do { return try body() } catch {
+            throw isDamage(error) ? malformed(error, path) : KeystoreError(error, path: path)
+        }
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        guard case .corrupt = KeystoreError(error, path: "") else { return false }
+        return true
+    }
+
+    private static func malformed(_ error: any Error, _ path: String) -> KeystoreError {
+        guard case .corrupt(_, let detail) = KeystoreError(error, path: path) else {
+            return KeystoreError(error, path: path)
+        }
+        return .malformedBackup(path: path, detail: detail)
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import GRDB
+
+/// A finished database that takes the place of another one, which others may be using. Used under `StoreLock`.
+///
+/// As a rule SQLite does it in one transaction of the database that is there: others see the old content or the new, and
+/// so does whoever comes after a kill. What SQLite cannot read any more gives up its place as a file.
+struct StoreReplacement {
+    /// How often somebody else may write between keeping what was there and replacing it.
+    private static let changesSeen = 5
+    /// Few enough for every store to take several steps.
+    private static let pagesPerStep: CInt = 8
+
+    private struct WasChanged: Error {}
+
+    let location: StoreLocation
+    /// The database that is to be there afterwards.
+    let successor: String
+
+    /// - Returns: where what was there is kept.
+    func run() throws -> String {
+        for _ in 0..<Self.changesSeen {
+            let kept = try freeName()
+            do {
+                try replace(keeping: kept)
+                return kept
+            } catch {
+                StoreDatabase.remove(kept)
+                if error is WasChanged { continue }
+                throw error
+            }
+        }
+        throw KeystoreError.busy(path: location.path)
+    }
+
+    private func replace(keeping kept: String) throws {
+        var status = stat()
+        let isEmpty = lstat(location.database, &status) == 0 && status.st_size == 0
+        // SQLite takes an empty file for a database, of which nothing is to be replaced.
+        if !isEmpty {
+            do { return try replaceContent(keeping: kept) } catch let error as DatabaseError {
+                guard Self.isUnreadable(error) else { throw error }
+            }
+        }
+        try keepFiles(as: kept)
+        try replaceFile()
+    }
+
+    /// Whether a database cannot be read, or has not the form of a store down to the size of its pages.
+    private static func isUnreadable(_ error: DatabaseError) -> Bool {
+        [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_READONLY].contains(error.resultCode)
+    }
+
+    private func replaceContent(keeping kept: String) throws {
+        let watch = try StoreDatabase.openReader(location.database, isFrozen: false)
+        let seen = try version(of: watch)
+        do { try watch.writeCopy(to: kept) } catch let error as DatabaseError where Self.isUnreadable(error) {
+            try keepFiles(as: kept)
+        }
+        let source = try StoreDatabase.openReader(successor, isFrozen: true)
+        let target = try StoreDatabase.openWriter(location.database)
+        // From its first step on nobody else can write; later ones may lock out readers, too.
+        var isFirst = true
+        try source.backup(to: target, pagesPerStep: Self.pagesPerStep) { _ in
+            defer { isFirst = false }
+            guard try !isFirst || version(of: watch) == seen else { throw WasChanged() }
+        }
+        // Readers may keep the log for a while.
+        _ = try? target.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        try target.close()
+    }
+
+    /// What becomes another number when others write.
+    private func version(of watch: DatabaseQueue) throws -> Int? {
+        try watch.read { try Int.fetchOne($0, sql: "PRAGMA data_version") }
+    }
+
+    /// Puts the file of the new database in the place of a file that nobody has open.
+    private func replaceFile() throws {
+        let descriptor = open(location.database, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw KeystoreError.cannotOpen(path: location.database, reason: String(cString: strerror(errno)))
+        }
+        defer { close(descriptor) }
+        try lockOutSQLite(descriptor)
+        // The log belongs to what was there, and would be written over what comes.
+        for suffix in ["-wal", "-shm"] { unlink(location.database + suffix) }
+        try StoreFolder(location: location).rename(successor, to: location.database)
+        // Whoever opened the old file and waits for its locks finds no store in it, instead of writing beside the new one.
+        ftruncate(descriptor, 0)
+    }
+
+    /// Takes all locks that SQLite knows for a file, those of everybody who has it open among them (sqlite.org/fileformat2.html,
+    /// "the lock-byte page").
+    private func lockOutSQLite(_ descriptor: Int32) throws {
+        let deadline = Date.now.addingTimeInterval(StoreDatabase.patience)
+        while true {
+            var lock = flock()
+            (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
+            (lock.l_start, lock.l_len) = (0x4000_0000, 512)
+            if fcntl(descriptor, F_SETLK, &lock) == 0 { return }
+            guard Date.now < deadline else { throw KeystoreError.busy(path: location.path) }
+            usleep(5000)
+        }
+    }
+
+    /// Copies the files as they are.
+    private func keepFiles(as kept: String) throws {
+        StoreDatabase.remove(kept)
+        for suffix in StoreDatabase.hasLog(location.database) ? ["", "-wal"] : [""] {
+            do {
+                try FileManager.default.copyItem(atPath: location.database + suffix, toPath: kept + suffix)
+                guard chmod(kept + suffix, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            } catch {
+                throw KeystoreError.writeFailed(path: kept + suffix, reason: "what is there cannot be kept")
+            }
+            try StoreFolder.synchronize(kept + suffix)
+        }
+    }
+
+    /// A name that says when, and is not taken.
+    private func freeName() throws -> String {
+        let time = Date.now.formatted(Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted))
+        let names = (1...100).lazy.map { "\(location.database).replaced-\(time)\($0 == 1 ? "" : "-\($0)")" }
+        guard let name = names.first(where: { access($0, F_OK) != 0 }) else {
+            throw KeystoreError.cannotCreate(path: "\(location.database).replaced-\(time)", code: EEXIST)
+        }
+        return name
+    }
+}
