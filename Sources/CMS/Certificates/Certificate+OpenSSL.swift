@@ -1,18 +1,31 @@
 import COpenSSL
 
 extension Certificate {
-    /// The public key as libcrypto's object, made afresh.
+    /// The public key as libcrypto's object.
     ///
     /// libcrypto: `d2i_PUBKEY_ex`
     package func publicKey() throws(OpenSSLError) -> Handle<EVP_PKEY> {
-        if let key = RSAKey(publicKeyInfo: publicKeyInfo) { return key.handle }
-        return try Handle(publicKeyInfo: publicKeyInfo)
+        try Self.recentKeys.value(for: publicKeyInfo) { () throws(OpenSSLError) in
+            if let key = RSAKey(publicKeyInfo: publicKeyInfo) { return key.handle }
+            return try Handle(publicKeyInfo: publicKeyInfo)
+        }
     }
 
-    /// The certificate as libcrypto's object, made afresh.
+    private static let recentKeys = RecentValues<[UInt8], Handle<EVP_PKEY>>(capacity: 64)
+
+    /// The certificate as libcrypto's object.
     ///
-    /// libcrypto: `d2i_X509`
+    /// It is kept for a while: libcrypto reads the public key along with a certificate, which takes as long
+    /// as several signatures, and the same few stand above everybody.
     package func x509() throws(OpenSSLError) -> Handle<X509> {
+        guard der.count <= Self.keptCount else { return try madeX509() }
+        return try Self.recentObjects.value(for: self) { () throws(OpenSSLError) in try madeX509() }
+    }
+
+    private static let recentObjects = RecentValues<Certificate, Handle<X509>>(capacity: 64)
+
+    /// libcrypto: `d2i_X509`
+    private func madeX509() throws(OpenSSLError) -> Handle<X509> {
         Libcrypto.start()
         var start: UnsafePointer<UInt8>?
         let pointer = der.withUnsafeBufferPointer { bytes in

@@ -48,6 +48,19 @@ public struct Certificate: Sendable {
     ///
     /// - Throws: `CMSError.malformed` if it is not well-formed, also where an extension that is read here is not.
     public init(der: [UInt8]) throws(CMSError) {
+        guard der.count <= Self.keptCount else {
+            self = try Self(parsing: der)
+            return
+        }
+        self = try Self.recent.value(for: der) { () throws(CMSError) in try Self(parsing: der) }
+    }
+
+    private static let recent = RecentValues<[UInt8], Certificate>(capacity: 64)
+
+    /// The greatest encoding that is kept for when it is met again, in bytes: nobody shall fill our memory.
+    static let keptCount = 8 << 10
+
+    private init(parsing der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.maximumCount else { throw .limitExceeded("certificate size") }
         let fields = try parsing(.certificate) { try CertificateFields(der) }
         let extensions = try parsing(.certificate) { try CertificateExtensions(fields.extensions) }

@@ -33,7 +33,6 @@ struct PathFinder {
     private let date: Date
     private let anchors: Set<Fingerprint>
     private let systemAnchors: SystemAnchors?
-    private let parsed: ParsedCertificates
     /// Whatever is at hand, by its subject's canonical form.
     private let candidates: [[Set<DistinguishedName.CanonicalAttribute>]: [Certificate]]
 
@@ -41,16 +40,18 @@ struct PathFinder {
     private var complete: [CertificatePath] = []
     private var longest: CertificatePath?
     private var deadEnds: Set<Fingerprint> = []
-    private var checked: [Edge: Bool] = [:]
+    /// Whether the system's anchors were looked at, which may be others a moment later.
+    private(set) var usesSystemAnchors = false
 
+    /// Two certificates of which the one may have issued the other: whether it did depends on nothing else.
     private struct Edge: Hashable {
         let child: Fingerprint
         let issuer: Fingerprint
     }
+    private static let checked = RecentValues<Edge, Bool>(capacity: 1024)
 
-    init(_ store: TrustStore, extra: [Certificate], at date: Date, parsed: ParsedCertificates) {
+    init(_ store: TrustStore, extra: [Certificate], at date: Date) {
         self.date = date
-        self.parsed = parsed
         anchors = Set(store.anchors.map(\.fingerprint))
         systemAnchors = store.systemAnchors
         var seen: Set<Fingerprint> = []
@@ -91,11 +92,12 @@ struct PathFinder {
     }
 
     /// Those that bear the name of `certificate`'s issuer, the most promising first.
-    private func issuers(of certificate: Certificate) -> [(Certificate, isAnchor: Bool)] {
+    private mutating func issuers(of certificate: Certificate) -> [(Certificate, isAnchor: Bool)] {
         var found = (candidates[certificate.issuer.canonical] ?? []).map {
             ($0, isAnchor: anchors.contains($0.fingerprint))
         }
         if !found.contains(where: \.isAnchor), let systemAnchors {
+            usesSystemAnchors = true
             found += systemAnchors.certificates(named: certificate.issuer).map { ($0, isAnchor: true) }
         }
         func rank(_ candidate: (Certificate, isAnchor: Bool)) -> Int {
@@ -112,19 +114,24 @@ struct PathFinder {
     private mutating func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
         let edge = Edge(child: certificate.fingerprint, issuer: issuer.fingerprint)
         remaining -= 1
-        if let known = checked[edge] { return known }
+        if let known = Self.checked[edge] { return known }
         guard remaining > 0 else { return false }
         defer { ERR_clear_error() }
         let cost = issuer.verificationCost
-        let result = try? withPointers(parsed.x509(certificate).owned, parsed.x509(issuer).owned) { child, parent in
+        let result = try? withPointers(certificate.x509().owned, issuer.x509().owned) { child, parent in
             // An authority that may not sign certificates is followed nevertheless: that is what is to be reported.
             let match = X509_check_issued(parent, child)
             guard match == X509_V_OK || match == X509_V_ERR_KEYUSAGE_NO_CERTSIGN else { return false }
             remaining -= cost
             return X509_verify(child, X509_get0_pubkey(parent)) == 1
         }
-        checked[edge] = result ?? false
-        return result ?? false
+        guard let result else {
+            // libcrypto could not look: of that nothing is kept, and it is paid for each time.
+            remaining -= cost
+            return false
+        }
+        Self.checked[edge] = result
+        return result
     }
 }
 

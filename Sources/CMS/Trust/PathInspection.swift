@@ -13,10 +13,9 @@ struct PathInspection {
     let responses: [OCSPResponse]
     /// The certificates that came with the message.
     let extra: [Certificate]
-    let parsed: ParsedCertificates
 
     func judge(_ path: CertificatePath, isPinned: Bool) -> ChainVerdict {
-        let verification = PathVerification(path, at: date, policies: store.terms.policies, parsed: parsed)
+        let verification = PathVerification(path, at: date, policies: store.terms.policies)
         let leaf = path.certificates[0]
         var problems = leafProblems(leaf, isPinned: isPinned)
         if !isPinned {
@@ -40,7 +39,7 @@ struct PathInspection {
 
     private func revocation(of path: CertificatePath, isPinned: Bool) -> ChainVerdict.Revocation? {
         guard store.terms.revocation != .off else { return nil }
-        let check = RevocationCheck(path, isPinned: isPinned, at: date, parsed: parsed)
+        let check = RevocationCheck(path, isPinned: isPinned, at: date)
         let isHard = store.terms.revocation == .hard
         let verdict = check.verdict(
             lists,

@@ -13,9 +13,9 @@ struct PathVerification {
         let depth: Int
     }
 
-    init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, parsed: ParsedCertificates) {
+    init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies) {
         do {
-            var findings = try Self.verify(path.certificates, at: date, parsed: parsed, policies: policies)
+            var findings = try Self.verify(path.certificates, at: date, policies: policies)
             switch MailConstraints.judge(path.certificates) {
             case .nothing: break
             case .allAllowed: findings.removeAll { $0.depth == 0 && $0.code == X509_V_ERR_PERMITTED_VIOLATION }
@@ -36,13 +36,12 @@ struct PathVerification {
     static func verify(
         _ path: [Certificate],
         at date: Date,
-        parsed: ParsedCertificates,
         policies: CertificatePolicies = CertificatePolicies(),
         lists: [CertificateList] = [],
         others: [Certificate] = []
     ) throws(OpenSSLError) -> [Finding] {
         Libcrypto.start()
-        let objects = try path.map { certificate throws(OpenSSLError) in try parsed.x509(certificate) }
+        let objects = try path.map { certificate throws(OpenSSLError) in try certificate.x509() }
         guard let leaf = objects.first, let anchor = objects.last else { return [] }
         let store = try Owned<X509_STORE>(X509_STORE_new(), "X509_STORE_new")
         try withPointers(store, anchor.owned) { store, anchor throws(OpenSSLError) in

@@ -15,15 +15,13 @@ struct RevocationCheck {
 
     private let path: CertificatePath
     private let date: Date
-    private let parsed: ParsedCertificates
     /// The places in the path that are looked at. An anchor is not revoked by a list of its own, and above a pinned
     /// certificate nothing matters.
     private let places: [Int]
 
-    init(_ path: CertificatePath, isPinned: Bool, at date: Date, parsed: ParsedCertificates) {
+    init(_ path: CertificatePath, isPinned: Bool, at date: Date) {
         self.path = path
         self.date = date
-        self.parsed = parsed
         let count = isPinned ? 1 : path.end == .anchor ? path.certificates.count - 1 : path.certificates.count
         places = (0..<count).filter { !path.certificates[$0].isSelfIssued || $0 + 1 < path.certificates.count }
     }
@@ -104,7 +102,6 @@ struct RevocationCheck {
             let findings = try? PathVerification.verify(
                 path.certificates,
                 at: date,
-                parsed: parsed,
                 lists: usable.lists,
                 others: signers
             )
