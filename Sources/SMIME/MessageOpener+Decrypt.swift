@@ -126,7 +126,7 @@ extension MessageOpener {
         try await judge(
             layer,
             header: opening.header,
-            protected: protectedHeader(in: layer, opening),
+            protected: try protectedHeader(in: layer, opening),
             coverage: .whole,
             into: &opening.result
         )
@@ -142,8 +142,11 @@ extension MessageOpener {
     }
 
     /// The message's header fields inside the signature `layer`, if no key is needed to get at them.
-    private func protectedHeader(in layer: SignedLayer, _ opening: Opening) -> ProtectedHeader? {
-        guard let outer = opening.header, let payload = innerLayers(of: layer.content).payload else { return nil }
+    private func protectedHeader(
+        in layer: SignedLayer,
+        _ opening: Opening
+    ) throws(SMIMEError) -> ProtectedHeader? {
+        guard let outer = opening.header, let payload = try innerLayers(of: layer.content).payload else { return nil }
         return ProtectedHeader(in: payload, outer: outer)
     }
 

@@ -106,7 +106,7 @@ public struct MessageOpener: Sendable {
     ) async throws {
         switch try Layer(part) {
         case .signed(let layer):
-            let (inner, payload) = coverage == .whole ? innerLayers(of: layer.content) : ([], nil)
+            let (inner, payload) = coverage == .whole ? try innerLayers(of: layer.content) : ([], nil)
             let protected = payload.flatMap { ProtectedHeader(in: $0, outer: header) }
             try await judge(layer, header: header, protected: protected, coverage: coverage, at: section, into: &result)
             for layer in inner {
@@ -162,7 +162,7 @@ public struct MessageOpener: Sendable {
         protected: ProtectedHeader? = nil
     ) async throws -> [VerificationReport.Signer] {
         let known = try await provider.certificates(for: layer.signerIdentifiers)
-        let trust = try await provider.trust(for: layer.certificates + known)
+        let trust = try await provider.trust(for: layer.certificates + known).forOneMessage()
         func verify(_ terms: TrustTerms) -> [VerificationReport.Signer] {
             layer.verify(trust: trust.under(terms), known: known, header: header, protected: protected, at: time)
         }
@@ -181,10 +181,14 @@ public struct MessageOpener: Sendable {
 
     /// The layers inside a signature, which decide nothing but that they are intact, as the signature around them speaks;
     /// and the content inside them all, if no key is needed to get at it.
-    func innerLayers(of content: SecuredEntity?) -> (layers: [InnerLayer], payload: SecuredEntity?) {
+    func innerLayers(
+        of content: SecuredEntity?
+    ) throws(SMIMEError) -> (layers: [InnerLayer], payload: SecuredEntity?) {
         var layers: [InnerLayer] = []
         var next = content
-        while let part = next, layers.count + 1 < Self.maximumLayers {
+        while let part = next {
+            guard part.entity.securedForm != nil else { return (layers, part) }
+            guard layers.count + 1 < Self.maximumLayers else { throw .tooManyLayers }
             switch try? Layer(part) {
             case .signed(let signed)?:
                 layers.append((signed.layer, signed))
@@ -196,7 +200,7 @@ public struct MessageOpener: Sendable {
                 let isFirst = !layers.contains { $0.layer.kind == .compressed }
                 layers.append((CompressedLayer.layer, nil))
                 next = isFirst ? try? compressed.content() : nil
-            case nil: return (layers, part.entity.securedForm == nil ? part : nil)
+            case nil: return (layers, nil)
             }
         }
         return (layers, nil)

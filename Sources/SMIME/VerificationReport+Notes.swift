@@ -58,7 +58,8 @@ extension VerificationReport {
             case SMIMEError.defective(let defect): Problem(defect)
             case SMIMEError.malformed(let why): Problem(.malformed, why)
             case CMSError.malformed(_, let why): Problem(.malformed, "the CMS object is malformed: \(why)")
-            case CMSError.limitExceeded(let what): Problem(.malformed, "the CMS object exceeds a limit: \(what)")
+            case SMIMEError.tooManyLayers: Problem(.tooManyLayers, "more than \(MessageOpener.maximumLayers) layers")
+            case CMSError.limitExceeded(let what): Problem(.cmsLimit, "the CMS object exceeds a limit: \(what)")
             case MIMEError.unreadable(let cause): throw cause
             case let error as MIMEError: Problem(.malformed, "\(error)")
             default: throw error

@@ -34,6 +34,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [(0, 8, 1), (1, 8, 1), (3, 8, 1), (1 << 14, 0, 1), (1 << 14, 8, 0)])
+    func `an scrypt that cannot be is malformed`(cost: Int, blockSize: Int, parallelization: Int) {
+        let error = #expect(throws: CMSError.self) {
+            try self.read(.pfx([.encryptedSafe(.pbes2(.scrypt(cost, blockSize, parallelization)))]))
+        }
+        guard case .malformed = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test func `nested bags are followed to a depth and no further`() throws {
         func nested(_ depth: Int) throws -> [UInt8] {
             var bag = [UInt8].certificateBag(try Certificate(fixture: "alice/cert.pem").der)

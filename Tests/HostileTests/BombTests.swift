@@ -134,6 +134,32 @@ import Testing
                 "compressed-data"
             )
         },
+        Bomb("900 authorities of one name that certify each other, and 16 signers below them") {
+            let names = [
+                "alice", "alice-old", "cn-only", "dn-only", "encrypt-only", "expired", "future", "idn", "mallory",
+                "no-email", "no-usages", "nul-address", "revoked", "san-and-dn", "selfsigned", "several", "sign-only",
+                "split",
+                "unknown-critical", "wildcard",
+            ]
+            let keys = try names.map { try Person($0).key }
+            let same = Name.common("Same")
+            let authorities = keys.map { Authority(name: same, key: $0, chain: []) }
+            let certificates = try (0..<900).map { number in
+                var forge = CertificateForge(keys[number % keys.count], names: [])
+                forge.subject = same
+                forge.basicConstraints = Extension.basicConstraints(isAuthority: true)
+                forge.keyUsage = Extension.keyUsage([5])
+                forge.extendedKeyUsage = nil
+                return try forge.signed(by: authorities[number / keys.count % keys.count], ownIdentifier: false)
+            }
+            var forge = SignedForge(MailForge.text, by: try Person.alice.get())
+            forge.signers = try authorities.prefix(16).map { authority in
+                let key = try Person.alice.get().key
+                return SignerForge(try CertificateForge(key).person(key, below: authority))
+            }
+            forge.certificates = forge.signers.map(\.person.certificate) + certificates
+            return MailForge().signed(MailForge.text, try forge.encoded())
+        },
         Bomb("nine layers") {
             var entity = MailForge.text
             for _ in 0..<9 {

@@ -215,6 +215,11 @@ enum ChainCases {
                 $0.signers[0].useECDSA()
             }
         },
+        HostileCase("chain-of-60", .accept) {
+            var last = Authority.trusted
+            for number in 1...60 { last = authority("Authority \(number)", below: last) }
+            return try leaf(below: last)
+        },
         HostileCase("chain-certificates-reversed", .accept) {
             try SignedCases.detached { $0.certificates.reverse() }
         },

@@ -127,6 +127,20 @@ import Testing
         await #expect(throws: SMIMEError.tooManyLayers) { try await opener.decrypt(message(9)) }
     }
 
+    @Test func `S/MIME layers, all signed`() async throws {
+        func codes(_ layers: Int) async throws -> [ProblemCode] {
+            var entity = MailForge.text
+            for _ in 0..<layers {
+                entity = SignedShape().entity(entity, try SignedForge(entity, by: Person.alice.get()).encoded())
+            }
+            let content = try await Keys.opener().verify(MemorySource(MailForge().mail(entity)))
+            return content.report.problems.filter { $0.level == .error }.map(\.code)
+        }
+        #expect(try await codes(8) == [])
+        #expect(try await codes(9) == [.tooManyLayers])
+        #expect(try await codes(25) == [.tooManyLayers])
+    }
+
     @Test func `depth of ASN.1`() throws {
         func nested(_ depth: Int) -> [UInt8] {
             (0..<depth).reduce(TLV.null) { element, _ in TLV.sequence(element) }

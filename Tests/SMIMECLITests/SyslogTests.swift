@@ -60,7 +60,7 @@ private final class DatagramSocket {
     /// What has come, as text; nil if nothing has.
     func receive() -> String? {
         var buffer = [UInt8](repeating: 0, count: 8192)
-        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT.rawValue))
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
     }
 }

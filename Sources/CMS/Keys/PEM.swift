@@ -19,10 +19,12 @@ enum PEM {
 
     /// The most blocks that are read from one file.
     static let maximumBlocks = 100_000
+    /// The most lines of one block: more than the largest revocation list has.
+    private static let maximumLines = 2_000_000
 
     /// Whether `bytes` have the mark of a PEM block anywhere.
     static func isPEM(_ bytes: [UInt8]) -> Bool {
-        bytes.split(separator: 0x0a).contains { label(of: trim($0), "-----BEGIN ") != nil }
+        Lines(bytes).contains { label(of: $0, "-----BEGIN ") != nil }
     }
 
     /// Every block in turn.
@@ -31,7 +33,7 @@ enum PEM {
     static func blocks(in bytes: [UInt8]) throws(CMSError) -> [Block] {
         var blocks: [Block] = []
         var open: (label: String, lines: [ArraySlice<UInt8>])?
-        for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }).map(trim) {
+        for line in Lines(bytes) {
             if let label = open?.label {
                 if Self.label(of: line, "-----END ") == label {
                     blocks.append(try block(label, open?.lines ?? []))
@@ -39,6 +41,7 @@ enum PEM {
                     guard blocks.count <= maximumBlocks else { throw .limitExceeded("PEM blocks") }
                 } else {
                     open?.lines.append(line)
+                    guard open?.lines.count ?? 0 <= maximumLines else { throw .limitExceeded("lines of a PEM block") }
                 }
             } else if let label = Self.label(of: line, "-----BEGIN ") {
                 open = (label, [])
@@ -75,12 +78,6 @@ enum PEM {
         return Array("-----BEGIN \(label)-----\n".utf8) + lines + Array("-----END \(label)-----\n".utf8)
     }
 
-    private static func trim(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0d }
-        let end = line.lastIndex { !isBlank($0) } ?? line.startIndex - 1
-        return line[...end].drop(while: isBlank)
-    }
-
     /// The label of a BEGIN or END line; nil if `line` is none.
     private static func label(of line: ArraySlice<UInt8>, _ mark: StaticString) -> String? {
         let start = mark.utf8CodeUnitCount
@@ -91,4 +88,23 @@ enum PEM {
         let label = line.dropFirst(start).dropLast(5)
         return label.allSatisfy { (0x20..<0x7f).contains($0) } ? String(decoding: label, as: UTF8.self) : nil
     }
+}
+
+/// The lines of a file that are not empty, without the blanks around them, one at a time.
+private struct Lines: Sequence, IteratorProtocol {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    mutating func next() -> ArraySlice<UInt8>? {
+        rest = rest.drop { Self.isBlank($0) || Self.isEnd($0) }
+        guard !rest.isEmpty else { return nil }
+        let line = rest.prefix { !Self.isEnd($0) }
+        rest = rest[line.endIndex...]
+        let end = line.lastIndex { !Self.isBlank($0) } ?? line.startIndex
+        return line[...end]
+    }
+
+    private static func isEnd(_ byte: UInt8) -> Bool { byte == 0x0a || byte == 0x0d }
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

@@ -28,15 +28,25 @@ enum KeyDerivation: Sendable {
             let digest = try prf.map(Self.digest) ?? "SHA1"
             self = .pbkdf2(salt: salt, iterations: iterations, keyCount: keyCount, digest: digest)
         case Self.scryptOID:
-            self = .scrypt(
+            let scrypt = Self.scrypt(
                 salt: try Self.salt(fields.next(.octetString)),
                 cost: try fields.next(.integer).integer(),
                 blockSize: try fields.next(.integer).integer(),
                 parallelization: try fields.next(.integer).integer(),
                 keyCount: try fields.optional(.integer)?.integer(upTo: 1024)
             )
+            guard scrypt.isDefined else { throw ElementReader.Mismatch(description: "parameters that scrypt has not") }
+            self = scrypt
         default: throw CMSError.unsupported("key derivation \(identifier.algorithm)")
         }
+    }
+
+    /// Whether the parameters are such that the function has a value for them.
+    ///
+    /// RFC 7914 §6
+    private var isDefined: Bool {
+        guard case .scrypt(_, let cost, let blockSize, let parallelization, _) = self else { return true }
+        return cost > 1 && cost.nonzeroBitCount == 1 && blockSize > 0 && parallelization > 0
     }
 
     /// The key length that the parameters demand.

@@ -24,24 +24,23 @@ struct CertificatePath {
 /// costs something of an allowance: hundreds of authorities of one name and circles of cross-certificates end soon.
 struct PathFinder {
     /// The longest path, both ends included.
-    static let maximumDepth = 16
+    static let maximumDepth = 100
     /// The complete paths that are compared.
     private static let maximumPaths = 8
-    /// One unit is about the work of checking an RSA-2048 signature, or of comparing two certificates that are no match.
-    private static let allowance = 5000
-
     private let date: Date
     private let anchors: Set<Fingerprint>
     private let systemAnchors: SystemAnchors?
     /// Whatever is at hand, by its subject's canonical form.
     private let candidates: [[Set<DistinguishedName.CanonicalAttribute>]: [Certificate]]
 
-    private var remaining = Self.allowance
+    private let effort: PathEffort
     private var complete: [CertificatePath] = []
     private var longest: CertificatePath?
     private var deadEnds: Set<Fingerprint> = []
-    /// Whether the system's anchors were looked at, which may be others a moment later.
-    private(set) var usesSystemAnchors = false
+    private var usesSystemAnchors = false
+    /// Whether the same question would be answered the same later: not if the system's anchors were looked at, which may
+    /// be others then, or if the effort was spent.
+    var isRepeatable: Bool { !usesSystemAnchors && !effort.isSpent }
 
     /// Two certificates of which the one may have issued the other: whether it did depends on nothing else.
     private struct Edge: Hashable {
@@ -52,6 +51,7 @@ struct PathFinder {
 
     init(_ store: TrustStore, extra: [Certificate], at date: Date) {
         self.date = date
+        effort = store.effort ?? PathEffort()
         anchors = Set(store.anchors.map(\.fingerprint))
         systemAnchors = store.systemAnchors
         var seen: Set<Fingerprint> = []
@@ -73,7 +73,9 @@ struct PathFinder {
             complete.append(CertificatePath(certificates: path, end: .anchor))
             return true
         }
-        guard remaining > 0, path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint) else { return false }
+        guard !effort.isSpent, path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint) else {
+            return false
+        }
         var reached = false
         var hasIssuer = false
         let issuers = issuers(of: last)
@@ -113,21 +115,22 @@ struct PathFinder {
     /// libcrypto: `X509_check_issued`, `X509_verify`
     private mutating func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
         let edge = Edge(child: certificate.fingerprint, issuer: issuer.fingerprint)
-        remaining -= 1
+        effort.spend(1)
         if let known = Self.checked[edge] { return known }
-        guard remaining > 0 else { return false }
+        guard !effort.isSpent else { return false }
+        effort.spend(PathEffort.reading)
         defer { ERR_clear_error() }
         let cost = issuer.verificationCost
         let result = try? withPointers(certificate.x509().owned, issuer.x509().owned) { child, parent in
             // An authority that may not sign certificates is followed nevertheless: that is what is to be reported.
             let match = X509_check_issued(parent, child)
             guard match == X509_V_OK || match == X509_V_ERR_KEYUSAGE_NO_CERTSIGN else { return false }
-            remaining -= cost
+            effort.spend(cost)
             return X509_verify(child, X509_get0_pubkey(parent)) == 1
         }
         guard let result else {
             // libcrypto could not look: of that nothing is kept, and it is paid for each time.
-            remaining -= cost
+            effort.spend(cost)
             return false
         }
         Self.checked[edge] = result

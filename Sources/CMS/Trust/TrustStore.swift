@@ -19,6 +19,8 @@ public struct TrustStore: Hashable, Sendable {
     public var systemAnchors: SystemAnchors?
     /// How strictly certificates are judged.
     public var terms = TrustTerms()
+    /// What all judgements together may spend; nil if each has an effort of its own.
+    private(set) var effort: PathEffort?
 
     public init(
         anchors: [Certificate] = [],
@@ -32,6 +34,13 @@ public struct TrustStore: Hashable, Sendable {
         self.intermediates = intermediates
         self.certificateLists = certificateLists
         self.systemAnchors = systemAnchors
+    }
+
+    /// The same for judging the signers of one message, who together may not take longer than one alone.
+    public func forOneMessage() -> TrustStore {
+        var store = self
+        store.effort = PathEffort()
+        return store
     }
 
     /// What the key of a certificate is wanted for.
@@ -90,12 +99,12 @@ public struct TrustStore: Hashable, Sendable {
         // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.
         var best: ChainVerdict?
         for verdict in verdicts {
-            if verdict.faults == 0 { return (verdict, !finder.usesSystemAnchors) }
+            if verdict.faults == 0 { return (verdict, finder.isRepeatable) }
             if verdict.faults < best?.faults ?? .max { best = verdict }
         }
         let verdict =
             best ?? inspection.judge(CertificatePath(certificates: [certificate], end: .missing), isPinned: isPinned)
-        return (verdict, !finder.usesSystemAnchors)
+        return (verdict, finder.isRepeatable)
     }
 }
 

@@ -128,7 +128,8 @@ extension SMIMECommand {
                 judging: [first.certificate],
                 systemAnchors: anchors.systemAnchors
             )
-            let verdict = trust.judge(first.certificate, purpose: .signing, at: .now)
+            let purpose: TrustStore.Purpose = first.certificate.canSign ? .signing : .encryption
+            let verdict = trust.judge(first.certificate, purpose: purpose, at: .now)
             var hints: [String] = []
             if !verdict.isTrusted {
                 let root = result.intermediates.map(\.certificate).last(where: \.isSelfIssued)
