@@ -5,13 +5,13 @@ extension Certificate {
     ///
     /// libcrypto: `d2i_PUBKEY_ex`
     package func publicKey() throws(OpenSSLError) -> Handle<EVP_PKEY> {
-        try Self.recentKeys.value(for: publicKeyInfo) { () throws(OpenSSLError) in
+        try Self.recentKeys.value(for: EncodingKey(bytes: publicKeyInfo)) { () throws(OpenSSLError) in
             if let key = RSAKey(publicKeyInfo: publicKeyInfo) { return key.handle }
             return try Handle(publicKeyInfo: publicKeyInfo)
         }
     }
 
-    private static let recentKeys = RecentValues<[UInt8], Handle<EVP_PKEY>>(capacity: 64)
+    private static let recentKeys = RecentValues<EncodingKey, Handle<EVP_PKEY>>(capacity: 64)
 
     /// The certificate as libcrypto's object.
     ///
