@@ -16,9 +16,10 @@ extension Certificate {
     /// The certificate as libcrypto's object.
     ///
     /// It is kept for a while: libcrypto reads the public key along with a certificate, which takes as long
-    /// as several signatures, and the same few stand above everybody.
+    /// as several signatures, and the same few stand above everybody. A DSA key may be given its issuer's parameters where a
+    /// chain is verified, so an object with one is for one use.
     package func x509() throws(OpenSSLError) -> Handle<X509> {
-        guard der.count <= Self.keptCount else { return try madeX509() }
+        guard der.count <= Self.keptCount, publicKeyAlgorithm != .dsa else { return try madeX509() }
         return try Self.recentObjects.value(for: self) { () throws(OpenSSLError) in try madeX509() }
     }
 
