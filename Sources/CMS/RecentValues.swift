@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// The key must be all that the value depends on; then none is ever stale. What was not asked for in a while is forgotten:
 /// there are two generations, and when the young one is full the old one makes room for it.
-final class RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package final class RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Generations {
         var young: [Key: Value] = [:]
         var old: [Key: Value] = [:]
@@ -19,12 +19,12 @@ final class RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let capacity: Int
 
     /// - Parameter capacity: how many values a generation has.
-    init(capacity: Int) { self.capacity = capacity }
+    package init(capacity: Int) { self.capacity = capacity }
 
     /// The value kept for `key`, or what `make` gives, which is kept.
     ///
     /// - Throws: what `make` throws; then nothing is kept.
-    func value<Failure: Error>(for key: Key, _ make: () throws(Failure) -> Value) throws(Failure) -> Value {
+    package func value<Failure: Error>(for key: Key, _ make: () throws(Failure) -> Value) throws(Failure) -> Value {
         if let known = self[key] { return known }
         let made = try make()
         self[key] = made
@@ -32,7 +32,7 @@ final class RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// The value kept for `key`; nil if there is none.
-    subscript(key: Key) -> Value? {
+    package subscript(key: Key) -> Value? {
         get {
             generations.withLock { generations in
                 if let value = generations.young[key] { return value }
@@ -46,4 +46,11 @@ final class RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             generations.withLock { $0.keep(newValue, for: key, capacity: capacity) }
         }
     }
+}
+
+/// An encoding as a key: hashed in one piece, where an array is hashed byte by byte.
+struct EncodingKey: Hashable, Sendable {
+    let bytes: [UInt8]
+
+    func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 }

@@ -37,7 +37,8 @@ extension String {
 extension Unicode.Scalar {
     /// Whether the scalar moves the cursor, reorders what is around it, or cannot be seen.
     var isUnsafeForDisplay: Bool {
-        switch properties.generalCategory {
+        guard !isASCII else { return value < 0x20 || value == 0x7F }
+        return switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: true
         default: properties.isDefaultIgnorableCodePoint
         }

@@ -47,7 +47,8 @@ extension EmailAddress: Hashable {
     public static func == (one: Self, other: Self) -> Bool { one.key.utf8.elementsEqual(other.key.utf8) }
 
     public func hash(into hasher: inout Hasher) {
-        for byte in key.utf8 { hasher.combine(byte) }
+        var key = key
+        key.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 
@@ -116,7 +117,9 @@ extension Unicode.Scalar {
             return !properties.isWhitespace
                 && !String(self).precomposedStringWithCanonicalMapping.utf8.contains { $0 < 128 }
         }
-        return properties.isAlphabetic || properties.numericType != nil
-            || "!#$%&'*+-/=?^_`{|}~".unicodeScalars.contains(self)
+        switch self {
+        case "a"..."z", "A"..."Z", "0"..."9": return true
+        default: return "!#$%&'*+-/=?^_`{|}~".unicodeScalars.contains(self)
+        }
     }
 }

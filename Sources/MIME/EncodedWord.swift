@@ -7,7 +7,7 @@ import Streams
 package enum EncodedWord {
     /// `text` as it is, if it is ASCII that nobody takes for encoded words; else in encoded words of UTF-8.
     package static func encode(_ text: String) -> String {
-        guard text.contains("=?") || !text.utf8.allSatisfy({ 32...126 ~= $0 }) else { return text }
+        guard mayHoldWords(text) || !text.utf8.allSatisfy({ 32...126 ~= $0 }) else { return text }
         var chunks = [""]
         for character in text {
             // A word has 75 characters at most: 12 around it, and 4 for each 3 bytes (RFC 2047 §2).
@@ -20,7 +20,7 @@ package enum EncodedWord {
 
     /// `text` with its encoded words decoded; what cannot be decoded stays as it is.
     package static func decode(_ text: String) -> String {
-        guard text.contains("=?") else { return text }
+        guard mayHoldWords(text) else { return text }
         var decoded = ""
         var blanks = Substring()
         var followsWord = false
@@ -43,6 +43,11 @@ package enum EncodedWord {
             }
         }
         return decoded + blanks
+    }
+
+    /// Whether the beginning of a word stands somewhere; looking for it as text takes far longer, and is done for each field.
+    private static func mayHoldWords(_ text: String) -> Bool {
+        zip(text.utf8, text.utf8.dropFirst()).contains { $0 == UInt8(ascii: "=") && $1 == UInt8(ascii: "?") }
     }
 
     private static func word(at text: Substring) -> (String, count: Int)? {

@@ -31,21 +31,27 @@ public struct LineEndCensus: Sendable, Equatable {
     ///
     /// - Throws: what reading throws.
     public init(of reader: any ByteReader) throws {
-        let window = Window()
-        while case let count = try reader.read(into: window.bytes), count > 0 { take(window.prefix(count)) }
-        endLine(hasFeed: false)
+        let reader = CensusReader(reader)
+        try reader.copy(to: CountingSink())
+        self = reader.finish()
     }
 
+    /// A census of nothing yet.
+    init() {}
+
     /// Whether the lines pass every transport as they are: 7-bit, none over 998 bytes, nothing that gets changed.
-    public var isTransportSafe: Bool {
-        !has8Bit && !hasNUL && bareCR == 0 && longestLine <= 998 && trailingBlanks == 0 && mailboxLines == 0
-            && loneDots == 0
+    public var isTransportSafe: Bool { mayBeTransportSafe && bareCR == 0 }
+
+    /// Whether that is so as far as it is known: of a carriage return only the next byte tells what it is.
+    var mayBeTransportSafe: Bool {
+        !has8Bit && !hasNUL && longestLine <= 998 && trailingBlanks == 0 && mailboxLines == 0 && loneDots == 0
     }
 
     /// How lines end, by majority; nil if there is no line end.
     public var lineEnd: LineEnd? { crlf + bareLF == 0 ? nil : crlf >= bareLF ? .crlf : .lf }
 
-    private mutating func take(_ bytes: UnsafeRawBufferPointer) {
+    /// Counts the next bytes.
+    mutating func take(_ bytes: UnsafeRawBufferPointer) {
         if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
         if !has8Bit { has8Bit = Self.has8Bit(bytes) }
         var position = 0
@@ -56,11 +62,29 @@ public struct LineEndCensus: Sendable, Equatable {
         }
         var start = 0
         while let end = bytes.firstOffset(of: .lineFeed, from: start) {
-            extendLine(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
-            endLine(hasFeed: true)
+            let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            if length > 0 || !endOrdinaryLine(line) {
+                extendLine(line)
+                endLine(hasFeed: true)
+            }
             start = end + 1
         }
         extendLine(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+    }
+
+    /// Ends the last line, which has no line feed.
+    mutating func finish() { endLine(hasFeed: false) }
+
+    /// Counts a line that lies in one window and is like nearly all: it ends in CRLF, and is neither short nor one that
+    /// looks like the beginning of a mail in a mailbox; whether it was that.
+    private mutating func endOrdinaryLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        let count = line.count - 1
+        guard count > 1, line[count] == .carriageReturn, line[0] != UInt8(ascii: "F") else { return false }
+        crlf += 1
+        bareCR -= 1
+        if count > longestLine { longestLine = count }
+        if line[count - 1].isBlank { trailingBlanks += 1 }
+        return true
     }
 
     private mutating func extendLine(_ piece: UnsafeRawBufferPointer) {
@@ -102,5 +126,25 @@ public struct LineEndCensus: Sendable, Equatable {
         for word in 0..<words { seen |= bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self) }
         for byte in bytes[(8 * words)...] { seen |= UInt64(byte) }
         return seen & 0x8080_8080_8080_8080 != 0
+    }
+}
+
+/// Takes the census of what passes.
+final class CensusReader: ByteReader {
+    private(set) var census = LineEndCensus()
+    private let upstream: any ByteReader
+
+    init(_ upstream: any ByteReader) { self.upstream = upstream }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        let count = try upstream.read(into: buffer)
+        census.take(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+        return count
+    }
+
+    /// The census of everything, when all was read.
+    func finish() -> LineEndCensus {
+        census.finish()
+        return census
     }
 }

@@ -18,18 +18,29 @@ public struct SevenBitForm: Sendable {
     /// The messages among the parts whose header is neither ASCII nor UTF-8, so that no form of them is safe.
     public let unsafeMessages: [Range<Int>]
 
+    /// Whether `viewer` was given the form while the entity was looked through, every byte of it and no other.
+    public let wasShown: Bool
+
     private let source: any ByteSource
     private let pieces: [SevenBitPiece]
 
     /// Looks through `entity`, which lies in `source`.
     ///
-    /// - Parameter split: of a message only the protected entity is written, with this division's inner header.
+    /// - Parameters:
+    ///   - split: of a message only the protected entity is written, with this division's inner header.
+    ///   - viewer: is given the form as far as that goes in the same pass; see `wasShown`.
     /// - Throws: `MIMEError.limitExceeded(.depth)` for messages too deep in each other, and what reading throws.
-    public init(of entity: Entity, in source: any ByteSource, split: HeaderSplit? = nil) throws {
-        var plan = SevenBitPlan(source: source)
+    public init(
+        of entity: Entity,
+        in source: any ByteSource,
+        split: HeaderSplit? = nil,
+        shownTo viewer: (any ByteSink)? = nil
+    ) throws {
+        var plan = SevenBitPlan(source: source, viewer: viewer)
         try plan.add(entity, split: split, depth: 0)
         self.source = source
         pieces = plan.pieces
+        wasShown = plan.viewer != nil
         needsEncoding = plan.needsEncoding
         unsafeParts = plan.unsafeParts
         unsafeMessages = plan.unsafeMessages

@@ -36,7 +36,9 @@ enum SevenBitPiece: Sendable {
 /// The pieces in the making.
 struct SevenBitPlan {
     let source: any ByteSource
-    var pieces: [SevenBitPiece] = []
+    /// Is given the form as it is planned; nil once it was given what is no part of it.
+    var viewer: (any ByteSink)?
+    private(set) var pieces: [SevenBitPiece] = []
     var needsEncoding = false
     var unsafeParts: [Range<Int>] = []
     var unsafeMessages: [Range<Int>] = []
@@ -44,27 +46,32 @@ struct SevenBitPlan {
     mutating func add(_ entity: Entity, split: HeaderSplit?, depth: Int, isEmbedded: Bool = false) throws {
         guard depth <= MIMELimit.depth.rawValue else { throw MIMEError.limitExceeded(.depth) }
         if !entity.children.isEmpty {
-            addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
+            try addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
             try addParts(of: entity, depth: depth)
         } else if let message = try entity.embeddedMessage(in: source) {
-            guard !message.header.has8Bit else { return addInternational(entity, message.header, split: split) }
-            addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
+            guard !message.header.has8Bit else { return try addInternational(entity, message.header, split: split) }
+            try addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
             try add(message, split: nil, depth: depth + 1, isEmbedded: true)
         } else {
             try addLeaf(entity, split: split, isEmbedded: isEmbedded)
         }
     }
 
+    private mutating func append(_ piece: SevenBitPiece) throws {
+        pieces.append(piece)
+        if let viewer { try piece.write(from: source, to: viewer) }
+    }
+
     /// Adds a message whose header is not ASCII, in base64.
-    private mutating func addInternational(_ entity: Entity, _ header: HeaderBlock, split: HeaderSplit?) {
+    private mutating func addInternational(_ entity: Entity, _ header: HeaderBlock, split: HeaderSplit?) throws {
         // What is the whole of a message has its type outside, too, and there is nothing to put it in.
         guard split == nil, header.isUTF8 else {
             unsafeMessages.append(entity.range)
-            addHeader(of: entity, split: split, newEncoding: nil)
-            return pieces.append(.lines(entity.bodyRange))
+            try addHeader(of: entity, split: split, newEncoding: nil)
+            return try append(.lines(entity.bodyRange))
         }
-        addHeader(of: entity, split: nil, newEncoding: .base64, newType: "message/global")
-        pieces.append(.encoded(entity.bodyRange, from: entity.transferEncoding, to: .base64))
+        try addHeader(of: entity, split: nil, newEncoding: .base64, newType: "message/global")
+        try append(.encoded(entity.bodyRange, from: entity.transferEncoding, to: .base64))
     }
 
     private mutating func addParts(of entity: Entity, depth: Int) throws {
@@ -83,31 +90,58 @@ struct SevenBitPlan {
     /// Adds what stands between two parts, before the first or after the last: delimiters, and text nobody is shown
     /// (RFC 2046 §5.1.1), which is left out if it is not safe.
     private mutating func addGap(_ range: Range<Int>, instead delimiter: String) throws {
-        let census = try census(range)
-        if census.isTransportSafe {
-            pieces.append(.text(range, census))
-        } else {
-            needsEncoding = true
-            pieces.append(.literal(Array(delimiter.utf8)))
-        }
+        guard try !addSafeText(range) else { return }
+        needsEncoding = true
+        try append(.literal(Array(delimiter.utf8)))
     }
 
     private mutating func addLeaf(_ entity: Entity, split: HeaderSplit?, isEmbedded: Bool) throws {
         let encoding = entity.transferEncoding
         let body = entity.bodyRange
-        let census = try encoding == .binary ? nil : census(body)
-        if let census, census.isTransportSafe {
-            addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
-            pieces.append(.text(body, census))
-        } else if let target = try targetEncoding(of: entity) {
-            addHeader(of: entity, split: split, newEncoding: target, addsVersion: isEmbedded)
-            pieces.append(.encoded(body, from: encoding, to: target))
+        if encoding != .binary {
+            let before = (pieces: pieces.count, unsafe: unsafeParts.count, needsEncoding: needsEncoding)
+            try addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
+            guard try !addSafeText(body) else { return }
+            pieces.removeLast(pieces.count - before.pieces)
+            unsafeParts.removeLast(unsafeParts.count - before.unsafe)
+            needsEncoding = before.needsEncoding
+        }
+        if let target = try targetEncoding(of: entity) {
+            try addHeader(of: entity, split: split, newEncoding: target, addsVersion: isEmbedded)
+            try append(.encoded(body, from: encoding, to: target))
             needsEncoding = true
         } else {
             unsafeParts.append(entity.range)
-            addHeader(of: entity, split: split, newEncoding: nil)
-            pieces.append(encoding == .binary ? .exact(body) : .lines(body))
+            try addHeader(of: entity, split: split, newEncoding: nil)
+            try append(encoding == .binary ? .exact(body) : .lines(body))
         }
+    }
+
+    /// Adds the text in `range` if every transport passes it as it is; whether that is so.
+    ///
+    /// What the viewer is given meanwhile is the text, as long as it looks safe.
+    private mutating func addSafeText(_ range: Range<Int>) throws -> Bool {
+        let reader = CensusReader(source.reader(in: range))
+        guard let viewer else {
+            try reader.copy(to: CountingSink())
+            return add(range, reader.finish())
+        }
+        let isCanonical = try source.firstLineEnd(in: range) != .lf
+        let text: any ByteReader = isCanonical ? reader : LineEndReader(reader, lineEnd: .crlf)
+        let window = Window()
+        var isShown = true
+        while case let count = try text.read(into: window.bytes), count > 0 {
+            isShown = isShown && reader.census.mayBeTransportSafe
+            if isShown { try viewer.write(window.prefix(count)) }
+        }
+        let census = reader.finish()
+        if !isShown || !census.isTransportSafe || isCanonical && census.bareLF > 0 { self.viewer = nil }
+        return add(range, census)
+    }
+
+    private mutating func add(_ range: Range<Int>, _ census: LineEndCensus) -> Bool {
+        if census.isTransportSafe { pieces.append(.text(range, census)) }
+        return census.isTransportSafe
     }
 
     /// The encoding that makes an unsafe leaf safe, or nil if there is none.
@@ -134,10 +168,6 @@ struct SevenBitPlan {
         }
     }
 
-    private func census(_ range: Range<Int>) throws -> LineEndCensus {
-        try LineEndCensus(of: source.reader(in: range))
-    }
-
     /// Adds the header, with a Content-Transfer-Encoding of `newEncoding` unless that is nil.
     ///
     /// - Parameters:
@@ -150,21 +180,21 @@ struct SevenBitPlan {
         newEncoding: TransferEncoding?,
         newType: String? = nil,
         addsVersion: Bool = false
-    ) {
+    ) throws {
         let header = entity.header
         if newEncoding != nil { needsEncoding = true }
         if let split {
             let bytes = split.innerHeader(newEncoding: newEncoding)
             // The fields of the message itself stand here only if they are in seven bits, or encrypted.
-            return addLiteral(inSevenBits(bytes, of: entity) { $0.isContentField })
+            return try addLiteral(inSevenBits(bytes, of: entity) { $0.isContentField })
         }
         guard newEncoding != nil || header.has8Bit else {
             let clean = header.bytes.withoutReturnsBeforeLineEnds
             guard clean != header.bytes else {
-                return pieces.append(.lines(entity.range.lowerBound..<entity.bodyRange.lowerBound))
+                return try append(.lines(entity.range.lowerBound..<entity.bodyRange.lowerBound))
             }
             needsEncoding = true
-            return addLiteral(clean + header.separator)
+            return try addLiteral(clean + header.separator)
         }
         var field = newEncoding.map { NewField("Content-Transfer-Encoding", $0.name).bytes(lineEnd: .crlf) }
         var type = newType.map { NewField("Content-Type", $0).bytes(lineEnd: .crlf) }
@@ -185,11 +215,11 @@ struct SevenBitPlan {
         }
         bytes += (type ?? []) + (field ?? [])
         let separator = newEncoding == nil ? header.separator : LineEnd.crlf.bytes
-        addLiteral(inSevenBits(bytes + separator, of: entity) { _ in true })
+        try addLiteral(inSevenBits(bytes + separator, of: entity) { _ in true })
     }
 
-    private mutating func addLiteral(_ bytes: [UInt8]) {
-        pieces.append(.literal(bytes.withoutReturnsBeforeLineEnds.withLines(endingIn: .crlf)))
+    private mutating func addLiteral(_ bytes: [UInt8]) throws {
+        try append(.literal(bytes.withoutReturnsBeforeLineEnds.withLines(endingIn: .crlf)))
     }
 
     /// The header `bytes` of `entity` with those fields in seven bits that are meant; as it is where that cannot be.
@@ -249,6 +279,13 @@ extension Entity {
 }
 
 extension ByteSource {
+    /// How the first line in `range` ends; nil if there is no line end near.
+    fileprivate func firstLineEnd(in range: Range<Int>) throws -> LineEnd? {
+        let start = try bytes(in: range.prefix(1024))
+        guard let feed = start.firstIndex(of: .lineFeed) else { return nil }
+        return feed > 0 && start[feed - 1] == .carriageReturn ? .crlf : .lf
+    }
+
     /// What the text in `range` stands for: the decoded content; lines are canonical but in binary content.
     fileprivate func content(_ range: Range<Int>, _ encoding: TransferEncoding) -> ByteStream {
         let raw = stream(in: range)

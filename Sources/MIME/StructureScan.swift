@@ -23,7 +23,8 @@ struct StructureScan {
 
     mutating func run() throws(MIMEError) -> Entity {
         var position = try openEntity(at: range.lowerBound, isInDigest: false)
-        while case let boundaries = boundaries,
+        // Where nothing has parts no line matters, and a long body need not be read for it.
+        while case let boundaries = boundaries, boundaries.contains(where: { $0 != nil }),
             let line = try scanner.next(from: position, where: { Self.level(of: $0, among: boundaries) })
         {
             let (level, isClosing) = line.match

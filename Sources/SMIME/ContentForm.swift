@@ -1,9 +1,26 @@
+import CMS
 import MIME
 import Streams
 
 /// Bytes that can be written as often as needed, each time the same.
 struct ContentForm {
     let write: (any ByteSink) throws -> Void
+    /// The digest of the bytes and how many they are, if that was learned along with their form.
+    var digest: (algorithm: DigestAlgorithm, value: [UInt8], count: Int)?
+
+    init(
+        digest: (algorithm: DigestAlgorithm, value: [UInt8], count: Int)? = nil,
+        _ write: @escaping (any ByteSink) throws -> Void
+    ) {
+        self.write = write
+        self.digest = digest
+    }
+
+    /// The digest of the bytes, and how many they are.
+    func digest(_ algorithm: DigestAlgorithm) throws -> (value: [UInt8], count: Int) {
+        if let digest, digest.algorithm == algorithm { return (digest.value, digest.count) }
+        return try SignedDataWriter.digest(algorithm, of: write)
+    }
 
     /// How many bytes that are.
     func count() throws -> Int {

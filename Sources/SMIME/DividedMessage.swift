@@ -1,3 +1,4 @@
+import CMS
 import MIME
 import Streams
 
@@ -41,9 +42,9 @@ struct DividedMessage {
         return ContentForm { try stream.makeReader().copy(to: $0) }
     }
 
-    /// The protected entity in the form in which it can be signed and sent anywhere.
-    func safeContent() throws -> ContentForm {
-        let form = try SevenBitForm(of: message, in: source, split: split)
+    /// The protected entity in the form in which it can be signed and sent anywhere, with its digest if one pass tells both.
+    func safeContent(_ algorithm: DigestAlgorithm) throws -> ContentForm {
+        let (form, digest, count) = try safeForm(algorithm)
         guard form.unsafeMessages.isEmpty else {
             throw SMIMEError.malformed(
                 "a message in it has header fields with bytes above 127 that no encoding is allowed for; attach it as a file"
@@ -52,6 +53,14 @@ struct DividedMessage {
         guard form.unsafeParts.isEmpty else {
             throw SMIMEError.malformed("a part can neither be signed as it is nor be encoded")
         }
-        return ContentForm { try form.write(to: $0) }
+        return ContentForm(digest: form.wasShown ? (algorithm, digest, count) : nil) { try form.write(to: $0) }
+    }
+
+    private func safeForm(_ algorithm: DigestAlgorithm) throws -> (SevenBitForm, digest: [UInt8], count: Int) {
+        var form: SevenBitForm?
+        let (digest, count) = try SignedDataWriter.digest(algorithm) { sink in
+            form = try SevenBitForm(of: message, in: source, split: split, shownTo: sink)
+        }
+        return (try form ?? SevenBitForm(of: message, in: source, split: split), digest, count)
     }
 }

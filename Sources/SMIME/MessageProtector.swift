@@ -160,7 +160,7 @@ public struct MessageProtector {
         _ signatureForm: SignatureForm,
         _ time: Date
     ) throws -> ProtectedEntity {
-        let content = try compresses ? compressed(divided.plainContent) : divided.safeContent()
+        let content = try compresses ? compressed(divided.plainContent) : divided.safeContent(signer.digest)
         let object = try signedObject(content, signer, isOpaque: signatureForm == .opaque, time)
         switch signatureForm {
         case .opaque: return ProtectedEntity(cms: object, type: "signed-data")
@@ -174,7 +174,7 @@ public struct MessageProtector {
         isOpaque: Bool,
         _ time: Date
     ) throws -> ContentForm {
-        let (digest, count) = try SignedDataWriter.digest(signer.digest, of: content.write)
+        let (digest, count) = try content.digest(signer.digest)
         let writer = try SignedDataWriter(
             signer: signer,
             contentDigest: digest,

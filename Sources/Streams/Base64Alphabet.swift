@@ -17,12 +17,14 @@ enum Base64Alphabet {
         return table
     }()
 
-    /// For each of the four places of a quantum, the bits that a byte contributes to its 24; the top bit marks bytes
-    /// that are not of the alphabet. One look-up and one OR a character.
-    static let quanta: [UInt32] = {
-        var table = [UInt32](repeating: 1 << 31, count: 1024)
-        for (value, character) in characters.enumerated() {
-            for place in 0..<4 { table[place * 256 + Int(character)] = UInt32(value) << UInt32(18 - 6 * place) }
+    /// The twelve bits of each two characters, the first in the low byte of the index; the top bit marks pairs that are not
+    /// of the alphabet. Those that are lie so close together that the fastest cache holds them.
+    static let pairValues: [UInt16] = {
+        var table = [UInt16](repeating: .max, count: 1 << 16)
+        for (high, first) in characters.enumerated() {
+            for (low, second) in characters.enumerated() {
+                table[Int(second) << 8 | Int(first)] = UInt16(high << 6 | low)
+            }
         }
         return table
     }()

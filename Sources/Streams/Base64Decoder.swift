@@ -53,24 +53,29 @@ public final class Base64Decoder: ByteReader {
     /// were written.
     private func decodeQuanta(into buffer: UnsafeMutableRawBufferPointer, from start: Int) -> Int {
         guard let source = input.bytes.baseAddress, let target = buffer.baseAddress else { return 0 }
-        return Base64Alphabet.quanta.withUnsafeBufferPointer { table in
+        return Base64Alphabet.pairValues.withUnsafeBufferPointer { table in
             guard let table = table.baseAddress else { return 0 }
+            func value(_ pair: UInt64) -> UInt64 { UInt64(table[Int(pair & 0xFFFF)]) }
             var (from, to) = (unread.lowerBound, start)
-            // Three bytes are stored as four; the fourth is the next quantum's.
-            let (lastFrom, lastTo) = (unread.upperBound - 4, buffer.count - 4)
+            // Six bytes are stored as eight, and three as four; what is too much belongs to the next quantum.
+            let (lastFrom, lastTo) = (unread.upperBound - 8, buffer.count - 8)
             while from <= lastFrom, to <= lastTo {
-                let bytes = UInt32(littleEndian: source.loadUnaligned(fromByteOffset: from, as: UInt32.self))
-                let value =
-                    table[Int(bytes & 0xFF)] | table[256 + Int(bytes >> 8 & 0xFF)]
-                    | table[512 + Int(bytes >> 16 & 0xFF)] | table[768 + Int(bytes >> 24)]
-                guard value < 1 << 31 else {
-                    let lineEnd = bytes & 0xFFFF == 0x0A0D ? 2 : bytes & 0xFF == 0x0A ? 1 : 0
+                let text = UInt64(littleEndian: source.loadUnaligned(fromByteOffset: from, as: UInt64.self))
+                let (first, second) = (value(text), value(text >> 16))
+                let (third, fourth) = (value(text >> 32), value(text >> 48))
+                if (first | second | third | fourth) < 1 << 15 {
+                    let bits = first << 52 | second << 40 | third << 28 | fourth << 16
+                    target.storeBytes(of: bits.bigEndian, toByteOffset: to, as: UInt64.self)
+                    (from, to) = (from &+ 8, to &+ 6)
+                } else if (first | second) < 1 << 15 {
+                    let bits = UInt32(truncatingIfNeeded: first << 20 | second << 8)
+                    target.storeBytes(of: bits.bigEndian, toByteOffset: to, as: UInt32.self)
+                    (from, to) = (from &+ 4, to &+ 3)
+                } else {
+                    let lineEnd = text & 0xFFFF == 0x0A0D ? 2 : text & 0xFF == 0x0A ? 1 : 0
                     guard lineEnd > 0 else { break }
                     from += lineEnd
-                    continue
                 }
-                target.storeBytes(of: (value << 8).bigEndian, toByteOffset: to, as: UInt32.self)
-                (from, to) = (from + 4, to + 3)
             }
             unread = from..<unread.upperBound
             return to - start

@@ -40,6 +40,23 @@ import Testing
         #expect(verdict.revocation?.problems.allSatisfy { $0.level == .warning } == true)
     }
 
+    @Test func `a verdict that was given before holds for the same question only`() throws {
+        for _ in 0..<2 {
+            #expect(try judge("alice").isTrusted)
+            #expect(try !judge("alice", in: TrustStore()).isTrusted)
+            #expect(try !judge("alice", at: .judged.addingTimeInterval(1e10)).timeProblems.isEmpty)
+            #expect(try judge("sign-only").isTrusted && !judge("sign-only", .encryption).isTrusted)
+            let pinned = TrustStore(pinned: [try Certificate(fixture: "mallory/cert.pem").fingerprint])
+            #expect(try judge("mallory", in: pinned).isTrusted && !judge("mallory").isTrusted)
+            var terms = TrustTerms(revocation: .off)
+            #expect(try judge("alice", in: store.under(terms)).revocation == nil)
+            terms.revocation = .hard
+            #expect(
+                try judge("alice", in: store.under(terms)).revocation?.problems.contains { $0.level == .error } == true
+            )
+        }
+    }
+
     @Test(arguments: [
         ("mallory", "chain-no-anchor"), ("selfsigned", "chain-no-anchor"), ("wrong-eku", "chain-purpose"),
         ("wrong-ku", "key-usage"), ("encrypt-only", "key-usage"), ("ca-as-leaf", "end-entity-is-ca"),

@@ -38,6 +38,20 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<40)
+    func `a census is the same at any window size`(seed: Int) throws {
+        var generator = SeededGenerator(UInt64(seed))
+        let pieces = ["\r\n", "\n", "\r", "From ", "F", ".", " ", "\t", "x", "long line ", "\0", "é"].map(\.bytes)
+        for _ in 0..<20 {
+            let common = Array(pieces.prefix(Int.random(in: 1...pieces.count, using: &generator)))
+            let bytes = (0..<60).flatMap { _ in common.randomElement(using: &generator) ?? [] }
+            let whole = try LineEndCensus(of: MemorySource(bytes).reader())
+            for step in [1, 2, 7] {
+                #expect(try LineEndCensus(of: SlowSource(bytes: bytes, step: step).reader()) == whole)
+            }
+        }
+    }
+
     @Test func `binary parts are never converted`() throws {
         let text = """
             Content-Type: multipart/mixed; boundary=b

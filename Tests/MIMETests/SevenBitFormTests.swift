@@ -5,11 +5,13 @@ import Testing
 @Suite struct SevenBitFormTests {
     private func form(_ bytes: [UInt8]) throws -> (form: SevenBitForm, output: [UInt8]) {
         let (entity, source) = try parse(bytes)
-        let form = try SevenBitForm(of: entity, in: source)
+        let viewer = MemorySink()
+        let form = try SevenBitForm(of: entity, in: source, shownTo: viewer)
         let (sink, again) = (MemorySink(), CountingSink())
         try form.write(to: sink)
         try form.write(to: again)
         #expect(again.count == sink.bytes.count)
+        if form.wasShown { #expect(viewer.bytes == sink.bytes) }
         return (form, sink.bytes)
     }
 
@@ -49,6 +51,21 @@ import Testing
         #expect(!form.needsEncoding)
         #expect(form.unsafeParts.isEmpty)
         #expect(output == text.crlf)
+    }
+
+    @Test(arguments: ["\n", "\r\n"], [1, 20_000])
+    func `what is safe is shown in the pass that finds it so, however its lines end`(lineEnd: String, lines: Int) throws
+    {
+        let line = "Fifty bytes of text that nobody has to encode.  Yes." + lineEnd
+        let part = "Content-Type: text/plain\(lineEnd)\(lineEnd)" + String(repeating: line, count: lines)
+        let head = "Subject: x\(lineEnd)Content-Type: multipart/mixed; boundary=b\(lineEnd)\(lineEnd)"
+        let text = "\(head)--b\(lineEnd)\(part)--b\(lineEnd)\(part)--b--\(lineEnd)"
+        #expect(try form(text.bytes).form.wasShown)
+        #expect(try form(part.bytes).form.wasShown)
+        #expect(try !form((part + "é" + lineEnd).bytes).form.wasShown)
+        // The first line of CRLF promised that nothing has to be changed.
+        let mixed = part + "x" + (lineEnd == "\n" ? "\r\n" : "\n")
+        #expect(try form(mixed.bytes).form.wasShown == (lineEnd == "\n"))
     }
 
     @Test(arguments: [

@@ -33,6 +33,16 @@ import Testing
         }
     }
 
+    @Test(arguments: ["\n", "\r\n"], [1, 3, 7, 8, 9, 15, 16, 17, .max])
+    func `lines of every length come back, however small the pieces`(lineEnd: String, size: Int) throws {
+        let bytes = (0..<150).map { UInt8(truncatingIfNeeded: $0 &* 73 &+ 5) }
+        let text = Data(bytes).base64EncodedString()
+        for length in 1...80 {
+            let lines = stride(from: 0, to: text.count, by: length).map { text.dropFirst($0).prefix(length) }
+            #expect(try decode(lines.joined(separator: lineEnd) + lineEnd, inPiecesOf: size) == bytes)
+        }
+    }
+
     @Test func `more than one window goes through`() throws {
         let bytes = (0..<(3 * Window.size + 1)).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let sink = MemorySink()

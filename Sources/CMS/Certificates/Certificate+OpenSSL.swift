@@ -5,20 +5,21 @@ extension Certificate {
     ///
     /// libcrypto: `d2i_PUBKEY_ex`
     package func publicKey() throws(OpenSSLError) -> Handle<EVP_PKEY> {
-        try Self.recentKeys.value(for: publicKeyInfo) { () throws(OpenSSLError) in
+        try Self.recentKeys.value(for: EncodingKey(bytes: publicKeyInfo)) { () throws(OpenSSLError) in
             if let key = RSAKey(publicKeyInfo: publicKeyInfo) { return key.handle }
             return try Handle(publicKeyInfo: publicKeyInfo)
         }
     }
 
-    private static let recentKeys = RecentValues<[UInt8], Handle<EVP_PKEY>>(capacity: 64)
+    private static let recentKeys = RecentValues<EncodingKey, Handle<EVP_PKEY>>(capacity: 64)
 
     /// The certificate as libcrypto's object.
     ///
     /// It is kept for a while: libcrypto reads the public key along with a certificate, which takes as long
-    /// as several signatures, and the same few stand above everybody.
+    /// as several signatures, and the same few stand above everybody. A DSA key may be given its issuer's parameters where a
+    /// chain is verified, so an object with one is for one use.
     package func x509() throws(OpenSSLError) -> Handle<X509> {
-        guard der.count <= Self.keptCount else { return try madeX509() }
+        guard der.count <= Self.keptCount, publicKeyAlgorithm != .dsa else { return try madeX509() }
         return try Self.recentObjects.value(for: self) { () throws(OpenSSLError) in try madeX509() }
     }
 

@@ -52,10 +52,10 @@ public struct Certificate: Sendable {
             self = try Self(parsing: der)
             return
         }
-        self = try Self.recent.value(for: der) { () throws(CMSError) in try Self(parsing: der) }
+        self = try Self.recent.value(for: EncodingKey(bytes: der)) { () throws(CMSError) in try Self(parsing: der) }
     }
 
-    private static let recent = RecentValues<[UInt8], Certificate>(capacity: 64)
+    private static let recent = RecentValues<EncodingKey, Certificate>(capacity: 64)
 
     /// The greatest encoding that is kept for when it is met again, in bytes: nobody shall fill our memory.
     static let keptCount = 8 << 10

@@ -130,7 +130,8 @@ extension Unicode.Scalar {
     /// Whether showing this character could disturb the text around it: controls, line and paragraph separators,
     /// bidirectional and other invisible formatting.
     package var isUnfitForDisplay: Bool {
-        switch properties.generalCategory {
+        guard !isASCII else { return value < 0x20 || value == 0x7F }
+        return switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
         default: false
         }

@@ -28,6 +28,9 @@ public struct Fingerprint: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// In one piece, where an array is hashed byte by byte.
+    public func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+
     /// The 64 digits without the prefix.
     public var hexadecimal: String { bytes.hexadecimal }
 }

@@ -64,7 +64,7 @@ public struct TrustStore: Hashable, Sendable {
         purpose: Purpose,
         at date: Date
     ) -> ChainVerdict {
-        let question = Question(
+        let question = TrustQuestion(
             store: self,
             certificate: certificate,
             extra: extra,
@@ -73,16 +73,15 @@ public struct TrustStore: Hashable, Sendable {
             purpose: purpose,
             date: date
         )
-        guard question.isBrief else { return answer(question).0 }
-        if let known = Question.recent[question] { return known }
+        guard question.isBrief else { return answer(question).verdict }
+        if let known = TrustQuestion.recent[question] { return known }
         let (verdict, isRepeatable) = answer(question)
-        if isRepeatable { Question.recent[question] = verdict }
+        if isRepeatable, question.isSettled(by: verdict) { TrustQuestion.recent[question] = verdict }
         return verdict
     }
 
-    /// - Returns: the verdict, and whether the same question has the same answer later: not if the system's anchors were
-    ///   looked at.
-    private func answer(_ question: Question) -> (ChainVerdict, isRepeatable: Bool) {
+    /// - Returns: the verdict, and whether the same question would be answered the same later.
+    private func answer(_ question: TrustQuestion) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = question.certificate
         var finder = PathFinder(self, extra: question.extra, at: question.date)
         let paths = finder.paths(from: certificate)
@@ -105,35 +104,6 @@ public struct TrustStore: Hashable, Sendable {
         let verdict =
             best ?? inspection.judge(CertificatePath(certificates: [certificate], end: .missing), isPinned: isPinned)
         return (verdict, finder.isRepeatable)
-    }
-}
-
-/// All that a verdict depends on, the time to the very instant among it; but for what the system's anchors are just then.
-private struct Question: Hashable {
-    let store: TrustStore
-    let certificate: Certificate
-    let extra: [Certificate]
-    let extraLists: [CertificateList]
-    let responses: [OCSPResponse]
-    let purpose: TrustStore.Purpose
-    let date: Date
-
-    /// The verdicts of late: mails from the same few people are judged as of one instant where there are many of them.
-    static let recent = RecentValues<Question, ChainVerdict>(capacity: 32)
-
-    /// Whether it is small enough to be kept, and to be compared at no great cost.
-    var isBrief: Bool {
-        let lists = [store.certificateLists, store.terms.certificateLists, extraLists]
-        let answers = [store.terms.responses, responses]
-        let certificates = [store.anchors, store.intermediates, extra]
-        let count =
-            store.pinned.count + store.responses.count + lists.reduce(0) { $0 + $1.count }
-            + answers.reduce(0) { $0 + $1.count } + certificates.reduce(0) { $0 + $1.count }
-        guard count <= 64 else { return false }
-        let sizes =
-            lists.joined().map(\.der.count) + answers.joined().map(\.der.count)
-            + store.responses.values.map(\.der.count) + certificates.joined().map(\.der.count)
-        return sizes.reduce(certificate.der.count, +) <= 64 << 10
     }
 }
 

@@ -35,14 +35,6 @@ struct RecipientEvidence: Sendable {
             RecipientChoice(address: $0.address, recipients: $0.recipients, trust: trust, extra: authorities, at: time)
         }
     }
-
-    /// The chains of the certificates that `choices` use, or would if it was known that they were not revoked.
-    func chains(wantedBy choices: [RecipientChoice], at time: Date, under terms: TrustTerms) -> [ChainVerdict] {
-        let trust = trust.under(terms)
-        return choices.flatMap(\.candidates).filter { $0.reason.isSelected || $0.reason == .revocationUnknown }.map {
-            trust.judge($0.recipient.certificate, extra: authorities, purpose: .encryption, at: time)
-        }
-    }
 }
 
 extension KnownRecipient {

@@ -102,8 +102,7 @@ public struct RecipientLookup: Sendable {
         guard revocation != nil, terms.revocation != .off else { return choices }
         var (choices, terms) = (choices, terms)
         for _ in 0..<Self.maximumRounds {
-            let chains = evidence.chains(wantedBy: choices, at: time, under: terms)
-            let asked = await terms.asking(revocation, about: chains, at: time)
+            let asked = await terms.asking(revocation, about: choices.flatMap(\.wantedChains), at: time)
             guard asked != terms else { break }
             terms = asked
             choices = evidence.choices(at: time, under: terms)

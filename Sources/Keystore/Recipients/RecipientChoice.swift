@@ -7,8 +7,18 @@ public struct RecipientChoice: Sendable {
     /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
     public let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
 
+    /// The chain of each candidate; nil for what was distrusted by hand.
+    let verdicts: [ChainVerdict?]
+
     /// The one that is used; nil if none can be.
     public var selected: KnownRecipient? { candidates.first { $0.reason.isSelected }?.recipient }
+
+    /// The chains of what is used, or would be if it was known that it was not revoked.
+    var wantedChains: [ChainVerdict] {
+        zip(candidates, verdicts).compactMap { candidate, verdict in
+            candidate.reason.isSelected || candidate.reason == .revocationUnknown ? verdict : nil
+        }
+    }
 
     /// Why none can be used, in words.
     public var whyNone: String {
@@ -26,9 +36,12 @@ public struct RecipientChoice: Sendable {
         at time: Date
     ) {
         self.address = address
-        let chains = recipients.map { recipient in
-            guard recipient.trust != .distrusted else { return RecipientSelection.Chain(isTrusted: false) }
-            let verdict = trust.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time)
+        verdicts = recipients.map { recipient in
+            guard recipient.trust != .distrusted else { return nil }
+            return trust.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time)
+        }
+        let chains = verdicts.map { verdict in
+            guard let verdict else { return RecipientSelection.Chain(isTrusted: false) }
             return RecipientSelection.Chain(
                 isTrusted: verdict.isTrustedNow,
                 isRevoked: verdict.revocation?.status == .revoked,

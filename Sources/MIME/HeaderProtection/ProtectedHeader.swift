@@ -222,6 +222,12 @@ private struct Statement: Hashable {
     }
 
     private static func plain(_ text: String) -> String {
-        text.unicodeScalars.split { $0.properties.isWhitespace }.map { String($0) }.joined(separator: " ")
+        // Nearly every field, and nothing in it needs the tables of Unicode.
+        guard !text.utf8.allSatisfy({ $0 < 128 }) else {
+            return text.utf8.split { $0 == 0x20 || 0x09...0x0D ~= $0 }.map { String(Substring($0)) }.joined(
+                separator: " "
+            )
+        }
+        return text.unicodeScalars.split { $0.properties.isWhitespace }.map { String($0) }.joined(separator: " ")
     }
 }
