@@ -76,16 +76,11 @@ extension Certificate {
 extension CertificateList {
     /// The URLs of the lists of what has changed since this one, as it says; anything may stand there.
     ///
-    /// RFC 5280 §5.2.6; libcrypto: `X509_CRL_get_ext_by_NID`
+    /// RFC 5280 §5.2.6
     public var deltaLists: [String] {
-        defer { ERR_clear_error() }
-        let value = try? x509CRL().withPointer { list -> [UInt8]? in
-            guard let found = X509_CRL_get_ext(list, X509_CRL_get_ext_by_NID(list, NID_freshest_crl, -1)),
-                let octets = X509_EXTENSION_get_data(found), let start = ASN1_STRING_get0_data(octets)
-            else { return nil }
-            return Array(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(octets))))
+        guard let value = try? extensionValues([NID_freshest_crl])[0], let node = try? ASN1Node.read(value) else {
+            return []
         }
-        guard let value = value ?? nil, let node = try? ASN1Node.read(value) else { return [] }
         return Array(((try? RevocationServices.distributionPoints(node)) ?? []).prefix(RevocationServices.maximumCount))
     }
 }

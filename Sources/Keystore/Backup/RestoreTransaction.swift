@@ -27,10 +27,7 @@ struct RestoreTransaction {
         for account in restoration.accounts { try restore(account) }
         for authority in restoration.authorities { try restore(authority.certificate, anchored: authority.anchored) }
         for list in restoration.revocationLists {
-            try insert(
-                "INSERT OR IGNORE INTO crl (fingerprint, issuer_key, der, added) VALUES (?, ?, ?, ?)",
-                [Data(list.fingerprint.bytes), Data(list.issuer.matchingKey), Data(list.der), restoration.created]
-            )
+            try RevocationListRecord.insert(list, at: restoration.created, into: database)
         }
         for recipient in restoration.recipients { try restore(recipient) }
         for rule in restoration.rules { try restore(rule) }

@@ -60,6 +60,8 @@ public struct ImportBatch: Sendable {
     public var intermediates: [Certificate] = []
     public var anchors: [Certificate] = []
     public var crls: [CertificateList] = []
+    /// Lists from their issuers' services whose signatures were checked; those that they take the place of are forgotten.
+    public var fetchedLists: [CertificateList] = []
     public var responses: [ResponseItem] = []
 
     public init() {}
@@ -67,7 +69,7 @@ public struct ImportBatch: Sendable {
     /// Whether there is nothing to store.
     public var isEmpty: Bool {
         identities.isEmpty && recipients.isEmpty && intermediates.isEmpty && anchors.isEmpty && crls.isEmpty
-            && responses.isEmpty
+            && fetchedLists.isEmpty && responses.isEmpty
     }
 }
 

@@ -25,12 +25,11 @@ struct ImportTransaction {
             report.anchors.append(.init(certificate: certificate, isNew: isNew))
         }
         for list in batch.crls {
-            let isNew = try insert(
-                "INSERT OR IGNORE INTO crl (fingerprint, issuer_key, der, added) VALUES (?, ?, ?, ?)",
-                [Data(list.fingerprint.bytes), Data(list.issuer.matchingKey), Data(list.der), time]
-            )
+            let isNew = try RevocationListRecord.insert(list, at: time, into: database)
             report.crls.append(.init(list: list, isNew: isNew))
         }
+        for list in batch.fetchedLists { try RevocationListRecord.insert(list, at: time, into: database) }
+        try RevocationListRecord.tidy(after: batch.fetchedLists, at: time, in: database)
         try ResponseRecord.insert(batch.responses, at: time, into: database)
         return report
     }

@@ -89,7 +89,7 @@ actor OnlineRevocation: RevocationSource {
     func keep() async -> String? {
         guard let fetcher else { return nil }
         var batch = ImportBatch()
-        batch.crls = await fetcher.certificateLists
+        batch.fetchedLists = await fetcher.certificateLists
         batch.responses = await fetcher.responses.map {
             .init(certificate: $0.certificate, response: $0.response, lifetime: $0.lifetime)
         }

@@ -1,0 +1,108 @@
+import CMS
+import Foundation
+import GRDB
+import Keystore
+import TestSupport
+import Testing
+
+/// Fetched lists take the place of those before them, so that the store does not grow with every one.
+@Suite struct RevocationListTests {
+    /// Lists in the order in which they are fetched, and what is left of them on the last day, the day they are of counted
+    /// from the first of January.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let lists: [(name: String, first: Int, last: Int, extensions: [String])]
+        var isFetched = true
+        let expected: [String]
+    }
+
+    private static let scope = ["issuingDistributionPoint=critical,@idp"]
+    private static let delta = ["2.5.29.27=critical,DER:020101"]
+
+    static let rows = [
+        Row(
+            testDescription: "what is over goes when a newer one comes",
+            lists: [("a", 1, 3, []), ("b", 4, 6, []), ("c", 7, 9, [])],
+            expected: ["c"]
+        ),
+        Row(
+            testDescription: "what is not over stays",
+            lists: [("a", 1, 30, []), ("b", 4, 9, [])],
+            expected: ["a", "b"]
+        ),
+        Row(
+            testDescription: "what is over and newer stays",
+            lists: [("a", 4, 6, []), ("b", 1, 3, [])],
+            expected: ["a", "b"]
+        ),
+        Row(
+            testDescription: "what is about other certificates stays",
+            lists: [("a", 1, 3, scope), ("b", 4, 9, [])],
+            expected: ["a", "b"]
+        ),
+        Row(
+            testDescription: "what is about the same certificates goes",
+            lists: [("a", 1, 3, scope), ("b", 4, 9, scope)],
+            expected: ["b"]
+        ),
+        Row(
+            testDescription: "a list of changes takes no whole one's place, and one of its own kind's",
+            lists: [("a", 1, 3, []), ("b", 1, 3, delta), ("c", 4, 9, delta)],
+            expected: ["a", "c"]
+        ),
+        Row(
+            testDescription: "nothing goes for a list that anybody may have made",
+            lists: [("a", 1, 3, []), ("b", 4, 9, [])],
+            isFetched: false,
+            expected: ["a", "b"]
+        ),
+    ]
+
+    @Test(arguments: rows)
+    func `lists follow each other`(row: Row) async throws {
+        var factory = try CertificateFactory()
+        try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
+        try factory.issue("other", subject: "/CN=CA", extensions: CertificateFactory.authority)
+        let home = TemporaryHome()
+        let store = try await home.open()
+        // Of another key with the same name, and of one that has no end.
+        try await add(list("stranger", by: "other", (1, 3, []), factory), isFetched: true, to: store)
+        for item in row.lists {
+            let list = try list(item.name, by: "ca", (item.first, item.last, item.extensions), factory)
+            try await add(list, isFetched: row.isFetched, to: store)
+        }
+        let names = try (["stranger"] + row.lists.map(\.name)).map { name in
+            (name, try CertificateList(der: factory.bytes("\(name).crl")).fingerprint.bytes)
+        }
+        let kept = try await home.query { database in
+            try Data.fetchAll(database, sql: "SELECT fingerprint FROM crl").map { [UInt8]($0) }
+        }
+        #expect(names.filter { kept.contains($0.1) }.map(\.0) == ["stranger"] + row.expected)
+        #expect(try await store.check().isEmpty)
+    }
+
+    private func list(
+        _ name: String,
+        by issuer: String,
+        _ terms: (first: Int, last: Int, extensions: [String]),
+        _ factory: borrowing CertificateFactory
+    ) throws -> CertificateList {
+        func time(_ day: Int) -> String { "202601\(day < 10 ? "0" : "")\(day)000000Z" }
+        try factory.revoke(
+            [],
+            by: issuer,
+            to: name,
+            extensions: terms.extensions,
+            sections: "[idp]\nfullname=URI:http://crl.test/part.crl",
+            options: "-crl_lastupdate \(time(terms.first)) -crl_nextupdate \(time(terms.last))"
+        )
+        return try CertificateList(der: factory.bytes("\(name).crl"))
+    }
+
+    private func add(_ list: CertificateList, isFetched: Bool, to store: Store) async throws {
+        var batch = ImportBatch()
+        if isFetched { batch.fetchedLists = [list] } else { batch.crls = [list] }
+        // The tenth of January.
+        _ = try await store.add(batch, at: try Date("2026-01-10T00:00:00Z", strategy: .iso8601))
+    }
+}
