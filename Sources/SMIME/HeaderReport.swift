@@ -19,6 +19,8 @@ public struct HeaderReport: Sendable {
     public let added: [String]
     /// What stands outside of the fields that differ or were added, as in `values`.
     public let outside: [String: String]
+    /// Whether the author inside was hidden behind another one outside.
+    private let hidesAuthor: Bool
 
     init(_ protected: ProtectedHeader, outer: HeaderBlock, isSigned: Bool, isEncrypted: Bool) {
         scheme = protected.scheme
@@ -31,6 +33,8 @@ public struct HeaderReport: Sendable {
         // Without a record what is hidden and what was changed look alike.
         self.differing = protected.scheme == .cipher ? differing : differing.filter { !hidden.contains($0) }
         added = protected.addedNames(outer: outer).sorted()
+        let author = Set(outer.all("From").flatMap { (try? AddressList(field: $0))?.addresses ?? [] })
+        hidesAuthor = hidden.contains("from") && protected.addresses("From").map { $0 != author } == true
         let told = Set(self.differing + added)
         outside = Self.values(outer.fields.filter { told.contains($0.name.lowercased()) })
     }
@@ -48,6 +52,10 @@ public struct HeaderReport: Sendable {
         if !differing.isEmpty {
             let names = differing.joined(separator: ", ")
             problems.append(Problem(.headerDiffers, "not what the author wrote there: \(names.escapedForDisplay)"))
+        }
+        if hidesAuthor {
+            let inside = values["from"] ?? ""
+            problems.append(Problem(.headerDiffers, "another From is outside: inside it is \(inside.escapedForDisplay)"))
         }
         let shown = added.filter(ProtectedHeader.isShown)
         if scheme.isComplete, !shown.isEmpty {

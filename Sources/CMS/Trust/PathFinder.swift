@@ -86,7 +86,8 @@ struct PathFinder {
             if extend(path + [issuer], isAnchor: isAnchor) { reached = true }
         }
         if !hasIssuer, path.count > longest?.certificates.count ?? 0 {
-            let isForged = !last.isSelfIssued && !issuers.isEmpty
+            // Two that certified each other end in one that stands in the path already, and that is no forgery.
+            let isForged = !last.isSelfIssued && !issuers.isEmpty && !issuers.contains { path.contains($0.0) }
             longest = CertificatePath(certificates: path, end: isForged ? .forged : .missing)
         }
         if !reached { deadEnds.insert(last.fingerprint) }
