@@ -55,7 +55,8 @@ public struct HeaderReport: Sendable {
         }
         if hidesAuthor {
             let inside = values["from"] ?? ""
-            problems.append(Problem(.headerDiffers, "another From is outside: inside it is \(inside.escapedForDisplay)"))
+            let text = "another From is outside: inside it is \(inside.escapedForDisplay)"
+            problems.append(Problem(.headerDiffers, text))
         }
         let shown = added.filter(ProtectedHeader.isShown)
         if scheme.isComplete, !shown.isEmpty {

@@ -16,6 +16,8 @@ enum Program {
         guard hasDescriptors(4) else { stop("too few file descriptors", "raise the limit: ulimit -n 64") }
         if SMIMECommand.isFilter {
             FilterStatus.catchSignals()
+            // The copy has no alarm: what it hands over it hands over to the end.
+            alarm(FilterStatus.timeLimit)
             divide()
         }
         let ended = DispatchSemaphore(value: 0)

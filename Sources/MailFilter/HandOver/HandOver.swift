@@ -11,10 +11,13 @@ public struct HandOver: Sendable {
     public struct Message: Sendable {
         public let file: SpooledFile
         public let recipients: [String]
+        /// The envelope sender of this one; nil for that of them all.
+        let sender: String?
 
-        public init(_ file: SpooledFile, to recipients: [String]) {
+        public init(_ file: SpooledFile, to recipients: [String], from sender: String? = nil) {
             self.file = file
             self.recipients = recipients
+            self.sender = sender
         }
     }
 
@@ -25,6 +28,14 @@ public struct HandOver: Sendable {
     public init(from sender: String, _ messages: [Message]) {
         self.sender = sender
         self.messages = messages
+    }
+
+    private func send(
+        _ message: Message,
+        to recipients: [String],
+        _ transport: any MailTransport
+    ) throws(TransportError) {
+        try transport.send(message.file, from: message.sender ?? sender, to: recipients)
     }
 
     /// Sends the messages in order; with a journal, to those only who have not got theirs, and nothing while another
@@ -42,7 +53,7 @@ public struct HandOver: Sendable {
         patience: Int = 60
     ) async throws {
         guard let store, let entry else {
-            for message in messages { try transport.send(message.file, from: sender, to: message.recipients) }
+            for message in messages { try send(message, to: message.recipients, transport) }
             return
         }
         let lock = try HandOverLock(store.location, for: entry)
@@ -54,7 +65,7 @@ public struct HandOver: Sendable {
                 let waiting = message.recipients.filter { !served.contains($0) }
                 guard !waiting.isEmpty else { continue }
                 // One that is not taken is no reason to keep the others waiting, who might never have their turn.
-                do { try transport.send(message.file, from: sender, to: waiting) } catch {
+                do { try send(message, to: waiting, transport) } catch {
                     failure = failure ?? error
                     continue
                 }

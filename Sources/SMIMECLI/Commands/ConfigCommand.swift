@@ -14,6 +14,8 @@ extension SMIMECommand {
                 subject-tags: what people can write into a subject, and what it asks for. Empty for none.
                 filter.authserv-id: what `smime filter` calls this host. Empty for the host's full name.
                 filter.sendmail: the program `smime filter` hands mail to, with its arguments.
+                filter.decrypted-sender: who is told if mail that `smime filter incoming` decrypted cannot be delivered, as \
+                its envelope sender. Empty for nobody: the one who sent it must not get it back in clear.
                 filter.tags: on, if `smime filter incoming` tells its verdict in the subject, too.
                 filter.log: where `smime filter` writes its line on each mail: syslog, stderr or none.
                 header-protection (on, off): whether the header is signed and encrypted with the content.

@@ -15,7 +15,8 @@ extension SMIMECommand.FilterCommand {
             discussion: """
                 The verdict goes into an Authentication-Results field (RFC 7281); those that others write in our name, and \
                 X-SMIME fields, are taken out. Nothing that is signed is touched. Mail for accounts is decrypted where a rule \
-                says so; whatever is wrong with a message, it is delivered with its verdict.
+                says so; whatever is wrong with a message, it is delivered with its verdict, but for one \
+                that is empty or was here many times (status 65).
 
                   smime filter incoming --sender bob@example.com --queue-id 4XyZ -- alice@example.org < mail.eml
                   smime policy set --recipient alice@example.org --decrypt-at-gateway yes
@@ -60,10 +61,13 @@ extension SMIMECommand.FilterCommand {
                 }
             )
             guard !options.dryRun else { return try report(plan) }
+            // What cannot be delivered is returned to its sender: whoever sends us a stranger's ciphertext would get it in clear.
+            let returned = try await store.value(of: .decryptedSender) { $0 } ?? Setting.decryptedSender.standard
             let messages = try plan.messages.map { message in
                 HandOver.Message(
                     try SpooledFile { try message.source.reader().copy(to: $0) },
-                    to: message.recipients
+                    to: message.recipients,
+                    from: message.isDecrypted ? returned : nil
                 )
             }
             try source.checkUnchanged()

@@ -5,6 +5,10 @@ import Foundation
 /// Postfix's pipe(8) tries again after 71 and 75 and bounces after any other; of what a command says it takes the
 /// beginning, an RFC 3463 code, into the bounce.
 enum FilterStatus {
+    /// The seconds after which the filter ends with a failure that passes: before a mail server ends it, which is no such
+    /// failure for Postfix. The manuals allow 600.
+    static let timeLimit: UInt32 = 540
+
     /// Whether `arguments`, without the program's name, call `filter`.
     static func isFilter(_ arguments: [String]) -> Bool {
         var rest = arguments[...]

@@ -10,6 +10,7 @@ enum Setting: String, CaseIterable, ExpressibleByArgument {
     case encryptionCipher = "encryption.cipher"
     case encryptionFloor = "encryption.floor"
     case authservID = "filter.authserv-id"
+    case decryptedSender = "filter.decrypted-sender"
     case filterLog = "filter.log"
     case filterTags = "filter.tags"
     case sendmail = "filter.sendmail"
@@ -30,7 +31,7 @@ enum Setting: String, CaseIterable, ExpressibleByArgument {
         switch self {
         case .encryptionCipher: "aes-256-gcm"
         case .encryptionFloor: "aes-128-cbc"
-        case .authservID: ""
+        case .authservID, .decryptedSender: ""
         case .filterLog: FilterLog.Target.syslog.rawValue
         case .filterTags, .revocationOnline, .revocationPrivateAddresses: "off"
         case .sendmail: "\(SendmailCommand.standard)"
@@ -51,6 +52,7 @@ enum Setting: String, CaseIterable, ExpressibleByArgument {
         case .encryptionCipher: CipherPreferences(parsing: value) != nil
         case .encryptionFloor: ContentCipher(writable: value) != nil
         case .authservID: AuthservID(argument: value) != nil
+        case .decryptedSender: value.isEmpty || (try? EmailAddress(value)) != nil
         case .filterLog: FilterLog.Target(rawValue: value) != nil
         case .filterTags, .revocationOnline, .revocationPrivateAddresses: ["on", "off"].contains(value)
         case .sendmail: SendmailCommand(argument: value) != nil
@@ -70,6 +72,7 @@ enum Setting: String, CaseIterable, ExpressibleByArgument {
         case .encryptionCipher: "a cipher, and others for domains or senders, as 'aes-256-gcm example.org=aes-256-cbc'"
         case .encryptionFloor: "one of \(ContentCipher.writable.map(\.name).joined(separator: ", "))"
         case .authservID: "a host name"
+        case .decryptedSender: "an address, or nothing"
         case .filterLog: FilterLog.Target.allCases.map(\.rawValue).joined(separator: ", ")
         case .filterTags, .headerProtection, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses: "on or off"
         case .sendmail: "a program by its whole path, and its arguments"
