@@ -8,12 +8,18 @@ enum Program {
     static func main() {
         // A reader that went away is a failed write, which has a status of its own, and not a silent death.
         signal(SIGPIPE, SIG_IGN)
+        // So is a file that may not grow.
+        signal(SIGXFSZ, SIG_IGN)
         MemoryDumps.forbid()
         Libcrypto.wipeFreedMemory()
         // Swift reads the arguments from /proc. Without them we would print our help, and end with a success that loses mail.
         guard CommandLine.argc > 0 else { stop("cannot read the command line", "mount /proc where this runs") }
+        EnvironmentPassphrases.take(Array(CommandLine.arguments.dropFirst()))
         // The runtime ends the process by a signal if it cannot open what it needs for its threads.
         guard hasDescriptors(4) else { stop("too few file descriptors", "raise the limit: ulimit -n 64") }
+        // And it waits for ever where there is no room for the stacks of threads.
+        AddressSpace.spare()
+        guard AddressSpace.has(96 << 20) else { stop("too little memory", "raise the limit: ulimit -v 262144") }
         if SMIMECommand.isFilter {
             FilterStatus.catchSignals()
             // The copy has no alarm: what it hands over it hands over to the end.

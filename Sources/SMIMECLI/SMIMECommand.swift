@@ -46,10 +46,15 @@ struct SMIMECommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-            Foundation.exit(ExitStatus.success.rawValue)
+            end(.success)
         } catch {
-            Foundation.exit(report(error).rawValue)
+            end(report(error))
         }
+    }
+
+    private static func end(_ status: ExitStatus) -> Never {
+        EnvironmentPassphrases.forget()
+        Foundation.exit(status.rawValue)
     }
 
     /// The command that `words` say.

@@ -4,8 +4,10 @@ import Foundation
 public enum Input {
     /// Opens the file at `path`; pipes, terminals and devices are read to their end into a spool.
     ///
+    /// - Parameter mayBeSecret: whether what is not in a file should leave nothing in memory, nor on disk, up to the size
+    ///   that a spool keeps in memory.
     /// - Throws: `StreamError.cannotOpen`, or what reading or spooling throws.
-    public static func open(path: String) throws -> any ByteSource {
+    public static func open(path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
         var status = stat()
@@ -13,23 +15,30 @@ public enum Input {
             close(descriptor)
             throw StreamError.cannotOpen(path: path, code: EISDIR)
         }
-        return try source(adopting: descriptor)
+        return try source(adopting: descriptor, mayBeSecret: mayBeSecret)
     }
 
     /// What is left of standard input.
-    public static func standardInput() throws -> any ByteSource {
+    ///
+    /// - Parameter mayBeSecret: as with a file.
+    public static func standardInput(mayBeSecret: Bool = false) throws -> any ByteSource {
         let descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: "standard input", code: errno) }
-        return try source(adopting: descriptor)
+        return try source(adopting: descriptor, mayBeSecret: mayBeSecret)
     }
 
-    private static func source(adopting descriptor: Int32) throws -> any ByteSource {
+    private static func source(adopting descriptor: Int32, mayBeSecret: Bool) throws -> any ByteSource {
         var status = stat()
         if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
             return try FileSource(adopting: descriptor, from: max(0, Int(lseek(descriptor, 0, SEEK_CUR))))
         }
-        let spool = Spool()
-        try DescriptorReader(adopting: descriptor).copy(to: spool)
+        let (spool, reader) = (Spool(), DescriptorReader(adopting: descriptor))
+        if mayBeSecret {
+            let (memory, isFull) = try PrivateMemory.filled(by: reader, limit: Spool.memoryLimit)
+            guard isFull else { return memory }
+            try memory.reader().copy(to: spool)
+        }
+        try reader.copy(to: spool)
         return try spool.finish()
     }
 }

@@ -65,7 +65,7 @@ import Testing
 /// A store, files and passphrases that are known, and the commands that use them.
 private final class SecretSession {
     /// One command: its words, in which `@` is the folder of the files, `%` that of the certificates, and `|` a pipe with
-    /// what is in a file.
+    /// what is in a file. `NAME=FILE` in front is a variable of the environment with what is in a file.
     struct Step: CustomStringConvertible {
         let description: String
 
@@ -76,6 +76,11 @@ private final class SecretSession {
         "import @/alice.p12 @/carol.p12 --password-file @/file",
         "import --trust %/ca/root.pem",
         "import --home $HOME/piped @/alice.p12 --password-fd 0 | @/file",
+        "WORD=@/file import --home $HOME/variable @/alice.p12 --password-env WORD",
+        "WORD=@/file import --home $HOME/joined @/carol.p12 --password-env=WORD",
+        "import --home $HOME/piped-pem - | @/alice.pem",
+        "import --home $HOME/piped-ec - | @/carol.pem",
+        "import --home $HOME/piped-der %/carol/cert.pem - | @/carol.der",
         "import --home $HOME/legacy @/legacy.p12 --password-file @/file",
         "import --home $HOME/pem @/alice.pem",
         "import --home $HOME/pem-ec @/carol.pem",
@@ -102,6 +107,8 @@ private final class SecretSession {
         "sign @/mail -o @/signed-locked --password-file @/store",
         "decrypt @/encrypted -o @/plain-locked --password-file @/store",
         "export alice@example.com --password-file @/file --store-password-file @/store -o @/locked.p12",
+        "WORD=@/store sign @/mail -o @/signed-variable --password-env WORD",
+        "STORE=@/store WORD=@/file export alice@example.com --password-env WORD --store-password-env STORE -o @/variable.p12",
         "store rekey --password-file @/store",
         "store protect passphrase --password-file @/store --new-password-file @/newer",
         "store check",
@@ -163,9 +170,14 @@ private final class SecretSession {
     }
 
     func image(_ step: Step) throws -> MemoryImage {
-        let words = step.description.replacing("@/", with: files.path + "/").replacing("%", with: Fixtures.certs.path)
+        var words = step.description.replacing("@/", with: files.path + "/").replacing("%", with: Fixtures.certs.path)
             .replacing("$HOME", with: home.folder.path).split(separator: " ").map(String.init)
-        let runner = CommandRunner(home.program, environment: home.environment, folder: files)
+        var environment = home.environment
+        while let pair = words.first?.split(separator: "="), pair.count == 2 {
+            environment[String(pair[0])] = try String(contentsOfFile: String(pair[1]), encoding: .utf8)
+            words.removeFirst()
+        }
+        let runner = CommandRunner(home.program, environment: environment, folder: files)
         guard let end = words.firstIndex(where: { ["<", "|"].contains($0) }) else {
             return try MemoryImage(of: runner, words)
         }

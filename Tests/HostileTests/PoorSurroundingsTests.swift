@@ -28,6 +28,97 @@ import Testing
         }
     }
 
+    /// What a command writes, as a shell command, on a disk that is full or beside a limit on the size of files, and with
+    /// which status it must end.
+    struct Shortage: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let status: Int32
+
+        init(_ command: String, _ status: Int32 = 74) { (testDescription, self.status) = (command, status) }
+    }
+
+    @Test(arguments: [
+        Shortage("smime sign big >/dev/full"), Shortage("smime sign --opaque big >/dev/full"),
+        Shortage("smime encrypt --to alice@example.com big >/dev/full"), Shortage("smime decrypt secret >/dev/full"),
+        Shortage("smime verify signed --content - >/dev/full"), Shortage("smime verify signed --json >/dev/full"),
+        Shortage("smime inspect signed >/dev/full"), Shortage("smime account list >/dev/full"),
+        Shortage("smime export alice@example.com --password-file pw >/dev/full"),
+        Shortage("smime filter outgoing --sender alice@example.com --stdout -- alice@example.com <big >/dev/full", 75),
+        Shortage(
+            "smime filter incoming --sender alice@example.com --stdout -- alice@example.com <signed >/dev/full",
+            75
+        ),
+        Shortage("ulimit -f 8; smime sign big -o out"), Shortage("ulimit -f 8; smime decrypt secret -o out"),
+        Shortage("ulimit -f 8; smime encrypt --to alice@example.com big -o out"),
+        Shortage("ulimit -f 8; smime verify signed --content out"),
+        Shortage("ulimit -f 8; smime store backup -o out"),
+        Shortage("ulimit -f 8; smime import bob.p12 --password-file pw"),
+        Shortage("ulimit -f 8; smime account add new@example.com"),
+        Shortage(
+            "ulimit -f 8; smime filter outgoing --sender alice@example.com --stdout -- alice@example.com <big >out2",
+            75
+        ),
+    ])
+    func `a full disk loses nothing, and is told`(shortage: Shortage) throws {
+        let home = try Home()
+        try home.fill("alice")
+        func file(_ name: String) -> URL { home.folder.appending(path: name) }
+        let lines = String(repeating: "a line of a mail that is not too short\r\n", count: 4000)
+        try Data(Self.mail + Array(lines.utf8)).write(to: file("big"))
+        try Data("test".utf8).write(to: file("pw"))
+        try FileManager.default.copyItem(at: Fixtures.certs.appending(path: "bob/bob.p12"), to: file("bob.p12"))
+        #expect(try home.run(["sign", file("big").path, "-o", file("signed").path]).status == 0)
+        let secret = ["encrypt", "--to", "alice@example.com", file("big").path, "-o", file("secret").path]
+        #expect(try home.run(secret).status == 0)
+        // What is there stays what it is.
+        let old = Data("what was there".utf8)
+        try old.write(to: file("out"))
+        let (accounts, check) = (try home.run(["account", "list"]).text, ["store", "check"])
+        let script = shortage.testDescription.replacing("smime ", with: "'\(home.program)' ")
+        var runner = CommandRunner("bash", environment: home.environment, folder: home.folder)
+        runner.timeLimit = .seconds(60)
+        let result = try runner.run(["-c", script])
+        #expect(result.status == shortage.status && result.signal == nil, "\(result.status) \(result.errorText)")
+        #expect(!result.errorText.isEmpty)
+        #expect(try Data(contentsOf: file("out")) == old)
+        let left = try FileManager.default.contentsOfDirectory(atPath: home.folder.path).filter { $0.hasPrefix("out.") }
+        #expect(left.isEmpty)
+        #expect(try home.run(check).status == 0)
+        #expect(try home.run(["account", "list"]).text == accounts)
+    }
+
+    /// Kibibytes of address space, from what the loader alone takes to enough.
+    @Test(arguments: [50_000, 100_000, 150_000, 200_000, 300_000, 400_000, 600_000, 1_000_000, 4_000_000])
+    func `little memory: the whole result, or none`(kibibytes: Int) throws {
+        let home = try Home()
+        try home.fill("alice")
+        let output = home.folder.appending(path: "signed").path
+        var runner = CommandRunner("bash", environment: home.environment, folder: home.folder)
+        runner.timeLimit = .seconds(60)
+        let result = try runner.run(
+            ["-c", "ulimit -v \(kibibytes); exec '\(home.program)' sign -o '\(output)'"],
+            input: .bytes(Self.mail)
+        )
+        // Where not even the loader has room, we are not asked.
+        #expect(result.signal == nil && [0, 75, 127].contains(result.status), "\(result.status) \(result.errorText)")
+        if result.status == 0 {
+            #expect(try home.run(["verify", "--no-harvest", output]).status == 0)
+        } else {
+            #expect(!FileManager.default.fileExists(atPath: output))
+        }
+        #expect(kibibytes < 4_000_000 || result.status == 0, "\(result.status) \(result.errorText)")
+        let mail = try runner.run(
+            [
+                "-c",
+                "ulimit -v \(kibibytes); exec '\(home.program)' filter outgoing --sender alice@example.com --stdout -- b@example.com",
+            ],
+            input: .bytes(Self.mail)
+        )
+        let isWhole = mail.text.contains("multipart/signed") && mail.text.contains("pkcs7-signature")
+        #expect(mail.status == 0 ? isWhole : [75, 127].contains(mail.status), "\(mail.status) \(mail.errorText)")
+        #expect(try home.run(["store", "check"]).status == 0)
+    }
+
     /// What other programs take libcrypto's configuration, its modules and its anchors from, and what changes words and days.
     @Test(arguments: [
         ("OPENSSL_CONF", "evil.cnf"), ("OPENSSL_CONF", "missing.cnf"), ("OPENSSL_MODULES", "."),

@@ -70,7 +70,7 @@ package struct ChildProgram {
     private static func resetSignals(_ attributes: inout posix_spawnattr_t) {
         var defaults = sigset_t()
         sigemptyset(&defaults)
-        for number in [SIGPIPE] + endingSignals { sigaddset(&defaults, number) }
+        for number in [SIGPIPE, SIGXFSZ] + endingSignals { sigaddset(&defaults, number) }
         posix_spawnattr_setsigdefault(&attributes, &defaults)
         var blocked = sigset_t()
         sigemptyset(&blocked)

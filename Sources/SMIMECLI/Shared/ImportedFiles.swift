@@ -35,7 +35,7 @@ struct ImportedFiles {
     }
 
     private mutating func read(_ file: String, _ passphrases: ImportPassphrase) throws {
-        let source = try InputFile.open(file)
+        let source = try InputFile.open(file, mayBeSecret: true)
         if let message = try MboxReader.isMbox(source) ? nil : CertificatesMessage(source) {
             certificates += message.certificates
             certificateLists += message.certificateLists

@@ -3,8 +3,11 @@ import Streams
 /// A file named on the command line; `-` is standard input.
 enum InputFile {
     /// Opens it for reading at any position.
-    static func open(_ path: String) throws -> any ByteSource {
-        path == "-" ? try Input.standardInput() : try Input.open(path: path)
+    ///
+    /// - Parameter mayBeSecret: whether a private key may stand in it as it is.
+    static func open(_ path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
+        path == "-"
+            ? try Input.standardInput(mayBeSecret: mayBeSecret) : try Input.open(path: path, mayBeSecret: mayBeSecret)
     }
 
     /// What messages call it.

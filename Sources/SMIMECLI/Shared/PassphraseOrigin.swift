@@ -38,10 +38,10 @@ struct PassphraseOrigin: Sendable {
             return try Self.read("/dev/fd/\(duplicate)", "--\(option)-fd \(descriptor)")
         }
         guard let variable else { return nil }
-        guard let value = getenv(variable) else {
+        guard let passphrase = EnvironmentPassphrases.passphrase(variable) else {
             throw Failure(.noInput, "--\(option)-env \(variable): no such variable")
         }
-        return Passphrase(UnsafeRawBufferPointer(start: value, count: strlen(value)))
+        return passphrase
     }
 
     /// The content of the password file at `path`; one line end at its end does not belong to the password.

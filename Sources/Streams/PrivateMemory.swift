@@ -1,0 +1,50 @@
+import Foundation
+
+/// Bytes in memory that may be a secret, and are overwritten when nobody needs them any more.
+final class PrivateMemory: ByteSource {
+    /// Written while it is filled, by the one who fills it, and never afterwards.
+    private nonisolated(unsafe) let buffer: UnsafeMutableRawBufferPointer
+    let count: Int
+
+    private init(_ buffer: UnsafeMutableRawBufferPointer, count: Int) {
+        self.buffer = buffer
+        self.count = count
+    }
+
+    deinit { Self.discard(buffer) }
+
+    func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+        let length = min(target.count, count - offset)
+        guard length > 0 else { return 0 }
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[offset..<offset + length]))
+        return length
+    }
+
+    /// What `reader` has, up to `limit` bytes, and whether that is not all.
+    static func filled(by reader: any ByteReader, limit: Int) throws -> (memory: PrivateMemory, isFull: Bool) {
+        var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: min(limit, 1 << 16), alignment: 16)
+        var count = 0
+        do {
+            while true {
+                if count == buffer.count {
+                    guard count < limit else { return (PrivateMemory(buffer, count: count), true) }
+                    let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: min(limit, 2 * count), alignment: 16)
+                    larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
+                    discard(buffer)
+                    buffer = larger
+                }
+                let read = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+                if read == 0 { return (PrivateMemory(buffer, count: count), false) }
+                count += read
+            }
+        } catch {
+            discard(buffer)
+            throw error
+        }
+    }
+
+    private static func discard(_ buffer: UnsafeMutableRawBufferPointer) {
+        buffer.initializeMemory(as: UInt8.self, repeating: 0)
+        buffer.deallocate()
+    }
+}
