@@ -52,33 +52,51 @@ public final class Base64Decoder: ByteReader {
     /// Decodes whole quanta while nothing but the alphabet and line ends between quanta are met; returns how many bytes
     /// were written.
     private func decodeQuanta(into buffer: UnsafeMutableRawBufferPointer, from start: Int) -> Int {
-        guard let source = input.bytes.baseAddress, let target = buffer.baseAddress else { return 0 }
+        let text = UnsafeRawBufferPointer(rebasing: input.bytes[unread])
+        let output = UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
+        let (read, written) = Self.decodeQuanta(of: text, into: output)
+        unread = unread.lowerBound + read..<unread.upperBound
+        return written
+    }
+
+    /// A function of its own, with pointers that move: so all it needs stays in registers.
+    @inline(never)
+    private static func decodeQuanta(
+        of text: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer
+    ) -> (read: Int, written: Int) {
+        guard let start = text.baseAddress, let target = output.baseAddress, text.count >= 8, output.count >= 8 else {
+            return (0, 0)
+        }
         return Base64Alphabet.pairValues.withUnsafeBufferPointer { table in
-            guard let table = table.baseAddress else { return 0 }
-            func value(_ pair: UInt64) -> UInt64 { UInt64(table[Int(pair & 0xFFFF)]) }
-            var (from, to) = (unread.lowerBound, start)
-            // Six bytes are stored as eight, and three as four; what is too much belongs to the next quantum.
-            let (lastFrom, lastTo) = (unread.upperBound - 8, buffer.count - 8)
+            guard let table = table.baseAddress else { return (0, 0) }
+            var (from, to) = (start, target)
+            // Three bytes are stored as four; the fourth is the next quantum's.
+            let (lastFrom, lastTo) = (start + (text.count - 8), target + (output.count - 8))
+            func value(_ offset: Int) -> UInt32 {
+                let pair = UInt16(littleEndian: from.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+                return UInt32(table[Int(pair)])
+            }
+            func store(_ high: UInt32, _ low: UInt32, at offset: Int) {
+                to.storeBytes(of: (high << 20 | low << 8).bigEndian, toByteOffset: offset, as: UInt32.self)
+            }
             while from <= lastFrom, to <= lastTo {
-                let text = UInt64(littleEndian: source.loadUnaligned(fromByteOffset: from, as: UInt64.self))
-                let (first, second) = (value(text), value(text >> 16))
-                let (third, fourth) = (value(text >> 32), value(text >> 48))
+                let (first, second, third, fourth) = (value(0), value(2), value(4), value(6))
                 if (first | second | third | fourth) < 1 << 15 {
-                    let bits = first << 52 | second << 40 | third << 28 | fourth << 16
-                    target.storeBytes(of: bits.bigEndian, toByteOffset: to, as: UInt64.self)
-                    (from, to) = (from &+ 8, to &+ 6)
+                    store(first, second, at: 0)
+                    store(third, fourth, at: 3)
+                    (from, to) = (from + 8, to + 6)
                 } else if (first | second) < 1 << 15 {
-                    let bits = UInt32(truncatingIfNeeded: first << 20 | second << 8)
-                    target.storeBytes(of: bits.bigEndian, toByteOffset: to, as: UInt32.self)
-                    (from, to) = (from &+ 4, to &+ 3)
+                    store(first, second, at: 0)
+                    (from, to) = (from + 4, to + 3)
                 } else {
-                    let lineEnd = text & 0xFFFF == 0x0A0D ? 2 : text & 0xFF == 0x0A ? 1 : 0
+                    let next = UInt16(littleEndian: from.loadUnaligned(as: UInt16.self))
+                    let lineEnd = next == 0x0A0D ? 2 : next & 0xFF == 0x0A ? 1 : 0
                     guard lineEnd > 0 else { break }
                     from += lineEnd
                 }
             }
-            unread = from..<unread.upperBound
-            return to - start
+            return (from - start, to - target)
         }
     }
 

@@ -33,9 +33,12 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
 
     /// The digest that `oid` names, or nil if it is none of ours.
     package init?(oid: ASN1ObjectIdentifier) {
-        guard let match = Self.allCases.first(where: { $0.oid == oid }) else { return nil }
+        guard let match = Self.named[oid] else { return nil }
         self = match
     }
+
+    /// Made once: an identifier takes longer to write down than to compare.
+    private static let named = Dictionary(uniqueKeysWithValues: allCases.map { ($0.oid, $0) })
 
     /// The name by which libcrypto fetches it.
     package var libcryptoName: String {
