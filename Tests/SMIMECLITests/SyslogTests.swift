@@ -21,6 +21,8 @@ import Testing
             print("note: skipped, nothing can be mounted here")
             return
         }
+        let rule = ["policy", "set", "--recipient", "bob@example.com", "--encrypt", "never"]
+        #expect(try shell.run(inside + [Tool.smime().path] + rule).status == 0)
         let filter = [
             "filter", "outgoing", "--stdout", "--queue-id", "4ABC", "--sender", "zoë@example.com", "--",
             "bob@example.com",
@@ -29,8 +31,8 @@ import Testing
         let result = try shell.run(inside + [Tool.smime().path] + filter, input: .bytes(Array(mail.utf8)))
         #expect(result.status == 0, "\(result.errorText)")
         let line = try #require(socket.receive())
-        #expect(line.contains("queue=4ABC sender=zoë@example.com recipients=1 "), "\(line)")
-        #expect(line.contains("smime["))
+        #expect(line.contains(" smime["), "\(line)")
+        #expect(line.contains("]: direction=outgoing queue_id=4ABC sender=zoë@example.com recipients=1 "), "\(line)")
     }
 }
 

@@ -46,7 +46,8 @@ struct FilterLog {
         case .none: break
         case .stderr: Console.plain(text)
         case .syslog:
-            openlog("smime", LOG_PID, LOG_MAIL)
+            // syslog keeps the pointer for as long as the process lives.
+            openlog(strdup("smime"), LOG_PID, LOG_MAIL)
             // A String among C's arguments would be the pointer to an object.
             text.withCString { text in
                 withVaList([text]) { vsyslog(error == nil ? LOG_INFO : LOG_WARNING, "%s", $0) }

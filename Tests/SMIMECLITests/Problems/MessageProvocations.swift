@@ -61,6 +61,14 @@ enum MessageProvocations {
         .missingHeaderEnd: { try inspect("From: alice@example.com\r\nSubject: x\r\nwhat is this\r\n") },
         .nulByte: { try inspect("From: alice@example.com\r\nSubject: a\0b\r\n\r\nx\r\n") },
         .protectedFromMismatch: { try await whole(replacing: "From: alice", with: "From: bob", inside: true) },
+        .cosigner: {
+            let (own, other) = (Fixtures.certs.path + "/alice", Fixtures.certs.path + "/carol")
+            let signers =
+                "-signer \(own)/cert.pem -inkey \(own)/key.pem -signer \(other)/cert.pem -inkey \(other)/key.pem"
+            let authorities = "-certfile \(Fixtures.certs.path)/ca/intermediate.pem -from alice@example.com"
+            let mail = try OpenSSLCommand().cms("-sign -md sha256 \(signers) \(authorities)", input: plain)
+            return try await opener().verify(MemorySource(mail)).report.signers.flatMap(\.identity.problems)
+        },
         .signatureOutside: {
             let object = try signed(encrypted(plain))
             return try await opener().decrypt(MemorySource(object)).report.problems
