@@ -31,6 +31,10 @@ struct DividedMessage {
                 protection = policy.protection(isEncrypted: isEncrypted, hasLegacyDisplay: true)
             }
         }
+        if protection != nil, message.header.first("Content-Type") == nil {
+            let reader = source.reader(in: message.bodyRange)
+            protection?.undeclaredCharset = try UndeclaredCharset(of: reader)
+        }
         self.message = message
         self.source = source
         split = HeaderSplit(message.header, omitting: omitted, protection: protection)

@@ -8,6 +8,8 @@ public struct HeaderProtection: Hashable, Sendable {
     public let confidentiality: HeaderConfidentiality?
     /// Whether hidden fields were written into the text, too, so that parts may say so of themselves.
     public let hasLegacyDisplay: Bool
+    /// What the text of a message without a Content-Type is said to be in.
+    public var undeclaredCharset = UndeclaredCharset.ascii
 
     /// For a message that is signed and not encrypted: `hp="clear"`.
     public static let clear = HeaderProtection(confidentiality: nil, hasLegacyDisplay: false)
@@ -36,12 +38,21 @@ public struct HeaderProtection: Hashable, Sendable {
     /// The parameters of Content-Type that are of the mechanism.
     static let parameters: Set = ["hp", LegacyDisplay.parameter, "protected-headers"]
 
+    /// Every Content-Type that may have been added to a message.
+    static let addedTypes: [[UInt8]] = UndeclaredCharset.allCases.flatMap { charset in
+        [HeaderProtection.clear, .cipher(.none)].map { protection in
+            var protection = protection
+            protection.undeclaredCharset = charset
+            return protection.addedType(.crlf)
+        }
+    }
+
     /// A Content-Type for a message that has none. The order of its parameters tells it from one that a message had.
     func addedType(_ lineEnd: LineEnd) -> [UInt8] {
         NewField(
             "Content-Type",
             "text/plain",
-            parameters: [.init("hp", scheme, isQuoted: true), .init("charset", "us-ascii")]
+            parameters: [.init("hp", scheme, isQuoted: true), .init("charset", undeclaredCharset.rawValue)]
         ).bytes(lineEnd: lineEnd)
     }
 

@@ -192,9 +192,7 @@ extension ProtectedHeader {
         var bytes = field.closedBytes(header.lineEnd)
         if field.isNamed("Content-Type"), scheme != .wrapped {
             let canonical = bytes.withLines(endingIn: .crlf)
-            if [HeaderProtection.clear, .cipher(.none)].contains(where: { $0.addedType(.crlf) == canonical }) {
-                return []
-            }
+            if HeaderProtection.addedTypes.contains(canonical) { return [] }
             bytes = field.removingParameters(HeaderProtection.parameters, header.lineEnd)
         }
         return bytes.withLines(endingIn: lineEnd)

@@ -1,0 +1,35 @@
+public import Streams
+
+/// What the text of a message that declares nothing is written in.
+public enum UndeclaredCharset: String, Sendable, CaseIterable {
+    /// RFC 2045 §5.2: what is meant where nothing is said.
+    case ascii = "us-ascii"
+    /// Bytes above 127 that are no UTF-8 (RFC 1428).
+    case unknown = "unknown-8bit"
+    case utf8 = "utf-8"
+
+    /// Reads all that `reader` has.
+    ///
+    /// - Throws: what reading throws.
+    public init(of reader: any ByteReader) throws {
+        let window = Window()
+        var carried: [UInt8] = []
+        self = .ascii
+        while case let count = try reader.read(into: window.bytes), count > 0 {
+            guard self != .unknown else { continue }
+            var bytes = carried + window.prefix(count)
+            carried = Self.unfinished(bytes)
+            bytes.removeLast(carried.count)
+            if self == .ascii, carried.isEmpty, bytes.allSatisfy({ $0 < 128 }) { continue }
+            self = String(validating: bytes, as: UTF8.self) == nil ? .unknown : .utf8
+        }
+        if !carried.isEmpty { self = .unknown }
+    }
+
+    /// The beginning of a character at the end of `bytes`.
+    private static func unfinished(_ bytes: [UInt8]) -> [UInt8] {
+        guard let lead = bytes.suffix(3).lastIndex(where: { $0 >= 0xC0 }) else { return [] }
+        let length = bytes[lead] >= 0xF0 ? 4 : bytes[lead] >= 0xE0 ? 3 : 2
+        return bytes.count - lead < length ? Array(bytes[lead...]) : []
+    }
+}
