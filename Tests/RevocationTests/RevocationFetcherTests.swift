@@ -6,7 +6,7 @@ import Testing
 
 /// Responders and distribution points as they are met: `openssl ocsp`, and a web server with lists.
 @Suite struct RevocationFetcherTests {
-    private static let client = HTTPClient(timeLimit: .seconds(20), allowsPrivateAddresses: true)
+    private static let client = HTTPClient(timeLimit: .seconds(300), allowsPrivateAddresses: true)
 
     /// A chain whose leaf names `services`, lines of its extensions.
     private func makeChain(_ services: [String]) throws -> CertificateFactory {
