@@ -41,3 +41,54 @@ extension HeaderField {
         return output + end
     }
 }
+
+extension Array<UInt8> {
+    /// The same header in lines that transports leave alone: without blanks at the ends of what describes content, and with
+    /// one carriage return at most before a line feed.
+    ///
+    /// In fields of another kind, as messages inside have them, blanks stay: nobody must change what others wrote.
+    var asSafeHeader: [UInt8] {
+        let clean = withoutReturnsBeforeLineEnds
+        guard clean.hasBlankBeforeLineEnd, let header = try? HeaderBlock(parsing: clean) else { return clean }
+        let before = header.leadingBytes + header.fields.flatMap(\.rawBytes)
+        guard clean.starts(with: before) else { return clean }
+        let fields = header.fields.flatMap { field in
+            field.isContentField ? Array(field.rawBytes).withoutBlanksBeforeLineEnds : Array(field.rawBytes)
+        }
+        return header.leadingBytes + fields + clean[before.count...]
+    }
+
+    private var hasBlankBeforeLineEnd: Bool {
+        zip(self, dropFirst()).contains { $0.isBlank && ($1 == .lineFeed || $1 == .carriageReturn) }
+    }
+
+    /// The lines of one field; a line of nothing but blanks, which would end the header, is left out.
+    private var withoutBlanksBeforeLineEnds: [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(count)
+        for byte in self {
+            guard byte == .lineFeed else {
+                result.append(byte)
+                continue
+            }
+            let hasReturn = result.last == .carriageReturn
+            if hasReturn { result.removeLast() }
+            while result.last?.isBlank == true { result.removeLast() }
+            guard result.last != .lineFeed else { continue }
+            result += hasReturn ? [.carriageReturn, byte] : [byte]
+        }
+        return result
+    }
+
+    /// The same lines, where more than one carriage return stands before a line feed with one: the others would become
+    /// part of the line end wherever lines end in a line feed alone.
+    private var withoutReturnsBeforeLineEnds: [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(count)
+        for byte in self {
+            while byte == .lineFeed, result.hasSuffix([.carriageReturn, .carriageReturn]) { result.removeLast() }
+            result.append(byte)
+        }
+        return result
+    }
+}

@@ -1,38 +1,5 @@
 import Streams
 
-/// A stretch of the form.
-enum SevenBitPiece: Sendable {
-    /// Bytes of our own.
-    case literal([UInt8])
-    /// Text of the source, with canonical line ends.
-    case lines(Range<Int>)
-    /// Bytes of the source, as they are.
-    case exact(Range<Int>)
-    /// Content of the source in another encoding.
-    case encoded(Range<Int>, from: TransferEncoding, to: TransferEncoding)
-
-    /// Text of the source of which `census` was taken: what has canonical line ends already need not be looked through again.
-    static func text(_ range: Range<Int>, _ census: LineEndCensus) -> SevenBitPiece {
-        census.bareLF == 0 ? .exact(range) : .lines(range)
-    }
-
-    func write(from source: any ByteSource, to sink: any ByteSink) throws {
-        switch self {
-        case .literal(let bytes): try sink.write(bytes)
-        case .lines(let range): try source.content(range, .sevenBit).makeReader().copy(to: sink)
-        case .exact(let range): try source.reader(in: range).copy(to: sink)
-        case .encoded(let range, let old, .quotedPrintable):
-            let encoder = QuotedPrintableEncoder(sink)
-            try source.content(range, old).makeReader().copy(to: encoder)
-            try encoder.finish()
-        case .encoded(let range, let old, _):
-            let encoder = Base64Encoder(sink, lineEnd: LineEnd.crlf.bytes)
-            try source.content(range, old).makeReader().copy(to: encoder)
-            try encoder.finish()
-        }
-    }
-}
-
 /// The pieces in the making.
 struct SevenBitPlan {
     let source: any ByteSource
@@ -189,7 +156,7 @@ struct SevenBitPlan {
             return try addLiteral(inSevenBits(bytes, of: entity) { $0.isContentField })
         }
         guard newEncoding != nil || header.has8Bit else {
-            let clean = header.bytes.withoutReturnsBeforeLineEnds
+            let clean = Array(header.bytes).asSafeHeader
             guard clean != header.bytes else {
                 return try append(.lines(entity.range.lowerBound..<entity.bodyRange.lowerBound))
             }
@@ -219,7 +186,7 @@ struct SevenBitPlan {
     }
 
     private mutating func addLiteral(_ bytes: [UInt8]) throws {
-        try append(.literal(bytes.withoutReturnsBeforeLineEnds.withLines(endingIn: .crlf)))
+        try append(.literal(bytes.asSafeHeader.withLines(endingIn: .crlf)))
     }
 
     /// The header `bytes` of `entity` with those fields in seven bits that are meant; as it is where that cannot be.
@@ -254,20 +221,6 @@ extension HeaderField {
     }
 }
 
-extension Array<UInt8> {
-    /// The same lines, where more than one carriage return stands before a line feed with one: the others would become
-    /// part of the line end wherever lines end in a line feed alone.
-    fileprivate var withoutReturnsBeforeLineEnds: [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(count)
-        for byte in self {
-            while byte == .lineFeed, result.hasSuffix([.carriageReturn, .carriageReturn]) { result.removeLast() }
-            result.append(byte)
-        }
-        return result
-    }
-}
-
 extension Entity {
     /// The label that safe content gets instead of one that tells transports to expect more than seven bits.
     fileprivate var sevenBitLabel: TransferEncoding? {
@@ -284,11 +237,5 @@ extension ByteSource {
         let start = try bytes(in: range.prefix(1024))
         guard let feed = start.firstIndex(of: .lineFeed) else { return nil }
         return feed > 0 && start[feed - 1] == .carriageReturn ? .crlf : .lf
-    }
-
-    /// What the text in `range` stands for: the decoded content; lines are canonical but in binary content.
-    fileprivate func content(_ range: Range<Int>, _ encoding: TransferEncoding) -> ByteStream {
-        let raw = stream(in: range)
-        return encoding == .binary ? raw : encoding.decoded(raw.lines(endingIn: .crlf))
     }
 }

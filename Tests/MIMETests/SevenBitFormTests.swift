@@ -203,6 +203,15 @@ import Testing
         #expect(try part.decodedBody(of: source).all().text == "hello")
     }
 
+    @Test func `blanks at the ends of lines that describe a part are left out`() throws {
+        let header = "Content-Type: text/plain; \n charset=utf-8\t\n  \n ; x=y\nX-Own: kept \n\n"
+        let text = "Content-Type: multipart/mixed; boundary=b\n\n--b\n\(header)x\n--b--\n"
+        let (form, output) = try form(text.bytes)
+        #expect(form.needsEncoding)
+        let clean = "Content-Type: text/plain;\n charset=utf-8\n ; x=y\nX-Own: kept \n\n"
+        #expect(output.text == text.replacing(header, with: clean).crlf.text)
+    }
+
     @Test func `unsafe text around the parts is left out`() throws {
         let text = "Content-Type: multipart/mixed; boundary=b\n\nprélude\n--b \n\nx\n--b  \n\ny\n--b--\nFrom here on\n"
         let (form, output) = try form(text.bytes)

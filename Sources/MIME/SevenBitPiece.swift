@@ -1,0 +1,42 @@
+import Streams
+
+/// A stretch of the form.
+enum SevenBitPiece: Sendable {
+    /// Bytes of our own.
+    case literal([UInt8])
+    /// Text of the source, with canonical line ends.
+    case lines(Range<Int>)
+    /// Bytes of the source, as they are.
+    case exact(Range<Int>)
+    /// Content of the source in another encoding.
+    case encoded(Range<Int>, from: TransferEncoding, to: TransferEncoding)
+
+    /// Text of the source of which `census` was taken: what has canonical line ends already need not be looked through again.
+    static func text(_ range: Range<Int>, _ census: LineEndCensus) -> SevenBitPiece {
+        census.bareLF == 0 ? .exact(range) : .lines(range)
+    }
+
+    func write(from source: any ByteSource, to sink: any ByteSink) throws {
+        switch self {
+        case .literal(let bytes): try sink.write(bytes)
+        case .lines(let range): try source.content(range, .sevenBit).makeReader().copy(to: sink)
+        case .exact(let range): try source.reader(in: range).copy(to: sink)
+        case .encoded(let range, let old, .quotedPrintable):
+            let encoder = QuotedPrintableEncoder(sink)
+            try source.content(range, old).makeReader().copy(to: encoder)
+            try encoder.finish()
+        case .encoded(let range, let old, _):
+            let encoder = Base64Encoder(sink, lineEnd: LineEnd.crlf.bytes)
+            try source.content(range, old).makeReader().copy(to: encoder)
+            try encoder.finish()
+        }
+    }
+}
+
+extension ByteSource {
+    /// What the text in `range` stands for: the decoded content; lines are canonical but in binary content.
+    func content(_ range: Range<Int>, _ encoding: TransferEncoding) -> ByteStream {
+        let raw = stream(in: range)
+        return encoding == .binary ? raw : encoding.decoded(raw.lines(endingIn: .crlf))
+    }
+}
