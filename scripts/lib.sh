@@ -56,3 +56,20 @@ fetch() {
 need_swift() {
     command -v swift >/dev/null || { complain "Swift 6.2 or later is needed: https://www.swift.org/install"; exit 69; }
 }
+
+# release PRODUCT: builds it as it is delivered, and prints where it is.
+#
+# What Swift needs of C++ is in it and nothing is exported: the dynamic linker has less to bind, which is felt where a mail server
+# starts a process for every mail.
+release() {
+    local flags=(-c release --static-swift-stdlib --product "$1") archive folder=.build/static
+    archive=$("$(dirname "$(readlink -f "$(command -v swift)")")/clang" -print-file-name=libstdc++.a)
+    if [[ -f $archive ]]; then
+        # The linker takes the shared library where there are both.
+        mkdir -p "$folder"
+        ln -sf "$archive" "$folder/"
+        flags+=(-Xswiftc "-L$PWD/$folder" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --no-export-dynamic)
+    fi
+    swift build "${flags[@]}" >&2 </dev/null
+    echo "$(swift build "${flags[@]}" --show-bin-path)/$1"
+}
