@@ -37,7 +37,7 @@ extension SMIMECommand.StoreCommand {
                 throw Failure(.noInput, "\(file): is not a regular file")
             }
             let source = try InputFile.open(file)
-            guard !SMIMECommand.StoreCommand.isSameFile(file, location.database) else {
+            guard !InputFile.isSame(file, location.database) else {
                 throw Failure(.usage, "\(file): is the store itself")
             }
             let start = try source.bytes(in: 0..<min(source.count, 100))
@@ -56,15 +56,6 @@ extension SMIMECommand.StoreCommand {
                 Console.hint("no private key opens before its key file is there, too: \(location.keyFile)")
             }
         }
-    }
-}
-
-extension SMIMECommand.StoreCommand {
-    /// Whether two paths lead to one file.
-    static func isSameFile(_ a: String, _ b: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev
-            && first.st_ino == second.st_ino
     }
 }
 

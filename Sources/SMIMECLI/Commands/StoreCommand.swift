@@ -51,7 +51,7 @@ extension SMIMECommand.StoreCommand {
 
         func run() async throws {
             let store = try await global.existingStore(.readOnly)
-            guard !SMIMECommand.StoreCommand.isSameFile(output, store.location.database) else {
+            guard !InputFile.isSame(output, store.location.database) else {
                 throw Failure(.usage, "\(output): the copy would take the place of the store")
             }
             try await store.backup(to: output)

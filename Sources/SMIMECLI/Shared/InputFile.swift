@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 
 /// A file named on the command line; `-` is standard input.
@@ -12,6 +13,13 @@ enum InputFile {
 
     /// What messages call it.
     static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
+
+    /// Whether two paths lead to one regular file.
+    static func isSame(_ path: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return stat(path, &first) == 0 && stat(other, &second) == 0 && first.st_mode & S_IFMT == S_IFREG
+            && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
 
     /// All of a file of keys or certificates.
     ///

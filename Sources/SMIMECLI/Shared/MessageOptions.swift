@@ -74,10 +74,7 @@ struct OutputOptions: ParsableArguments {
     func target(for path: String) throws -> String? {
         let target = outputDir.map { "\($0)/\(URL(filePath: path).lastPathComponent)" } ?? output
         guard let target, target != "-" else { return nil }
-        var (input, existing) = (stat(), stat())
-        if stat(path, &input) == 0, stat(target, &existing) == 0, input.st_mode & S_IFMT == S_IFREG,
-            input.st_dev == existing.st_dev, input.st_ino == existing.st_ino
-        {
+        if InputFile.isSame(path, target) {
             throw Failure(.usage, "\(path): the output would take the place of the input")
         }
         return target
