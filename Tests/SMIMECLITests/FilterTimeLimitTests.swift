@@ -1,0 +1,30 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// That a filter ends by itself, with a failure that passes, before a mail server ends it and returns the mail.
+@Suite struct FilterTimeLimitTests {
+    private static let handOver = ["--sendmail", "/bin/true", "--queue-id", "4ABC"]
+
+    @Test(arguments: [["--stdout"], handOver])
+    func theAlarmEndsTheFilter(_ transport: [String]) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-alarm-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var tracer = CommandRunner("strace")
+        tracer.environment["SMIME_HOME"] = folder.appending(path: "home").path
+        guard (try? tracer.run(["-qq", "-o", "/dev/null", "-e", "trace=alarm", "true"]).status) == 0 else {
+            print("note: skipped, strace is missing, or may not trace")
+            return
+        }
+        // The call that sets the alarm lets it go off at once.
+        let trace = folder.appending(path: "trace")
+        let tracing = ["-f", "-qq", "-o", trace.path, "-e", "trace=alarm", "-e", "inject=alarm:signal=ALRM"]
+        let filter = [try Tool.smime().path, "filter", "outgoing", "--log", "none"] + transport
+        let envelope = ["--sender", "a@example.com", "--", "b@example.com"]
+        let result = try tracer.run(tracing + filter + envelope, input: .bytes(Array("\r\nhello\r\n".utf8)))
+        #expect(result.status == 75, "\(result.errorText)")
+        let calls = try String(contentsOf: trace, encoding: .utf8)
+        #expect(calls.contains("alarm(540)"), "\(calls)")
+    }
+}
