@@ -8,6 +8,9 @@ public struct FieldParameters: Hashable, Sendable {
     private var values: [String: String] = [:]
     /// The names that stand twice with different values, so that others may read another one.
     public private(set) var contradictions: Set<String> = []
+    /// The names that others may read another value of, or miss: the value is no token and not in quotes, stands in several
+    /// sections or beside a comment; or the name stands in what we pass over.
+    public private(set) var irregularities: Set<String> = []
 
     /// The value of the parameter called `name`, given in lower case.
     public subscript(name: String) -> String? { values[name] }
@@ -21,19 +24,31 @@ public struct FieldParameters: Hashable, Sendable {
     /// Reads what is left of a field from its first semicolon on.
     init(_ tokens: inout FieldTokens) {
         var sections: [String: [Int: Section]] = [:]
+        var (passedOver, isCut) = ([UInt8](), false)
         while !tokens.isAtEnd {
             tokens.skipBlanksAndComments()
             guard !tokens.take(";") else { continue }
+            let comments = tokens.comments.count
             let name = String(mail: tokens.takeToken(until: ";=(")).lowercased()
             tokens.skipBlanksAndComments()
             guard tokens.take("=") else {
-                if name.isEmpty, !tokens.isAtEnd, tokens.next != UInt8(ascii: ";") { _ = tokens.takeAll(until: ";") }
+                passedOver += name.utf8
+                if name.isEmpty, !tokens.isAtEnd, tokens.next != UInt8(ascii: ";") {
+                    passedOver += tokens.takeAll(until: ";")
+                }
                 continue
             }
             tokens.skipBlanksAndComments()
-            let value = Self.takeValue(&tokens)
-            guard !name.isEmpty, sections.count < 1_000 else { continue }
+            let (value, isRegular) = Self.takeValue(&tokens, &passedOver)
+            guard !name.isEmpty else { continue }
+            guard sections.count < 1_000 else {
+                isCut = true
+                break
+            }
             let section = Section(name: name, value: value)
+            if !isRegular || section.number != -1 || tokens.comments.count > comments {
+                irregularities.insert(section.name)
+            }
             guard let number = section.number else { continue }
             if let known = sections[section.name]?[number] {
                 if known.value != section.value { contradictions.insert(section.name) }
@@ -43,22 +58,32 @@ public struct FieldParameters: Hashable, Sendable {
         }
         values = sections.mapValues(Self.joined)
         contradictions.formUnion(sections.filter { $1[-1] != nil && $1[0] != nil }.keys)
+        let text = String(mail: passedOver + [0] + tokens.comments).lowercased()
+        irregularities.formUnion(values.keys.filter { isCut || text.contains($0) })
     }
 
-    private static func takeValue(_ tokens: inout FieldTokens) -> [UInt8] {
+    /// A value, and whether everybody reads it so.
+    ///
+    /// - Parameter passedOver: gets what stands where nothing should.
+    private static func takeValue(_ tokens: inout FieldTokens, _ passedOver: inout [UInt8]) -> ([UInt8], Bool) {
         guard tokens.next == UInt8(ascii: "\"") else {
             let value = tokens.takeToken(until: ";")
+            // Of what RFC 2045 wants in quotes, all take for a part of the value what is no bracket, quote or control.
+            let isToken = value.allSatisfy { 33...126 ~= $0 && !"()<>\"\\,".utf8.contains($0) }
             // A name with blanks in it that somebody forgot to quote, or a comment.
             tokens.skipBlanksAndComments()
-            guard tokens.next != UInt8(ascii: ";"), !tokens.isAtEnd else { return value }
-            return value + [UInt8(ascii: " ")] + tokens.takeAll(until: ";").trimmed
+            guard tokens.next != UInt8(ascii: ";"), !tokens.isAtEnd else { return (value, isToken) }
+            let rest = tokens.takeAll(until: ";").trimmed
+            passedOver += rest
+            return (value + [UInt8(ascii: " ")] + rest, false)
         }
         let value = tokens.takeQuotedString()
-        _ = tokens.takeAll(until: ";")
-        return value
+        let rest = tokens.takeAll(until: ";").trimmed
+        passedOver += rest
+        return (value, !tokens.hasOpenQuote && rest.isEmpty)
     }
 
-    /// One `name*0*=` of RFC 2231; a plain parameter is section -1 and stands above all others.
+    /// One `name*0*=` of RFC 2231; a plain parameter is section -1, which counts where there is no first section.
     private struct Section {
         let name: String
         let number: Int?

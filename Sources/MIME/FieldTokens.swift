@@ -3,6 +3,10 @@
 /// RFC 5322 §3.2, RFC 2045 §5.1
 struct FieldTokens {
     private var rest: ArraySlice<UInt8>
+    /// What stood in comments so far.
+    private(set) var comments: [UInt8] = []
+    /// Whether a quoted string was never closed.
+    private(set) var hasOpenQuote = false
 
     init(_ bytes: [UInt8]) { rest = bytes[...] }
 
@@ -24,6 +28,8 @@ struct FieldTokens {
 
     private mutating func skipComment() {
         var depth = 0
+        let start = rest
+        defer { comments += start.prefix(start.count - rest.count) }
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "\\"): _ = rest.popFirst()
@@ -69,6 +75,7 @@ struct FieldTokens {
             default: content.append(byte)
             }
         }
+        hasOpenQuote = true
         return content
     }
 }

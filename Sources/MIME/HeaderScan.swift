@@ -34,7 +34,8 @@ struct HeaderScan {
             } else if content.first?.isBlank == true, !extents.isEmpty {
                 extents[extents.count - 1].end = Int32(next)
             } else if !addField(content, end: next) {
-                defects.insert(.missingHeaderEnd)
+                guard let hides = hidesFields(from: next, isWhole: isWhole) else { return false }
+                defects.formUnion(hides ? [.missingHeaderEnd, .hiddenFields] : [.missingHeaderEnd])
                 return finish(fieldsEnd: start, end: start)
             }
             note(feed, contentEnd: content.endIndex)
@@ -47,17 +48,52 @@ struct HeaderScan {
         self.fieldsEnd = fieldsEnd
         self.end = end
         if let nul = firstIndex(of: 0, from: 0), nul < fieldsEnd { defects.insert(.nul) }
-        if hasBareReturn(before: fieldsEnd) { defects.insert(.bareCR) }
+        noteBareReturns(before: fieldsEnd)
         return true
     }
 
-    private func hasBareReturn(before end: Int) -> Bool {
+    /// Notes carriage returns without a line feed, and what those readers see for whom they end a line.
+    private mutating func noteBareReturns(before end: Int) {
         var position = 0
         while let found = firstIndex(of: .carriageReturn, from: position), found < end {
-            guard found + 1 < end, bytes[found + 1] == .lineFeed else { return true }
-            position = found + 2
+            position = found + 1
+            guard position == end || bytes[position] != .lineFeed else { continue }
+            defects.insert(.bareCR)
+            // Several in front of a line feed end one line for everybody.
+            guard bytes[position..<end].first(where: { $0 != .carriageReturn }) != .lineFeed else { continue }
+            let line = bytes[position..<end].prefix { $0 != .carriageReturn && $0 != .lineFeed }
+            if line.isEmpty || isDecisive(line) { defects.insert(.hiddenFields) }
         }
-        return false
+    }
+
+    /// How far is looked behind a line that ends the header for us.
+    private static let lookAhead = 65_536
+
+    /// Whether readers that pass over a line that is no field find fields from `start` on, in front of the empty line that
+    /// ends the header for them; nil if `bytes` end before that can be told.
+    private func hidesFields(from start: Int, isWhole: Bool) -> Bool? {
+        var start = start
+        let limit = start + Self.lookAhead
+        while start < bytes.count {
+            let feed = firstIndex(of: .lineFeed, from: start)
+            let line = bytes[start..<(feed.map(contentEnd) ?? bytes.count)]
+            if line.isEmpty { return false }
+            if isDecisive(line) { return true }
+            guard let feed, feed < limit else { return isWhole || bytes.count >= limit ? false : nil }
+            start = feed + 1
+        }
+        return isWhole ? false : nil
+    }
+
+    /// The fields that decide who a message is from and what is shown of it.
+    private static let decisiveNames: Set<String> = [
+        "cc", "content-transfer-encoding", "content-type", "date", "from", "reply-to", "sender", "subject", "to",
+    ]
+
+    private func isDecisive(_ line: ArraySlice<UInt8>) -> Bool {
+        guard let colon = line.prefix(64).firstIndex(of: UInt8(ascii: ":")) else { return false }
+        let name = String(decoding: line[..<colon].trimmingBlanks(), as: UTF8.self).lowercased()
+        return Self.decisiveNames.contains(name)
     }
 
     private func firstIndex(of byte: UInt8, from start: Int) -> Int? {

@@ -14,6 +14,16 @@ struct LineScanner {
         let previousEnd: Int
     }
 
+    /// The bytes of a line without its end.
+    struct Text {
+        /// As many as a boundary may have with its padding.
+        let bytes: UnsafeRawBufferPointer
+        /// Whether it goes on behind them.
+        let isCut: Bool
+        /// Whether it is a line only for whom a carriage return alone ends one.
+        let isBehindReturn: Bool
+    }
+
     /// A boundary of 70 characters with its hyphens, and as much padding as anybody may have added.
     private static let longestLine = 1_024
 
@@ -28,37 +38,40 @@ struct LineScanner {
     }
 
     /// The first line at or after `start`, itself the start of a line, that begins with two hyphens and that
-    /// `match`, given the line without its end, knows.
+    /// `match` knows.
     mutating func next<Match>(
         from start: Int,
-        where match: (UnsafeRawBufferPointer) -> Match?
+        where match: (Text) -> Match?
     ) throws(MIMEError) -> Line<Match>? {
         var position = start
         var isAtLineStart = true
         while position < end {
             try load(position, atLeast: 2)
             if isAtLineStart, starts(at: position), let line = try line(at: position, where: match) { return line }
-            // Elsewhere a hyphen is only of interest after a line feed.
-            guard let feed = nextFeedBeforeHyphens(from: position) else {
+            // Elsewhere a hyphen is only of interest after the end of a line.
+            guard let lineEnd = nextEndBeforeHyphens(from: position) else {
                 position = loaded.upperBound
-                isAtLineStart = window.bytes[loaded.count - 1] == .lineFeed
+                isAtLineStart = window.bytes[loaded.count - 1].endsLines
                 continue
             }
-            (position, isAtLineStart) = (feed + 1, true)
+            (position, isAtLineStart) = (lineEnd + 1, true)
         }
         return nil
     }
 
-    /// Where, in the window from `start` on, a line feed stands in front of a hyphen.
-    private func nextFeedBeforeHyphens(from start: Int) -> Int? {
+    /// Where, in the window from `start` on, a line feed or a carriage return stands in front of a hyphen.
+    private func nextEndBeforeHyphens(from start: Int) -> Int? {
         let bytes = window.prefix(loaded.count)
         let first = start - loaded.lowerBound
         var offset = first
         while let hyphen = bytes.firstOffset(of: UInt8(ascii: "-"), from: offset) {
-            if hyphen > first, bytes[hyphen - 1] == .lineFeed { return loaded.lowerBound + hyphen - 1 }
-            // A line full of hyphens is left with one call.
-            guard let feed = bytes.firstOffset(of: .lineFeed, from: hyphen) else { return nil }
-            offset = feed
+            if hyphen > first, bytes[hyphen - 1].endsLines { return loaded.lowerBound + hyphen - 1 }
+            // A line full of hyphens is left with two calls.
+            let feed = bytes.firstOffset(of: .lineFeed, from: hyphen)
+            let end = feed ?? bytes.count
+            let short = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+            guard let next = short.firstOffset(of: .carriageReturn, from: hyphen) ?? feed else { return nil }
+            offset = next
         }
         return nil
     }
@@ -69,10 +82,10 @@ struct LineScanner {
             && window.bytes[offset + 1] == UInt8(ascii: "-")
     }
 
-    /// The line at `start`, unless it is longer than any boundary or `match` does not know it.
+    /// The line at `start`, unless `match` does not know it.
     private mutating func line<Match>(
         at start: Int,
-        where match: (UnsafeRawBufferPointer) -> Match?
+        where match: (Text) -> Match?
     ) throws(MIMEError) -> Line<Match>? {
         try load(start, atLeast: Self.longestLine)
         let offset = start - loaded.lowerBound
@@ -80,19 +93,23 @@ struct LineScanner {
             rebasing: window.bytes[offset..<min(loaded.count, offset + Self.longestLine)]
         )
         let feed = visible.firstOffset(of: .lineFeed)
-        guard feed != nil || start + visible.count == end else { return nil }
         var length = feed ?? visible.count
         if feed != nil, length > 0, visible[length - 1] == .carriageReturn { length -= 1 }
-        guard let match = match(UnsafeRawBufferPointer(rebasing: visible[..<length])) else { return nil }
+        let before = try source.mailBytes(in: max(0, start - 2)..<start)
+        let text = Text(
+            bytes: UnsafeRawBufferPointer(rebasing: visible[..<length]),
+            isCut: feed == nil && start + visible.count < end,
+            isBehindReturn: before.last == .carriageReturn
+        )
+        guard let match = match(text) else { return nil }
         let next = start + (feed.map { $0 + 1 } ?? visible.count)
-        return Line(match: match, next: next, previousEnd: try endOfPrevious(start))
+        return Line(match: match, next: next, previousEnd: Self.end(ofPrevious: before, start))
     }
 
-    /// Where the line break before `start` starts.
-    private func endOfPrevious(_ start: Int) throws(MIMEError) -> Int {
-        let before = try source.mailBytes(in: max(0, start - 2)..<start)
-        guard before.last == .lineFeed else { return start }
-        return before.first == .carriageReturn && before.count == 2 ? start - 2 : start - 1
+    /// Where the line break starts that ends with `bytes` in front of `start`.
+    private static func end(ofPrevious bytes: [UInt8], _ start: Int) -> Int {
+        guard bytes.last == .lineFeed else { return start }
+        return bytes.first == .carriageReturn && bytes.count == 2 ? start - 2 : start - 1
     }
 
     /// Makes the window hold `position` and, unless the source ends, `count` bytes from there.
@@ -114,4 +131,9 @@ struct LineScanner {
         }
         loaded = position..<position + filled
     }
+}
+
+extension UInt8 {
+    /// Whether a line ends here for some reader.
+    fileprivate var endsLines: Bool { self == .lineFeed || self == .carriageReturn }
 }

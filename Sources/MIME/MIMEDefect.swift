@@ -9,6 +9,7 @@ public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
     case duplicateContentType = "duplicate-content-type"
     case duplicateTransferEncoding = "duplicate-transfer-encoding"
     case encodedMultipart = "encoded-multipart"
+    case hiddenFields = "hidden-fields"
     case malformedContentType = "malformed-content-type"
     case mboxLine = "mbox-line"
     case missingBoundary = "missing-boundary"
@@ -20,7 +21,7 @@ public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
     public var isError: Bool {
         switch self {
         case .contradictoryBoundary, .duplicateContentType, .duplicateTransferEncoding, .encodedMultipart,
-            .missingBoundary:
+            .hiddenFields, .missingBoundary:
             true
         default: false
         }
@@ -33,10 +34,11 @@ public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
         case .bareLF: "a line feed without a carriage return among CRLF lines"
         case .blankBeforeColon: "a blank between a field's name and its colon"
         case .byteOrderMark: "a byte order mark in front of the header"
-        case .contradictoryBoundary: "a multipart with two boundaries"
+        case .contradictoryBoundary: "a multipart whose parts begin elsewhere for other readers"
         case .duplicateContentType: "more than one Content-Type field"
         case .duplicateTransferEncoding: "more than one Content-Transfer-Encoding field"
         case .encodedMultipart: "a multipart with a transfer encoding"
+        case .hiddenFields: "fields that only some readers take for the header's"
         case .malformedContentType: "a Content-Type that cannot be read"
         case .mboxLine: "a mailbox's From line in front of the header"
         case .missingBoundary: "a multipart without a usable boundary"

@@ -25,10 +25,13 @@ struct StructureScan {
         var position = try openEntity(at: range.lowerBound, isInDigest: false)
         // Where nothing has parts no line matters, and a long body need not be read for it.
         while case let boundaries = boundaries, boundaries.contains(where: { $0 != nil }),
-            let line = try scanner.next(from: position, where: { Self.level(of: $0, among: boundaries) })
+            let line = try scanner.next(from: position, where: { Self.mark(of: $0, among: boundaries) })
         {
-            let (level, isClosing) = line.match
             position = line.next
+            guard case .delimiter(let level, let isClosing) = line.match else {
+                if case .likeness(let level, let isMere) = line.match { noteLikeness(of: level, isMere) }
+                continue
+            }
             close(above: level, at: line.previousEnd)
             if isClosing {
                 self.boundaries[level] = nil
@@ -48,7 +51,11 @@ struct StructureScan {
         let boundaries = boundaries
         let header = try HeaderBlock(reading: source, from: start, to: range.upperBound, isMessage: open.isEmpty) {
             line in
-            line.withUnsafeBytes { Self.level(of: $0, among: boundaries) } != nil
+            line.withUnsafeBytes { bytes in
+                let text = LineScanner.Text(bytes: bytes, isCut: false, isBehindReturn: false)
+                if case .delimiter = Self.mark(of: text, among: boundaries) { return true }
+                return false
+            }
         }
         headerBytes += header.bytes.count
         guard headerBytes <= MIMELimit.totalHeaderBytes.rawValue else { throw .limitExceeded(.totalHeaderBytes) }
@@ -67,20 +74,36 @@ struct StructureScan {
         }
     }
 
+    /// What a line is to the multiparts around it.
+    private enum Mark {
+        case delimiter(level: Int, isClosing: Bool)
+        /// A line that begins as a delimiter of that level does; a mere one has only blanks and controls more.
+        case likeness(level: Int, isMere: Bool)
+    }
+
     /// Whose boundary `line` is; the innermost one's if there are several.
-    private static func level(
-        of line: UnsafeRawBufferPointer,
-        among boundaries: [[UInt8]?]
-    ) -> (level: Int, isClosing: Bool)? {
+    private static func mark(of line: LineScanner.Text, among boundaries: [[UInt8]?]) -> Mark? {
+        var likeness: Mark?
         for level in boundaries.indices.reversed() {
             guard let boundary = boundaries[level] else { continue }
             let length = 2 + boundary.count
-            guard line.count >= length, line[2..<length].elementsEqual(boundary) else { continue }
-            let rest = line[length...]
-            if rest.allSatisfy(\.isBlank) { return (level, false) }
-            if rest.starts(with: "--".utf8), rest.dropFirst(2).allSatisfy(\.isBlank) { return (level, true) }
+            guard line.bytes.count >= length, line.bytes[2..<length].elementsEqual(boundary) else { continue }
+            let rest = line.bytes[length...]
+            let isClosing = rest.starts(with: "--".utf8)
+            let padding = isClosing ? rest.dropFirst(2) : rest
+            if !line.isCut, !line.isBehindReturn, padding.allSatisfy(\.isBlank) {
+                return .delimiter(level: level, isClosing: isClosing)
+            }
+            likeness = likeness ?? .likeness(level: level, isMere: padding.allSatisfy { $0 <= 32 || $0 >= 127 })
         }
-        return nil
+        return likeness
+    }
+
+    /// Takes note of a line that some readers take for a delimiter.
+    ///
+    /// In a part a line may begin like the delimiter around it, as the delimiters of a part in it do.
+    private mutating func noteLikeness(of level: Int, _ isMere: Bool) {
+        if isMere || open.count == level + 1 { open[level].defects.insert(.contradictoryBoundary) }
     }
 }
 
@@ -93,7 +116,7 @@ private struct Draft {
     let boundary: [UInt8]?
     var children: [Entity] = []
     var isTerminated: Bool
-    private var defects: Set<MIMEDefect>
+    var defects: Set<MIMEDefect>
 
     init(_ header: HeaderBlock, isInDigest: Bool) {
         self.header = header
@@ -109,7 +132,10 @@ private struct Draft {
         boundary = contentType.boundary
         if contentType.isMultipart {
             if boundary == nil { defects.insert(.missingBoundary) }
-            if contentType.parameters.contradictions.contains("boundary") { defects.insert(.contradictoryBoundary) }
+            let parameters = contentType.parameters
+            if parameters.contradictions.union(parameters.irregularities).contains("boundary") {
+                defects.insert(.contradictoryBoundary)
+            }
             if !transferEncoding.isIdentity { defects.insert(.encodedMultipart) }
         }
         isTerminated = boundary == nil

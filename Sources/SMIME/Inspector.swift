@@ -36,12 +36,12 @@ struct Inspector {
         var layer = Inspection.Layer(outline: outline, content: nil, problems: outline.problems)
         if type == .compressedData, outline.problems.isEmpty {
             do { layer.content = try content(of: decompress(stream), depth: depth + 1) } catch {
-                layer.problems.append(try Self.problem(error))
+                layer.problems.append(try Problem(tellingOf: error))
             }
         }
         guard isSigned, let count = outline.contentCount, count > 0, outline.contentType == "data" else { return layer }
         do { layer.content = try content(of: spool.finish(), depth: depth + 1) } catch {
-            layer.problems.append(try Self.problem(error))
+            layer.problems.append(try Problem(tellingOf: error))
         }
         return layer
     }
@@ -78,7 +78,7 @@ struct Inspector {
                 result.problems.append(Problem(.malformed, "the second part of multipart/signed is no signature"))
             }
         case .malformed(let error):
-            result.problems.append(try Self.problem(error))
+            result.problems.append(try Problem(tellingOf: error))
             if isLeaf { try open(part.entity, part.source, nil, depth, into: &result) }
         case nil where part.entity.isSignature && isLeaf:
             // A signature away from what it signs.
@@ -107,7 +107,7 @@ struct Inspector {
                 return []
             }
             do { children = try part.entity.embeddedMessage(in: part.source).map { [$0] } ?? [] } catch {
-                problems.append(try Self.problem(error))
+                problems.append(try Problem(tellingOf: error))
             }
         }
         // Multiparts inside each other are bounded by the reader; messages and layers are counted.
@@ -134,25 +134,10 @@ struct Inspector {
             }
             result.problems += Layer.understatement(of: layer.outline.type, declared)
             result.layer = layer
-        } catch { result.problems.append(try Self.problem(error)) }
+        } catch { result.problems.append(try Problem(tellingOf: error)) }
     }
 
     private func mayOpen(_ depth: Int) -> Bool { depth < MessageOpener.maximumLayers && layers < Self.maximumObjects }
-
-    /// An error that says what is wrong with the input as a problem; any other is thrown on.
-    private static func problem(_ error: any Error) throws -> Problem {
-        switch error {
-        case SMIMEError.defective(let defect): return Problem(defect)
-        case SMIMEError.malformed(let why): return Problem(.malformed, why)
-        case SMIMEError.tooManyLayers: return Problem(.tooManyLayers, "there are too many layers to look into")
-        case CMSError.malformed(_, let why): return Problem(.cmsMalformed, "the CMS object is malformed: \(why)")
-        case CMSError.unsupported(let what): return Problem(.contentTypeUnknown, "not looked into: \(what)")
-        case CMSError.limitExceeded(let what): return Problem(.cmsLimit, "the CMS object exceeds a limit: \(what)")
-        case MIMEError.unreadable(let cause): throw cause
-        case let error as MIMEError: return Problem(.malformed, "\(error)")
-        default: throw error
-        }
-    }
 }
 
 extension Inspection.Part {

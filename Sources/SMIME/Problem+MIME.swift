@@ -4,6 +4,23 @@ import MIME
 extension Problem {
     /// What is wrong with the MIME around what is protected.
     init(_ defect: MIMEDefect) { self.init(ProblemCode(defect), defect.text) }
+
+    /// What an error says is wrong with a message.
+    ///
+    /// - Throws: any error that says nothing about the message, but why it cannot be read.
+    init(tellingOf error: any Error) throws {
+        switch error {
+        case SMIMEError.defective(let defect): self.init(defect)
+        case SMIMEError.malformed(let why): self.init(.malformed, why)
+        case SMIMEError.tooManyLayers: self.init(.tooManyLayers, "more than \(MessageOpener.maximumLayers) layers")
+        case CMSError.malformed(_, let why): self.init(.cmsMalformed, "the CMS object is malformed: \(why)")
+        case CMSError.unsupported(let what): self.init(.algorithmUnsupported, "\(what) is not supported")
+        case CMSError.limitExceeded(let what): self.init(.cmsLimit, "the CMS object exceeds a limit: \(what)")
+        case MIMEError.unreadable(let cause): throw cause
+        case let error as MIMEError: self.init(.malformed, "\(error)")
+        default: throw error
+        }
+    }
 }
 
 extension ProblemCode {
@@ -19,6 +36,7 @@ extension ProblemCode {
             case .duplicateContentType: .duplicateContentType
             case .duplicateTransferEncoding: .duplicateTransferEncoding
             case .encodedMultipart: .encodedMultipart
+            case .hiddenFields: .hiddenFields
             case .malformedContentType: .malformedContentType
             case .mboxLine: .mboxLine
             case .missingBoundary: .missingBoundary

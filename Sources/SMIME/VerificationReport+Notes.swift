@@ -53,18 +53,7 @@ extension VerificationReport {
 
     /// Takes an error that says what is wrong with the message into the report; any other is thrown on.
     mutating func note(_ error: any Error) throws {
-        let problem =
-            switch error {
-            case SMIMEError.defective(let defect): Problem(defect)
-            case SMIMEError.malformed(let why): Problem(.malformed, why)
-            case CMSError.malformed(_, let why): Problem(.malformed, "the CMS object is malformed: \(why)")
-            case SMIMEError.tooManyLayers: Problem(.tooManyLayers, "more than \(MessageOpener.maximumLayers) layers")
-            case CMSError.limitExceeded(let what): Problem(.cmsLimit, "the CMS object exceeds a limit: \(what)")
-            case MIMEError.unreadable(let cause): throw cause
-            case let error as MIMEError: Problem(.malformed, "\(error)")
-            default: throw error
-            }
+        problems.append(try Problem(tellingOf: error))
         isMalformed = true
-        problems.append(problem)
     }
 }

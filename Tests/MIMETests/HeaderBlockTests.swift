@@ -44,6 +44,16 @@ import Testing
         #expect(header.first("From") == nil)
     }
 
+    /// Some readers pass over a line that is no field, or take a carriage return for the end of one.
+    @Test(arguments: [
+        ("A: b\nX-\u{E4}: y\nContent-Type: text/html\n\n", true), ("A: b\nno field\nB: c\nfrom : x\n\n", true),
+        ("A: b\n: y\nSubject: x\n", true), ("A: b\rFrom: x\n\n", true), ("A: b\r\rhello\n\n", true),
+        ("A: b\nno field\nB: c\n\nFrom: x\n", false), ("A: b\rc\n\n", false), ("A: b\nno field\n\nFrom: x\n\n", false),
+    ])
+    func `fields that only some readers see are an error`(text: String, isHidden: Bool) throws {
+        #expect(try HeaderBlock(parsing: text.bytes).defects.contains(.hiddenFields) == isHidden)
+    }
+
     @Test func `a line of blanks folds and does not end the header`() throws {
         let header = try HeaderBlock(parsing: "A: b\n \nC: d\n\n".bytes)
         #expect(header.fields.map(\.value) == ["b", "d"])

@@ -7,7 +7,7 @@ import Testing
         Content-Type: multipart/mixed; boundary="bnd"
 
         preamble
-        --bnd2
+        --other
         --bnd  \t
         Content-Type: multipart/alternative; boundary=bnd2
 
@@ -110,6 +110,42 @@ import Testing
         let (entity, _) = try parse(text.bytes)
         #expect(entity.defects == [defect])
         #expect(defect.isError)
+    }
+
+    /// Each of them made a mail reader show other parts than those that were verified.
+    @Test(arguments: [
+        "boundary=b evil", "boundary=b \"x\"", "boundary=(x)b", "boundary=b(evil)", "(; boundary=evil;) boundary=b",
+        "boundary=b; (boundary=evil)", "boundary*0=\"b\"; boundary*2=\"nd\"", "boundary*=us-ascii''b", "boundary=\"b",
+        "charset=\"x\" boundary=evil; boundary=b", "charset=x, boundary=evil; boundary=b", "boundary=b\u{C}",
+        (0..<1_001).map { "p\($0)=x; " }.joined() + "boundary=b",
+        "boundary=b; " + (0..<1_001).map { "p\($0)=x; " }.joined() + "boundary*=us-ascii''evil",
+    ])
+    func `a boundary that readers read differently is an error`(parameters: String) throws {
+        let (entity, _) = try parse("Content-Type: multipart/mixed; \(parameters)\n\n--b\n\nx\n--b--\n".bytes)
+        #expect(!entity.defects.isDisjoint(with: [.contradictoryBoundary, .missingBoundary]))
+    }
+
+    @Test(arguments: [
+        "boundary=----=_Part_1:2/3?x", "boundary=\"b (c) d\"", "boundary=b ; charset=\"my boundary\"",
+        "charset=\"a\\\"b\"; boundary=b", "report-type=x; boundary=\"boundary\";",
+    ])
+    func `a boundary that all read alike is none`(parameters: String) throws {
+        let (entity, _) = try parse("Content-Type: multipart/mixed; \(parameters)\n\nx\n".bytes)
+        #expect(!entity.defects.contains(.contradictoryBoundary))
+    }
+
+    /// In front of the parts, and, where nothing but blanks and controls stand behind the boundary, in them.
+    @Test(arguments: [
+        ("--b" + String(repeating: " ", count: 1_100), true), ("--b\r", true), ("--b\u{C}", true), ("--b\u{B}", true),
+        ("--b--\u{C}", true), ("--b\0", true), ("x\r--b", true), ("--bx", false), ("--b x", false),
+    ])
+    func `a line that only some take for a delimiter is an error`(line: String, isMere: Bool) throws {
+        let type = "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
+        for (preamble, body) in [(line, "x"), ("x", line), ("x", "x\r\n\(line)\r\nx")] {
+            let (entity, _) = try parse((type + "\(preamble)\r\n--b\r\n\r\n\(body)\r\n--b--\r\n").bytes)
+            let isError = isMere || preamble == line
+            #expect(entity.defects.contains(.contradictoryBoundary) == isError, "\(preamble), \(body)")
+        }
     }
 
     @Test func `only a whole line is a delimiter`() throws {

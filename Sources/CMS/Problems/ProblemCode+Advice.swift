@@ -36,7 +36,7 @@ extension ProblemCode {
         case .contentChanged:
             "it was changed on the way, on purpose or by a mail system; ask the sender to send it again"
         case .contentIsAttributes: "do not rely on it: the signer never signed this as a message"
-        case .contentMismatch: "do not rely on it: it shows different readers different things"
+        case .contentMismatch, .hiddenFields: "do not rely on it: it shows different readers different things"
         case .cosigner: "nothing: the sender's own signature counts; see under signers who else it was"
         case .crlExpired: "get the new list and import it: smime import FILE"
         case .encrypted: "smime decrypt tells"

@@ -4,7 +4,7 @@ extension ProblemCode {
         switch self {
         case .accountUnused: "--account was given, but no private key is there that the account could get"
         case .addressMismatch: "the certificate of an identity does not name the account's address"
-        case .algorithmUnsupported: "the signature or its digest uses an algorithm that is not supported"
+        case .algorithmUnsupported: "a signature, its digest or a compression uses an algorithm that is not supported"
         case .attributeDoubled: "a signed attribute that may stand once, with one value, stands there twice"
         case .attributeUnsigned: "an attribute counts only if it is signed, and is not; it is ignored"
         case .bareCR: "a carriage return stands without a line feed"
@@ -46,7 +46,7 @@ extension ProblemCode {
         case .contentNotOctets: "the content of the CMS object is of an obsolete kind, no OCTET STRING"
         case .contentTypeAttribute: "the signed content type is missing, doubled, or another than the content's"
         case .contentTypeUnknown: "the CMS object is of a type of which nothing more is known"
-        case .contradictoryBoundary: "a multipart names two boundaries, so that readers see different parts"
+        case .contradictoryBoundary: "a multipart names two boundaries, or one so that readers see different parts"
         case .cosigner: "somebody else than the sender has signed it, too, beside the sender"
         case .crlExpired: "a revocation list should have been replaced by a newer one long ago"
         case .crlSignature: "a revocation list bears the name of an authority that did not sign it, and does not count"
@@ -70,6 +70,7 @@ extension ProblemCode {
         case .headerDiffers:
             "header fields outside are not what their author left there; what is protected inside counts"
         case .headerUnprotected: "header fields stand outside only, where anybody could add them on the way"
+        case .hiddenFields: "lines that only some readers take for fields of the header say who or what it is"
         case .innerSignature: "a signature inside another is not valid"
         case .innerSigner: "a signature inside another is by somebody else than the sender"
         case .keyUsage: "the key usage of the certificate does not allow what the key is wanted for"

@@ -68,6 +68,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case fromSeveral = "from-several"
     case headerDiffers = "header-differs"
     case headerUnprotected = "header-unprotected"
+    case hiddenFields = "hidden-fields"
     case innerSignature = "inner-signature"
     case innerSigner = "inner-signer"
     case keyUsage = "key-usage"

@@ -58,6 +58,7 @@ enum MessageProvocations {
         .malformedContentType: { try inspect("Content-Type: what\r\n\r\nx\r\n") },
         .mboxLine: { try inspect("From alice@example.com Thu Jan  1 00:00:00 1970\r\nSubject: x\r\n\r\nx\r\n") },
         .missingBoundary: { try inspect("Content-Type: multipart/mixed\r\n\r\nx\r\n") },
+        .hiddenFields: { try inspect("From: a@example.com\r\nwhat is this\r\nFrom: b@example.com\r\n\r\nx\r\n") },
         .missingHeaderEnd: { try inspect("From: alice@example.com\r\nSubject: x\r\nwhat is this\r\n") },
         .nulByte: { try inspect("From: alice@example.com\r\nSubject: a\0b\r\n\r\nx\r\n") },
         .protectedFromMismatch: { try await whole(replacing: "From: alice", with: "From: bob", inside: true) },
