@@ -6,6 +6,9 @@ import Testing
 
 /// Keys of kinds that `certs/` has no folder for, made by openssl, and compared with it in both directions.
 @Suite struct KeyVarietyTests {
+    /// A digest, and the last number of an identifier.
+    private typealias Numbered = (DigestAlgorithm, UInt8)
+
     private let time = Date.judged
 
     private func issue(_ key: String) throws -> CertificateFactory {
@@ -107,14 +110,46 @@ import Testing
         }
     }
 
-    @Test(arguments: [DigestAlgorithm.sha3_256, .sha3_384, .sha3_512])
-    func `a signature of openssl over SHA-3 is read`(digest: DigestAlgorithm) throws {
+    /// With the identifier of RSA alone, as openssl writes it, and with that of RFC 9688 §3.1, which has the same length.
+    @Test(arguments: [(DigestAlgorithm.sha3_224, 13), (.sha3_256, 14), (.sha3_384, 15), (.sha3_512, 16)] as [Numbered])
+    func `a signature over SHA-3 is read`(digest: DigestAlgorithm, last: UInt8) throws {
         let alice = try Party("alice")
         let options = "-signer \(alice.folder.path)/cert.pem -inkey \(alice.folder.path)/key.pem -md \(digest.rawValue)"
-        let signed = try OpenSSLCommand().cms("-sign -nodetach -outform DER \(options)", input: sample(100))
+        var signed = try OpenSSLCommand().cms("-sign -nodetach -outform DER \(options)", input: sample(100))
         #expect(try SignedData(reading: ByteStream(signed)).signers.first?.digestName == digest.rawValue)
         #expect(try problems(signed) == [])
         #expect(DigestAlgorithm(micalg: digest.micalg) == digest)
+
+        let rsa: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1]
+        let place = try #require(signed.indices.dropLast(rsa.count).last { signed[$0...].starts(with: rsa) })
+        signed.replaceSubrange(place..<place + rsa.count, with: [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, last])
+        #expect(try SignedData(reading: ByteStream(signed)).signers.first?.signatureName == "rsa-pkcs1")
+        #expect(try problems(signed) == [])
+        signed[place + rsa.count - 1] = last == 16 ? 13 : last + 1
+        #expect(try problems(signed) != [], "another digest than the signer's")
+    }
+
+    /// With the identifiers of RFC 9688 §3.2, which openssl 3.0 does not write.
+    @Test(arguments: [(DigestAlgorithm.sha3_224, 9), (.sha3_256, 10), (.sha3_384, 11), (.sha3_512, 12)] as [Numbered])
+    func `an ECDSA signature over SHA-3 is read`(digest: DigestAlgorithm, last: UInt8) throws {
+        let signer = try Party("p384")
+        let options = "pkeyutl -sign -rawin -digest \(digest.rawValue) -inkey \(signer.folder.path)/key.pem"
+        let signature = try OpenSSLCommand().run(options, input: sample(100))
+        let key = try #require(signer.certificate.subjectKeyIdentifier)
+        func element(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {
+            let content = Array(parts.joined())
+            return [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xff)] + content
+        }
+        let hash = element(0x30, [6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, last - 2])
+        let algorithm = element(0x30, [6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, last])
+        let info = element(0x30, [2, 1, 3], element(0x80, key), hash, algorithm, element(4, signature))
+        let pkcs7: [UInt8] = [6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7]
+        let content = element(0x30, pkcs7 + [1], element(0xa0, element(4, sample(100))))
+        let certificates = element(0xa0, signer.certificate.der)
+        let data = element(0x30, [2, 1, 3], element(0x31, hash), content, certificates, element(0x31, info))
+        let signed = element(0x30, pkcs7 + [2], element(0xa0, data))
+        #expect(try SignedData(reading: ByteStream(signed)).signers.first?.signatureName == "ecdsa")
+        #expect(try problems(signed) == [])
     }
 
     /// The first 64 octets for no message at all, as FIPS 202 has them.

@@ -9,6 +9,7 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
     case sha384
     case sha512
     // Read, and never written: hardly anybody else has them yet.
+    case sha3_224 = "sha3-224"
     case sha3_256 = "sha3-256"
     case sha3_384 = "sha3-384"
     case sha3_512 = "sha3-512"
@@ -24,6 +25,7 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
         case .sha256: [2, 16, 840, 1, 101, 3, 4, 2, 1]
         case .sha384: [2, 16, 840, 1, 101, 3, 4, 2, 2]
         case .sha512: [2, 16, 840, 1, 101, 3, 4, 2, 3]
+        case .sha3_224: [2, 16, 840, 1, 101, 3, 4, 2, 7]
         case .sha3_256: [2, 16, 840, 1, 101, 3, 4, 2, 8]
         case .sha3_384: [2, 16, 840, 1, 101, 3, 4, 2, 9]
         case .sha3_512: [2, 16, 840, 1, 101, 3, 4, 2, 10]
@@ -43,7 +45,7 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
     /// The name by which libcrypto fetches it.
     package var libcryptoName: String {
         switch self {
-        case .md5, .sha1, .sha3_256, .sha3_384, .sha3_512, .shake256: rawValue.uppercased()
+        case .md5, .sha1, .sha3_224, .sha3_256, .sha3_384, .sha3_512, .shake256: rawValue.uppercased()
         case .sha224, .sha256, .sha384, .sha512: "SHA2-\(rawValue.dropFirst(3))"
         }
     }
@@ -53,7 +55,7 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
         switch self {
         case .md5: 16
         case .sha1: 20
-        case .sha224: 28
+        case .sha224, .sha3_224: 28
         case .sha256, .sha3_256: 32
         case .sha384, .sha3_384: 48
         case .sha512, .sha3_512, .shake256: 64
@@ -63,7 +65,7 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
     /// The micalg parameter of multipart/signed (RFC 8551 §3.5.3.2).
     public var micalg: String {
         switch self {
-        case .md5, .sha3_256, .sha3_384, .sha3_512, .shake256: rawValue
+        case .md5, .sha3_224, .sha3_256, .sha3_384, .sha3_512, .shake256: rawValue
         case .sha1, .sha224, .sha256, .sha384, .sha512: "sha-\(rawValue.dropFirst(3))"
         }
     }

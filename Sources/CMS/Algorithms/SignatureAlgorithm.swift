@@ -3,7 +3,7 @@ import SwiftASN1
 
 /// A signature algorithm as a SignerInfo names it: the scheme, and the digest where the algorithm fixes one.
 ///
-/// RFC 3370 §3, RFC 4056, RFC 5754 §3, RFC 8419, RFC 9882
+/// RFC 3370 §3, RFC 4056, RFC 5754 §3, RFC 8419, RFC 9688 §3, RFC 9882
 package struct SignatureAlgorithm: Sendable {
     /// How the signature value is made of a digest.
     enum Scheme: Sendable, Equatable {
@@ -65,6 +65,15 @@ package struct SignatureAlgorithm: Sendable {
         ([1, 2, 840, 10045, 4, 3, 2], .ecdsa, .sha256),
         ([1, 2, 840, 10045, 4, 3, 3], .ecdsa, .sha384),
         ([1, 2, 840, 10045, 4, 3, 4], .ecdsa, .sha512),
+        // RFC 9688 §3: read, and never written.
+        ([2, 16, 840, 1, 101, 3, 4, 3, 13], .rsaPKCS1, .sha3_224),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 14], .rsaPKCS1, .sha3_256),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 15], .rsaPKCS1, .sha3_384),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 16], .rsaPKCS1, .sha3_512),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 9], .ecdsa, .sha3_224),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 10], .ecdsa, .sha3_256),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 11], .ecdsa, .sha3_384),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 12], .ecdsa, .sha3_512),
         // RFC 8419 §2.3 and §3.1: SHA-512, with signed attributes and without.
         (ASN1ObjectIdentifier.Key.ed25519, .ed25519, .sha512),
         (ASN1ObjectIdentifier.Key.dsa, .dsa, nil),
