@@ -168,6 +168,16 @@ import Testing
         #expect(verdict.isTrusted)
         #expect(try judge("bad", factory, terms: TrustTerms(revocation: .off)).problems.map(\.code) == ["weak-key"])
     }
+
+    @Test func `an authority whose RSASSA-PSS key is weak vouches for nobody`() throws {
+        var factory = try CertificateFactory()
+        let key = "RSA-PSS -pkeyopt rsa_keygen_bits:1000"
+        try factory.issue("root", subject: "/CN=R", key: key, extensions: CertificateFactory.authority)
+        try factory.issue("one", subject: "/CN=O", by: "root", extensions: CertificateFactory.person("one@example.com"))
+        let verdict = try judge("one", factory, extra: [], terms: TrustTerms(revocation: .off))
+        #expect(!verdict.isTrusted)
+        #expect(verdict.problems.map(\.code).contains("weak-key"))
+    }
 }
 
 /// Name constraints hold for an address wherever it stands.

@@ -11,12 +11,15 @@ struct MailConstraints {
     private var excluded: [String] = []
     /// Whether there are permitted subtrees of any other kind.
     private var permitsOthers = false
+    /// Whether they can be read; where they cannot, nothing may be named.
+    private var isReadable = true
 
-    /// The constraints in `authority`; nil if it has none, or none that can be read.
+    /// The constraints in `authority`; nil if it has none.
     init?(of authority: Certificate) {
         guard let fields = try? CertificateFields(authority.der),
-            let value = fields.extensions.lazy.compactMap(Self.value).first, (try? read(value)) != nil
+            let value = fields.extensions.lazy.compactMap(Self.value).first
         else { return nil }
+        do { try read(value) } catch { isReadable = false }
     }
 
     /// The value of a nameConstraints extension; nil if `node` is another.
@@ -47,7 +50,7 @@ struct MailConstraints {
 
     /// Whether `address` may be named.
     private func allows(_ address: String) -> Bool {
-        !excluded.contains { Self.matches(address, $0) }
+        isReadable && !excluded.contains { Self.matches(address, $0) }
             && (permitted.isEmpty || permitted.contains { Self.matches(address, $0) })
     }
 

@@ -119,13 +119,14 @@ public struct OCSPResponse: Hashable, Sendable {
 
     private static func isCurrent(_ this: Moment?, _ next: Moment?, _ time: time_t) -> Bool {
         guard let this else { return false }
-        func isBefore(_ moment: Moment, _ time: time_t) -> Bool {
+        // Less or more than 0; 0 for a moment that cannot be read, of which neither is true then.
+        func order(_ moment: Moment, _ time: time_t) -> CInt {
             var time = time
-            return X509_cmp_time(moment, &time) < 0
+            return X509_cmp_time(moment, &time)
         }
-        guard isBefore(this, time + clockTolerance) else { return false }
-        if let next { return !isBefore(next, time - clockTolerance) }
-        return !isBefore(this, time - longestAnswer)
+        guard order(this, time + clockTolerance) < 0 else { return false }
+        if let next { return order(next, time - clockTolerance) > 0 }
+        return order(this, time - longestAnswer) > 0
     }
 
     private static func lifetime(_ this: Moment?, _ next: Moment?) -> Lifetime? {

@@ -88,7 +88,12 @@ struct PathInspection {
     }
 
     private func weakKey(_ certificate: Certificate) -> Problem? {
-        guard case .rsa(let bits) = certificate.publicKeyAlgorithm, bits < 2048 else { return nil }
+        let bits: Int
+        switch certificate.publicKeyAlgorithm {
+        case .rsa(let count), .rsaPSS(let count): bits = count
+        default: return nil
+        }
+        guard bits < 2048 else { return nil }
         let text = "the RSA key of \(certificate.subject) has only \(bits) bits"
         return bits < 1024 ? Problem(.weakKey, text) : Problem(warning: .weakKey, text)
     }
