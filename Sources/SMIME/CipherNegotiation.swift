@@ -83,8 +83,11 @@ public struct CipherNegotiation: Sendable {
     /// Each in one sentence without a full stop.
     public let warnings: [String]
 
-    /// Whom to encrypt to, with the way in which each key is wrapped.
-    public var recipients: [Recipient] { verdicts.map(\.recipient) }
+    /// Whom to encrypt to, with the way in which each key is wrapped; each certificate once.
+    public var recipients: [Recipient] {
+        var seen: Set<Fingerprint> = []
+        return verdicts.map(\.recipient).filter { seen.insert($0.certificate.fingerprint).inserted }
+    }
 
     /// - Throws: `SMIMEError.noCommonCipher`, naming who announces what; `.cipherBelowFloor`.
     public init(for parties: [Party], _ preferences: Preferences) throws(SMIMEError) {

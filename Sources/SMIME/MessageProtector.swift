@@ -29,14 +29,24 @@ public struct MessageProtector {
     /// Prepares a message for protection.
     ///
     /// - Parameters:
-    ///   - omitting: fields that shall not be in the output, such as `Bcc`.
+    ///   - omitting: fields that shall not be in the output. Bcc would tell everybody who else got it; whoever leaves it in
+    ///     has a program behind him that reads it and takes it out.
     ///   - headers: what becomes of the header.
-    /// - Throws: `MIMEError`, and what reading throws.
-    public init(_ source: any ByteSource, omitting: Set<String> = [], headers: HeaderPolicy = HeaderPolicy()) throws {
+    /// - Throws: `MIMEError`, `SMIMEError.defective` for a header with a bare carriage return, and what reading throws.
+    public init(
+        _ source: any ByteSource,
+        omitting: Set<String> = ["Bcc", "Resent-Bcc"],
+        headers: HeaderPolicy = HeaderPolicy()
+    ) throws {
         self.source = source
         omitted = omitting
         policy = headers
         message = try MIMEReader.message(in: source)
+        // For many readers a carriage return ends a line: what stands behind it would stay outside, and in clear.
+        let lines = message.header.bytes.split(separator: 10)
+        guard !lines.contains(where: { $0.reversed().drop { $0 == 13 }.contains(13) }) else {
+            throw SMIMEError.defective(.bareCR)
+        }
         lineEnd = message.header.lineEnd
     }
 

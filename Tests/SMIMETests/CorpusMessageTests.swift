@@ -59,7 +59,7 @@ import Testing
             do {
                 for cipher in [ContentCipher.aes256GCM, .aes128CBC] {
                     let sink = MemorySink()
-                    let protector = try MessageProtector(MemorySource(bytes))
+                    let protector = try MessageProtector(MemorySource(bytes), omitting: [])
                     try protector.encrypt(to: [recipient], cipher: cipher, at: Self.now, to: sink)
                     let back = MemorySink()
                     try await opener.decrypt(MemorySource(sink.bytes)).write(to: back)
@@ -81,7 +81,7 @@ import Testing
         let source = MemorySource(bytes)
         let sink = MemorySink()
         let signer = try Keyring.signer("alice")
-        try MessageProtector(source).sign(by: signer, as: .detached, at: Self.now, to: sink)
+        try MessageProtector(source, omitting: []).sign(by: signer, as: .detached, at: Self.now, to: sink)
         let result = try await opener.verify(MemorySource(sink.bytes))
         #expect(result.report.signers.first?.integrity.ok == true, "\(item.id): \(Self.reasons(result.report))")
         #expect(result.report.coverage == .whole, "\(item.id)")

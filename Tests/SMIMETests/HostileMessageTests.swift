@@ -41,6 +41,28 @@ import Testing
         try await opener().verify(MemorySource(Array(message.utf8)))
     }
 
+    @Test func `a PEM block of one line is refused`() {
+        let line = Array("-----BEGIN CMS----------END CMS-----\n".utf8)
+        #expect(throws: CMSError.malformed(.pem, "an empty PEM block")) {
+            try PEMObject.stream(of: MemorySource(line))
+        }
+    }
+
+    @Test func `a compression that nobody knows is a verdict, and no error`() async throws {
+        let sink = MemorySink()
+        let content = Array("Content-Type: text/plain\r\n\r\nhello\r\n".utf8)
+        try CompressedDataWriter { try $0.write(content) }.write(to: sink) { try $0.write(content) }
+        // id-alg-zlibCompress, and the number after it.
+        let zlib: [UInt8] = [0x86, 0xf7, 0x0d, 1, 9, 16, 3, 8]
+        let place = try #require(sink.bytes.indices.first { sink.bytes[$0...].starts(with: zlib) })
+        var object = sink.bytes
+        object[place + 7] = 99
+        let message = Self.header + opaque(object).replacing("signed-data", with: "compressed-data")
+        let report = try await verify(message).report
+        #expect(report.status == .malformed)
+        #expect(report.problems.map(\.code) == ["algorithm-unsupported"])
+    }
+
     @Test func `the content that is written is the one that was hashed`() async throws {
         let entity = "Content-Type: text/plain\n\nhello\n"
         let bare = try await opener().verify(cms: MemorySource(sign(Array(entity.utf8))).stream(), detached: nil)

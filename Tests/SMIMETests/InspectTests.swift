@@ -41,7 +41,7 @@ import Testing
         #expect(outline.algorithms == ["aes-256-gcm"])
         let alice = try certificate("alice")
         #expect(outline.recipients.map { $0.identifier?.matches(alice) } == [true])
-        #expect(outline.recipients.first?.algorithm == "rsa-pkcs1")
+        #expect(outline.recipients.first?.algorithm == "rsa-oaep")
         #expect(part.layer?.content == nil)
         #expect(part.parts.isEmpty)
     }

@@ -17,7 +17,8 @@ public struct EnvelopedDataWriter {
     /// - Parameters:
     ///   - secrets: what opens it beside the recipients' keys.
     ///   - contentCount: how many bytes of plaintext will be written, exactly.
-    /// - Throws: `CMSError.unsupported` for a certificate that cannot be encrypted to, `CMSError.openSSL`.
+    /// - Throws: `CMSError.unsupported` for a key that cannot be encrypted to, and if nobody could open it;
+    ///   `CMSError.openSSL`.
     public init(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],
@@ -25,6 +26,7 @@ public struct EnvelopedDataWriter {
         contentCount: Int
     ) throws {
         guard cipher.isWritable else { throw CMSError.unsupported("writing \(cipher.name)") }
+        guard !recipients.isEmpty || !secrets.isEmpty else { throw CMSError.unsupported("encryption to nobody") }
         encryption = try ContentEncryption(writing: cipher)
         key = try SecretBytes.random(count: encryption.keyCount)
         let (key, encryption) = (key, encryption)

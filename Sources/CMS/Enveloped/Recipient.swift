@@ -31,7 +31,11 @@ public struct Recipient: Sendable {
     public var usesKeyIdentifier: Bool
     public var rsaWrapping: RSAWrapping
 
-    public init(_ certificate: Certificate, rsaWrapping: RSAWrapping = .pkcs1, usesKeyIdentifier: Bool = false) {
+    /// A recipient whose certificate is taken as it is: whether it is valid, trusted and fit for encryption is for others to
+    /// judge (`Certificate.canEncrypt`, `TrustStore.judge`).
+    ///
+    /// - Parameter rsaWrapping: for an RSA key; `CipherNegotiation` finds out what the recipient reads.
+    public init(_ certificate: Certificate, rsaWrapping: RSAWrapping = .oaep, usesKeyIdentifier: Bool = false) {
         self.certificate = certificate
         self.rsaWrapping = rsaWrapping
         self.usesKeyIdentifier = usesKeyIdentifier

@@ -62,7 +62,8 @@ public struct SignedDataWriter {
     ///   - contentDigest: the content's digest under `signer.digest`.
     ///   - contentCount: the content's length in bytes if it goes into the structure; nil leaves it detached.
     ///   - time: the signing time.
-    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `CMSError.openSSL`.
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign or is not the certificate's, and for a time of no year
+    ///   from 1000 to 9999; `CMSError.openSSL`.
     public init(signer: Signer, contentDigest: [UInt8], contentCount: Int?, time: Date) throws {
         frame = try reporting(.cms) {
             let info = try Self.signerInfo(signer, contentDigest, time)
@@ -103,6 +104,9 @@ public struct SignedDataWriter {
     }
 
     private static func signerInfo(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [UInt8] {
+        guard signer.key.belongs(to: signer.certificate) else {
+            throw CMSError.unsupported("signing with a key that is not the certificate's")
+        }
         let (algorithm, identifier) = try SignatureAlgorithm.signing(for: signer.certificate, digest: signer.digest)
         let attributes = try signedAttributes(signer, contentDigest, time)
         let message = try attributes.derSet()
@@ -140,18 +144,19 @@ public struct SignedDataWriter {
                 Known.messageDigest,
                 values: [try der { try $0.serialize(ASN1OctetString(contentBytes: contentDigest[...])) }]
             ),
-            Attribute(Known.signingTime, values: [signingTime(time)]),
+            Attribute(Known.signingTime, values: [try signingTime(time)]),
             Attribute(Known.smimeCapabilities, values: [try SMIMECapability.encode(SMIMECapability.ours)]),
             Attribute(Known.signingCertificateV2, values: [try SigningCertificate.encode(signer.certificate)]),
         ]
     }
 
     /// UTCTime to 2049, GeneralizedTime after (RFC 8551 §2.5.1).
-    private static func signingTime(_ time: Date) -> [UInt8] {
+    private static func signingTime(_ time: Date) throws(CMSError) -> [UInt8] {
         // A Calendar takes longer than a signature.
-        var seconds = time_t(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
         var parts = tm()
-        gmtime_r(&seconds, &parts)
+        guard var seconds = time_t(exactly: time.timeIntervalSince1970.rounded(.down)),
+            gmtime_r(&seconds, &parts) != nil, (-900..<8100).contains(parts.tm_year)
+        else { throw .unsupported("a signing time that is no date of the years 1000 to 9999") }
         let year = 1900 + Int(parts.tm_year)
         let digits = [parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec].map { part in
             part < 10 ? "0\(part)" : "\(part)"

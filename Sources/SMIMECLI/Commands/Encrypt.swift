@@ -117,7 +117,7 @@ extension SMIMECommand {
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
             let store = try await opening.store()
             let policy = try await headers.policy(for: signing.from ?? author, in: store)
-            var protector = try MessageProtector(source, omitting: ["Bcc"], headers: hiding.applied(to: policy))
+            var protector = try MessageProtector(source, headers: hiding.applied(to: policy))
             protector.compresses = compress
             if object.outform == .mime { MessageInput.noteMissingHeader(protector.header, of: path) }
             guard output.outputDir != nil || !to.isEmpty || protector.header.first("Bcc") == nil else {

@@ -57,7 +57,7 @@ extension SMIMECommand {
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
             let store = try await opening.store()
             let policy = try await headers.policy(for: signing.from ?? author, in: store)
-            var protector = try MessageProtector(source, headers: policy)
+            var protector = try MessageProtector(source, omitting: [], headers: policy)
             protector.compresses = compress
             if object.outform == .mime { MessageInput.noteMissingHeader(protector.header, of: path) }
             let signer = try await signing.signer(
