@@ -71,7 +71,7 @@ extension SharedSecret {
         let wrap = try KeyWrap(keyCount: secret.count)
         let encrypted = try wrap.wrap(key, under: secret)
         // A name of the key that tells nothing about it, for whoever has several.
-        let name = try identifier ?? Array(secret.withBytes { try DigestAlgorithm.sha256.digest(Array($0)) }.prefix(8))
+        let name = try identifier ?? Array(secret.withBytes { try DigestAlgorithm.sha256.digest($0) }.prefix(8))
         return try der { coder in
             try coder.appendConstructedNode(identifier: .context(2)) { coder in
                 try coder.serialize(4)

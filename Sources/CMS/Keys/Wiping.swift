@@ -4,7 +4,7 @@ extension [UInt8] {
     /// Overwrites the bytes, provided that no other array shares them.
     ///
     /// libcrypto: `OPENSSL_cleanse`
-    mutating func wipe() {
+    package mutating func wipe() {
         withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
 }

@@ -42,12 +42,14 @@ package final class Digester {
 extension DigestAlgorithm {
     /// The digest of `bytes`.
     package func digest(_ bytes: [UInt8]) throws(OpenSSLError) -> [UInt8] {
+        let result = bytes.withUnsafeBytes { buffer in Result { () throws(OpenSSLError) in try digest(buffer) } }
+        return try result.get()
+    }
+
+    /// The digest of `bytes`, of which no copy is made.
+    package func digest(_ bytes: UnsafeRawBufferPointer) throws(OpenSSLError) -> [UInt8] {
         let digester = try Digester(self)
-        var failure: OpenSSLError?
-        bytes.withUnsafeBytes { buffer in
-            do throws(OpenSSLError) { try digester.update(buffer) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try digester.update(bytes)
         return try digester.finish()
     }
 }

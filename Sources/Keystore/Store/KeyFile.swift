@@ -68,10 +68,3 @@ struct KeyFile {
         return key
     }
 }
-
-extension [UInt8] {
-    /// Overwrites the bytes, provided that no other array shares them.
-    fileprivate mutating func wipe() {
-        withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) }
-    }
-}

@@ -57,8 +57,12 @@ struct StoreFolder {
     /// Opens a file that must not exist yet, for writing, mode 0600 under any umask.
     static func createPrivate(_ path: String) throws(KeystoreError) -> Int32 {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
-            throw KeystoreError.cannotCreate(path: path, code: errno)
+        guard descriptor >= 0 else { throw KeystoreError.cannotCreate(path: path, code: errno) }
+        guard fchmod(descriptor, 0o600) == 0 else {
+            let code = errno
+            close(descriptor)
+            unlink(path)
+            throw KeystoreError.cannotCreate(path: path, code: code)
         }
         return descriptor
     }

@@ -46,7 +46,7 @@ struct ImportedFiles {
         }
         var bytes = try InputFile.bytes(of: source, at: file)
         // A private key may stand in it as it is.
-        defer { bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) } }
+        defer { bytes.wipe() }
         for item in try KeyMaterial.read(bytes) {
             switch item {
             case .certificate(let certificate): certificates.append(certificate)

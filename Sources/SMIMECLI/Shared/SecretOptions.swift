@@ -50,7 +50,7 @@ struct SecretOptions: ParsableArguments {
         let tooLong = Failure(.badData, "\(secretKeyFile): too long for a secret key")
         return try SecretFile.withBytes(of: secretKeyFile, limit: 1024, orThrow: tooLong) { bytes in
             var decoded = [16, 24, 32].contains(bytes.count) ? [] : Self.bytes(hexadecimal: bytes) ?? []
-            defer { Self.wipe(&decoded) }
+            defer { decoded.wipe() }
             do {
                 guard decoded.isEmpty else { return try SharedSecret(key: decoded, identifier: identifier) }
                 return try SharedSecret(key: bytes, identifier: identifier)
@@ -66,16 +66,16 @@ struct SecretOptions: ParsableArguments {
         var isHalf = false
         for character in text where !" \t\r\n".utf8.contains(character) {
             guard let digit = character.hexadecimalValue else {
-                wipe(&bytes)
+                bytes.wipe()
                 return nil
             }
             if isHalf { bytes[bytes.count - 1] |= digit } else { bytes.append(digit << 4) }
             isHalf.toggle()
         }
-        return isHalf || bytes.isEmpty ? nil : bytes
-    }
-
-    private static func wipe(_ bytes: inout [UInt8]) {
-        bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) }
+        guard !isHalf, !bytes.isEmpty else {
+            bytes.wipe()
+            return nil
+        }
+        return bytes
     }
 }

@@ -22,10 +22,10 @@ enum Terminal {
         }
         defer { close(terminal) }
         var first = try line("passphrase \(purpose): ", from: terminal)
-        defer { wipe(&first) }
+        defer { first.wipe() }
         if isNew {
             var second = try line("the same again: ", from: terminal)
-            defer { wipe(&second) }
+            defer { second.wipe() }
             guard first == second else { throw Failure(.noPermission, "the two passphrases differ") }
         }
         return Passphrase(first)
@@ -46,7 +46,7 @@ enum Terminal {
         let text = Array("smime: \(prompt.escapedForDisplay)".utf8)
         _ = write(terminal, text, text.count)
         var bytes = [UInt8](repeating: 0, count: lineLimit)
-        defer { wipe(&bytes) }
+        defer { bytes.wipe() }
         var count = read(terminal, &bytes, bytes.count)
         while count < 0, errno == EINTR { count = read(terminal, &bytes, bytes.count) }
         let line = bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }
@@ -55,10 +55,6 @@ enum Terminal {
         }
         return Array(line)
     }
-
-    private static func wipe(_ bytes: inout [UInt8]) {
-        bytes.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) }
-    }
 }
 
 /// Puts the terminal's echo back when a signal ends the process at the prompt.
@@ -66,12 +62,14 @@ private enum EchoGuard {
     private nonisolated(unsafe) static var terminal: Int32 = -1
     private nonisolated(unsafe) static var settings = termios()
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+    /// What the signals did before.
+    private nonisolated(unsafe) static var former: [(@convention(c) (Int32) -> Void)?] = []
 
     /// Called before the echo goes off, by the one thread that asks.
     static func arm(_ terminal: Int32, _ settings: termios) {
         self.terminal = terminal
         self.settings = settings
-        for number in signals {
+        former = signals.map { number in
             signal(number) { number in
                 tcsetattr(EchoGuard.terminal, TCSANOW, &EchoGuard.settings)
                 signal(number, SIG_DFL)
@@ -80,5 +78,5 @@ private enum EchoGuard {
         }
     }
 
-    static func disarm() { for number in signals { signal(number, SIG_DFL) } }
+    static func disarm() { for (number, handler) in zip(signals, former) { signal(number, handler) } }
 }
