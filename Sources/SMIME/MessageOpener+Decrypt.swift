@@ -9,7 +9,7 @@ extension MessageOpener {
     ///   all that is in it, so that its recipient can judge it, too.
     /// - Throws: `SMIMEError.notEncrypted` if no layer is encrypted or compressed,
     ///   `SMIMEError.notARecipient`,
-    ///   `CMSError.decryptionFailed`, and what reading and the provider throw.
+    ///   `CMSError.decryptionFailed`, `CancellationError`, and what reading and the provider throw.
     public func decrypt(_ source: any ByteSource, keepingSignatures: Bool = false) async throws -> OpenedMessage {
         guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
         let message = try MIMEReader.message(in: source)
@@ -72,6 +72,7 @@ extension MessageOpener {
         let isMail = opening.header.map { !$0.isOnlyStructural } ?? false
         var next = try first ?? opening.part.flatMap { try Layer($0, isMail: isMail) }
         while let layer = next {
+            try Task.checkCancellation()
             guard opening.result.report.layers.count < Self.maximumLayers else { throw SMIMEError.tooManyLayers }
             switch layer {
             case .signed(let signed) where opening.keepsSignatures && opening.isEncrypted:

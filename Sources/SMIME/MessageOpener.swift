@@ -5,7 +5,12 @@ public import Streams
 
 /// Opens what is signed or encrypted, layer by layer.
 ///
-/// RFC 8551 §3.7: layers may be nested in any order.
+/// RFC 8551 §3.7: layers may be nested in any order. For mail of which nothing is known: `verify` first, whose report names
+/// the layers, and `decrypt` if one of them is encrypted.
+///
+/// Between its questions to the provider it reads, hashes and decrypts on the thread that it is run on; a task that was
+/// cancelled ends at the next layer. A server that opens large messages should do so with an executor of its own, as
+/// `withTaskExecutorPreference` takes it.
 public struct MessageOpener: Sendable {
     /// How many layers are opened.
     public static let maximumLayers = 8
@@ -44,7 +49,7 @@ public struct MessageOpener: Sendable {
     ///
     /// What is wrong with the message is in the report; errors are for what keeps the answer from being known.
     ///
-    /// - Throws: `StreamError`, or what the provider throws.
+    /// - Throws: `StreamError`, `CancellationError`, or what the provider throws.
     public func verify(_ source: any ByteSource) async throws -> VerifiedContent {
         var result = VerifiedContent()
         do {
@@ -104,6 +109,7 @@ public struct MessageOpener: Sendable {
         at section: [Int]? = nil,
         into result: inout VerifiedContent
     ) async throws {
+        try Task.checkCancellation()
         switch try Layer(part) {
         case .signed(let layer):
             let (inner, payload) = coverage == .whole ? try innerLayers(of: layer.content) : ([], nil)

@@ -18,9 +18,9 @@ package enum PEMObject {
         guard head.starts(with: Array("-----BEGIN ".utf8)), let lineEnd = head.firstIndex(of: 10),
             let end = tail.lastRange(of: Array("-----END ".utf8))
         else { throw CMSError.malformed(.pem, "no PEM block") }
-        let range = lineEnd + 1..<tailStart + end
-        guard !range.isEmpty else { throw CMSError.malformed(.pem, "an empty PEM block") }
-        return source.stream(in: range).base64Decoded()
+        // The mark of the end may stand in the very first line.
+        guard lineEnd + 1 < tailStart + end else { throw CMSError.malformed(.pem, "an empty PEM block") }
+        return source.stream(in: lineEnd + 1..<tailStart + end).base64Decoded()
     }
 
     /// Writes what `body` writes as one PEM block.

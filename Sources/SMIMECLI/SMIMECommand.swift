@@ -67,7 +67,8 @@ struct SMIMECommand: AsyncParsableCommand {
         while let verb = verbs.first(where: { $0.configuration.commandName == rest.first }) {
             (called, verbs, rest) = (verb, verb.configuration.subcommands, rest.dropFirst())
         }
-        if verbs.isEmpty, let command = try? called?.parseAsRoot(Array(rest)) { return command }
+        let asksForHelp = rest.prefix { $0 != "--" }.contains { ["-h", "--help"].contains($0) }
+        if verbs.isEmpty, !asksForHelp, let command = try? called?.parseAsRoot(Array(rest)) { return command }
         return try parseAsRoot(words)
     }
 

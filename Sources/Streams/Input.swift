@@ -55,7 +55,13 @@ final class DescriptorReader: ByteReader {
         while true {
             let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
-            guard errno == EINTR else { throw StreamError.readFailed(code: errno) }
+            if errno == EAGAIN {
+                // Whoever shares the pipe may have made it so.
+                var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&ready, 1, -1)
+            } else if errno != EINTR {
+                throw StreamError.readFailed(code: errno)
+            }
         }
     }
 }

@@ -51,6 +51,13 @@ import Testing
         #expect(try LegacyDisplay.adding([], to: message, in: source) == nil)
     }
 
+    @Test func `a text that is too long with its lines ending in CRLF is left as it is`() throws {
+        let text = String(repeating: "a\n", count: 8 * 1024 * 1024 - 100)
+        let type = "Content-Type: text/plain; hp-legacy-display=1\nContent-Transfer-Encoding: quoted-printable\n\n"
+        let (entity, source) = try read(type + text)
+        #expect(try LegacyDisplay.removing(from: entity, in: source) == nil)
+    }
+
     /// RFC 9788 Appendix E.1 and E.2.
     @Test func `the examples of the standard lose their element`() throws {
         let plain =

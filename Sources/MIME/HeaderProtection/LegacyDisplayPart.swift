@@ -25,7 +25,8 @@ struct LegacyDisplayPart {
         let stream = part.transferEncoding.isIdentity ? raw : part.transferEncoding.decoded(raw.lines(endingIn: .crlf))
         do {
             text = try stream.makeReader().readAll(limit: Self.limit, orThrow: MIMEError.limitExceeded(.headerBytes))
-        } catch StreamError.malformedBase64 {
+        } catch StreamError.malformedBase64, MIMEError.limitExceeded {
+            // With its lines ending in CRLF it may be longer than it was.
             return nil
         }
         self.part = part

@@ -8,7 +8,7 @@ package struct ChildProgram {
     package let path: String
     package let words: [String]
     package var standardInput: Int32 = -1
-    /// For standard error, too, unless that is given.
+    /// For standard error, too.
     package var standardOutput: Int32 = -1
 
     package init(

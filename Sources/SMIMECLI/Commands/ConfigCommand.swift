@@ -25,12 +25,12 @@ extension SMIMECommand {
                 lookup.sources: where recipients' certificates are looked up, in this order, the registry first.
                 lookup.directory: a folder of certificates in files named by address, as bob@example.org.pem, or by \
                 domain, as @example.org.pem. Empty for none.
+                lookup.directory.timeout: how long the folder may take to answer, as 2s or 500ms.
                 revocation.directory: a folder of revocation lists, which count as imported ones do.
                 revocation.online (on, off): whether verify, decrypt, encrypt and filter ask the services that certificates \
                 name, as with --online.
                 revocation.private-addresses (on, off): whether such services are asked in private networks, too.
                 revocation.timeout: how long one of them may take to answer, as 5s or 500ms.
-                lookup.directory.timeout: how long the folder may take to answer, as 2s or 500ms.
 
                   smime config set subject-tags '[encrypt] encrypt=require [open] encrypt=never'
                   smime config set lookup.directory /mnt/certificates

@@ -18,10 +18,10 @@ extension SMIMECommand {
                 only if the verdict is valid. From a valid mail the sender's certificate is learned, to encrypt the \
                 answer to.
 
-                  smime verify mail.eml
                 Revocation is judged from what is at hand. With --online the services that certificates name are asked, too, \
                 which tells them that the mail was read.
 
+                  smime verify mail.eml
                   smime verify --online --revocation hard mail.eml
                   smime verify --json --assert-signer alice@example.org mail.eml
                 """
