@@ -63,7 +63,7 @@ let package = Package(
         ),
         .testTarget(
             name: "MailFilterTests",
-            dependencies: ["MailFilter", "Keystore", "CMS", "MIME", "SMIME", "Streams", "TestSupport"]
+            dependencies: ["MailFilter", "Keystore", "Revocation", "CMS", "MIME", "SMIME", "Streams", "TestSupport"]
         ),
         .testTarget(name: "RevocationTests", dependencies: ["Revocation", "CMS", "TestSupport"]),
         // Forges with libcrypto itself what our own code refuses to write.

@@ -6,6 +6,10 @@ import Streams
 public enum GatewayError: Error, Equatable, Sendable {
     /// We changed it too often already.
     case loop(passes: Int)
+    /// It goes back to its sender: what is required cannot be done, as each of `obstacles` says.
+    case refused(obstacles: [String])
+    /// It waits: what is required cannot be done now, as each of `obstacles` says.
+    case waiting(obstacles: [String])
 }
 
 /// The host that a filter works on: what it calls itself, and what others must not call themselves.
@@ -22,10 +26,18 @@ public struct Gateway: Sendable {
     /// The names that mean us, in lower case and with A-labels.
     private let claims: Set<String>
 
-    /// - Parameter name: the authserv-id; the host's full name if nil.
-    public init(name: String? = nil, host: HostName = HostName()) {
-        self.name = name ?? host.full
-        claims = Set([self.name, host.full, host.bare].map(Self.folded))
+    /// A gateway that calls itself `name`. No resolver is asked.
+    ///
+    /// - Parameter host: what else it is called.
+    public init(name: HostName, host: HostName = .unresolved) {
+        self.name = name.full
+        claims = Set([name.full, host.full, host.bare].map(Self.folded))
+    }
+
+    /// A gateway that calls itself by the host's full name, for which a resolver may have to be asked: that blocks.
+    public init() {
+        let host = HostName()
+        self.init(name: host, host: host)
     }
 
     /// Whether `text` is one of our names, however it is written.
@@ -62,36 +74,5 @@ public struct Gateway: Sendable {
         var text = text.trimmingCharacters(in: .whitespaces).lowercased()
         while text.hasSuffix(".") { text.removeLast() }
         return (try? EmailAddress("postmaster@\(text)"))?.asciiDomain ?? text
-    }
-}
-
-/// What the machine is called.
-public struct HostName: Sendable {
-    /// With its domain, where that is known.
-    public let full: String
-    /// Without its domain.
-    public var bare: String { String(full.prefix { $0 != "." }) }
-
-    public init(_ full: String) { self.full = full }
-
-    /// The name of this machine; the domain is looked up as hostname(1) does if the name has none.
-    public init() {
-        var buffer = [CChar](repeating: 0, count: 256)
-        let name = gethostname(&buffer, buffer.count - 1) == 0 ? Self.text(buffer) : "localhost"
-        full = name.contains(".") ? name : Self.canonical(name) ?? name
-    }
-
-    private static func canonical(_ name: String) -> String? {
-        var hints = addrinfo()
-        hints.ai_flags = AI_CANONNAME
-        var found: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(name, nil, &hints, &found) == 0, let found else { return nil }
-        defer { freeaddrinfo(found) }
-        let text = found.pointee.ai_canonname.map { String(cString: $0) }
-        return text.flatMap { $0.contains(".") ? $0 : nil }
-    }
-
-    private static func text(_ buffer: [CChar]) -> String {
-        String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

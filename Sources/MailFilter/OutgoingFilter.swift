@@ -6,65 +6,72 @@ import SMIME
 public import Streams
 
 /// Applies the sending policy to mail on its way out.
+///
+/// What its caller does not say it takes from the store's settings, anew for each message: a server that shares a store
+/// with `smime` heeds what was set there.
 public struct OutgoingFilter: Sendable {
     private let store: Store
     private let time: Date
+    private let systemAnchors: Bool
+    private let sources: [any CertificateSource]?
+    private let terms: TrustTerms
+    private let revocation: (any RevocationSource)?
     private let flags: MessageWish
-    private let tags: SubjectTags
-    private let ciphers: CipherPreferences
+    private let tags: SubjectTags?
+    private let ciphers: CipherPreferences?
     private let heedsMessages: Bool
     private let gateway: Gateway?
-    private let lookup: RecipientLookup
     private let warn: @Sendable (String) -> Void
 
-    /// A filter that asks `store` for rules, keys and certificates, and judges these at `time`.
+    /// A filter that asks `store` for rules, keys and certificates, and judges these at `time`; made for each message, or
+    /// for those of one moment.
     ///
     /// - Parameters:
     ///   - systemAnchors: whether the system's trust anchors count.
-    ///   - sources: where recipients' certificates are looked up that the store does not have.
-    ///   - terms: how strictly recipients' certificates are judged, and whether it counts that one's own was revoked.
-    ///   - revocation: who is asked about revocation where nothing at hand tells.
+    ///   - sources: where recipients' certificates are looked up that the store does not have; by `lookup.…` if nil.
+    ///   - terms: how strictly recipients' certificates are judged, and whether it counts that one's own was revoked. The
+    ///     lists of the folder that `revocation.directory` names are added.
+    ///   - revocation: who is asked about revocation where nothing at hand tells. Nil is nobody, whatever
+    ///     `revocation.online` says: `Store.revocationServices()` reads that, and the module Revocation asks.
     ///   - flags: what stands above all rules.
-    ///   - tags: what subjects may ask for.
-    ///   - ciphers: what is encrypted with where nothing is known.
+    ///   - tags: what subjects may ask for; by `subject-tags` if nil.
+    ///   - ciphers: what is encrypted with where nothing is known, and the floor; by `encryption.…` if nil.
     ///   - heedsMessages: whether messages may ask for anything at all.
-    ///   - gateway: who marks the messages that are changed; nil leaves no mark.
-    ///   - warn: is told of sources that cannot be asked.
+    ///   - gateway: who marks the messages that are changed; nil leaves no mark, and finds no loop.
+    ///   - warn: is told of what was passed over: sources that cannot be asked, files that are no lists, wishes that are
+    ///     not understood.
     public init(
         store: Store,
         time: Date,
-        systemAnchors: Bool,
-        sources: [any CertificateSource] = [],
+        systemAnchors: Bool = true,
+        sources: [any CertificateSource]? = nil,
         terms: TrustTerms = TrustTerms(),
         revocation: (any RevocationSource)? = nil,
         flags: MessageWish = MessageWish(),
-        tags: SubjectTags = .standard,
-        ciphers: CipherPreferences = CipherPreferences(),
+        tags: SubjectTags? = nil,
+        ciphers: CipherPreferences? = nil,
         heedsMessages: Bool = true,
         gateway: Gateway? = nil,
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.store = store
         self.time = time
+        self.systemAnchors = systemAnchors
+        self.sources = sources
+        self.terms = terms
+        self.revocation = revocation
         self.flags = flags
         self.tags = tags
         self.ciphers = ciphers
         self.heedsMessages = heedsMessages
         self.gateway = gateway
         self.warn = warn
-        lookup = RecipientLookup(
-            store: store,
-            sources: sources,
-            systemAnchors: systemAnchors,
-            terms: terms,
-            revocation: revocation
-        )
     }
 
     /// What happens to the message in `source` that `sender` sends to `recipients`.
     ///
     /// - Throws: `MIMEError` for a message that cannot be read, `GatewayError.loop` for one that we changed too often,
-    ///   `KeystoreError`, and what reading throws.
+    ///   `KeystoreError`, `SettingError`, and what reading throws.
     public func plan(
         _ source: any ByteSource,
         from sender: EnvelopeSender,
@@ -74,6 +81,7 @@ public struct OutgoingFilter: Sendable {
         let changes = found.decisions.contains { $0.action.isChange }
         let marked = changes ? try gateway?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action == .sign || $0.action == .signAndEncrypt }
+        let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }
         return OutgoingPlan(
             source: controls.source,
             changed: marked ?? controls.source,
@@ -115,6 +123,7 @@ public struct OutgoingFilter: Sendable {
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
     ) async throws -> (controls: MessageControls, verdict: Verdict) {
+        let tags = if let tags { tags } else { try await store.subjectTags() }
         let controls = try MessageControls(of: source, tags: tags)
         if heedsMessages, !controls.unread.isEmpty {
             let words = controls.unread.prefix(3).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
@@ -149,6 +158,13 @@ public struct OutgoingFilter: Sendable {
     ) async throws -> Verdict {
         var seen: Set<EmailAddress> = []
         let recipients = recipients.filter { seen.insert($0).inserted }
+        let lookup = try await store.lookup(
+            systemAnchors: systemAnchors,
+            terms: terms,
+            sources: sources,
+            lists: FolderLists(warn: warn),
+            revocation: revocation
+        )
         let (time, terms) = (time, lookup.terms)
         let (answer, (rules, signing)) = try await lookup.choices(
             for: recipients.map { AddressScope($0) },

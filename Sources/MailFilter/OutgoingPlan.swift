@@ -16,7 +16,11 @@ public struct OutgoingPlan: Sendable {
 
     /// In the order of the recipients.
     public let decisions: [PolicyDecision]
-    /// What is to be sent. Recipients with the same decision share a message; but one that is encrypted to somebody who
+    /// What is to be sent, but only where `bounces` and `deferrals` are empty: `checkAllGo` makes sure of it. A mail server
+    /// knows one outcome for all recipients; sent to some of them, the mail would reach these again at the next attempt,
+    /// or come back to a sender who cannot tell who has got it.
+    ///
+    /// Recipients with the same decision share a message; but one that is encrypted to somebody who
     /// is in neither To nor Cc is theirs alone, so that nobody finds them among its RecipientInfos.
     public let messages: [Message]
 
@@ -64,6 +68,23 @@ public struct OutgoingPlan: Sendable {
     public var bounces: [PolicyDecision] { decisions.filter { $0.action == .bounce } }
     /// The decisions for those who get nothing yet.
     public var deferrals: [PolicyDecision] { decisions.filter { $0.action == .deferral } }
+
+    /// Makes sure that the message goes to all its recipients as the rules say, or to none.
+    ///
+    /// - Parameter waitsForServices: whether a certificate may do once a service answers that does not now; what would
+    ///   bounce waits then.
+    /// - Throws: `GatewayError.refused`, `GatewayError.waiting`
+    public func checkAllGo(waitsForServices: Bool = false) throws(GatewayError) {
+        func obstacles(_ decisions: [PolicyDecision]) -> [String] {
+            var seen: Set<String> = []
+            return decisions.flatMap(\.obstacles).filter { seen.insert($0).inserted }
+        }
+        if !bounces.isEmpty {
+            throw waitsForServices
+                ? .waiting(obstacles: obstacles(bounces)) : .refused(obstacles: obstacles(bounces))
+        }
+        if !deferrals.isEmpty { throw .waiting(obstacles: obstacles(deferrals)) }
+    }
 
     private static func messages(_ decisions: [PolicyDecision], _ visible: Set<EmailAddress>) -> [Message] {
         var shared: [PolicyDecision.Action: [EmailAddress]] = [:]

@@ -9,7 +9,7 @@ struct SigningStanding: Sendable {
     let account: EmailAddress?
     private(set) var standing = PolicyQuestion.Standing.missing(why: "no such account")
     private var sealed: SealedIdentity?
-    private var chain: [Certificate] = []
+    private var companions: SignatureCompanions?
 
     /// The standing of mail from `authors` that `sender`, nil for the null sender, sends at `time`.
     ///
@@ -36,8 +36,9 @@ struct SigningStanding: Sendable {
         let verdicts = try snapshot.verdicts(on: valid, at: time, under: terms)
         for author in authors {
             let isOwn = try snapshot.account(for: author)?.address == account.address
+            let identities = account.identities.filter { isOwn || $0.certificate.names(author) }
             let identity = IdentitySelection.current(
-                of: account.identities.filter { isOwn || $0.certificate.names(author) },
+                of: identities,
                 for: author,
                 purpose: .signing,
                 at: time,
@@ -49,7 +50,14 @@ struct SigningStanding: Sendable {
             }
             standing = .usable
             self.sealed = sealed
-            chain = try snapshot.chain(above: identity.certificate)
+            companions = try SignatureCompanions(
+                of: identity.certificate,
+                among: identities,
+                for: author,
+                at: time,
+                under: terms,
+                in: snapshot
+            )
             return
         }
         let names = authors.map(\.text).joined(separator: ", ")
@@ -62,8 +70,7 @@ struct SigningStanding: Sendable {
 
     /// The signer, its key opened; nil if there is none.
     func signer(in store: Store) async throws -> SignedDataWriter.Signer? {
-        guard let sealed else { return nil }
-        let keyed = try await store.accounts.open(sealed)
-        return SignedDataWriter.Signer(key: keyed.key, certificate: keyed.certificate, chain: chain)
+        guard let sealed, let companions else { return nil }
+        return companions.signer(with: try await store.accounts.open(sealed))
     }
 }

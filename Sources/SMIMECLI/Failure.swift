@@ -76,6 +76,7 @@ struct Failure: Error {
         case let error as GatewayError: self.init(gateway: error)
         case let error as KeystoreError: self.init(keystore: error)
         case let error as MIMEError: self.init(mime: error, in: subject)
+        case let error as SettingError: self.init(setting: error)
         case let error as StreamError: self.init(stream: error, in: subject)
         case let error as SMIMEError: self.init(smime: error, in: subject)
         case let error as TransportError: self.init(.tryAgain, error.reason)
@@ -111,6 +112,25 @@ extension Failure {
     private init(gateway error: GatewayError) {
         switch error {
         case .loop(let passes): self.init(.badData, "5.4.6 mail loop: changed here \(passes) times already")
+        case .refused(let obstacles): self.init(.noUser, "5.7.1 " + obstacles.joined(separator: ", "))
+        case .waiting(let obstacles): self.init(.tryAgain, "4.7.1 " + obstacles.joined(separator: ", "))
+        }
+    }
+
+    private init(setting error: SettingError) {
+        switch error {
+        case .folderUnreadable(let path):
+            self.init(
+                .configuration,
+                "\(path): cannot be read, and the setting revocation.directory names it",
+                hints: ["smime config unset revocation.directory"]
+            )
+        case .notUnderstood(let setting):
+            self.init(
+                .configuration,
+                "the setting \(setting.rawValue) has a value that this smime does not understand",
+                hints: ["`smime config list` shows it; smime config unset \(setting.rawValue)"]
+            )
         }
     }
 

@@ -17,7 +17,10 @@ import Testing
             store: store,
             provider: Nobody(),
             time: Date(timeIntervalSince1970: 1_793_491_200),
-            gateway: Gateway(name: "gw.example.org", host: HostName("mx1.example.org")),
+            gateway: Gateway(
+                name: try #require(HostName("gw.example.org")),
+                host: try #require(HostName("mx1.example.org"))
+            ),
             tagsSubjects: tags
         )
         let plan = try await filter.plan(MemorySource(Array(message.utf8)), to: ["alice@example.org"])

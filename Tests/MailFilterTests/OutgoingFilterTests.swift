@@ -19,13 +19,7 @@ import Testing
         header: String = "From: alice@example.com\nTo: bob@example.com, p384@example.com\n",
         flags: MessageWish = MessageWish()
     ) async throws -> OutgoingPlan {
-        let filter = OutgoingFilter(store: office.store, time: Office.time, systemAnchors: false, flags: flags)
-        let source = MemorySource(Array("\(header)\nMeet me at eight.\n".utf8))
-        return try await filter.plan(
-            source,
-            from: .address(EmailAddress("alice@example.com")),
-            to: recipients.map { try EmailAddress($0) }
-        )
+        try await office.plan(from: "alice@example.com", to: recipients, header: header, flags: flags)
     }
 
     private func sharing(_ plan: OutgoingPlan) -> [[String]] { plan.messages.map { $0.recipients.map(\.text) } }
@@ -73,6 +67,27 @@ import Testing
         #expect(found.bounces.first?.obstacles == ["no usable certificate for eve@x.test (none is known)"])
     }
 
+    @Test func `A mail of which a part bounces must not go, nor one of which a part waits`() async throws {
+        let all = try await plan(to: "bob@example.com", "p384@example.com")
+        try all.checkAllGo()
+        let found = try await plan(to: "bob@example.com", "eve@x.test", flags: MessageWish(encrypt: .require))
+        let obstacles = ["no usable certificate for eve@x.test (none is known)"]
+        #expect(throws: GatewayError.refused(obstacles: obstacles)) { try found.checkAllGo() }
+        #expect(throws: GatewayError.waiting(obstacles: obstacles)) { try found.checkAllGo(waitsForServices: true) }
+        _ = try await office.store.policy.set(Policy.Rule(.global, missing: .deferral))
+        let late = try await plan(to: "bob@example.com", "eve@x.test", flags: MessageWish(encrypt: .require))
+        #expect(throws: GatewayError.waiting(obstacles: obstacles)) { try late.checkAllGo() }
+    }
+
+    @Test func `Mail of somebody with two certificates announces the one to encrypt to`() async throws {
+        let split = try await Office(of: ["split"], knowing: [])
+        let found = try await split.plan(from: "split@example.com", to: ["bob@example.com"])
+        let verified = try await split.opener.verify(try found.source(0))
+        let encryption = try Office.certificate("split/encrypt-cert.pem")
+        #expect(verified.message?.signerCertificate == (try Office.certificate("split/cert.pem")))
+        #expect(verified.message?.encryptionCertificate == encryption)
+    }
+
     @Test(arguments: [
         "From: eve@x.test\nTo: bob@example.com\n",
         "From: alice@example.com\nFrom: alice@example.com\nTo: bob@example.com\n",
@@ -81,47 +96,5 @@ import Testing
     func `An account's signature is not for mail from somebody else, or nobody`(_ header: String) async throws {
         let found = try await plan(to: "bob@example.com", header: header, flags: MessageWish(encrypt: .never))
         #expect(found.messages.map(\.action) == [.plain])
-    }
-}
-
-/// A store with Alice's identity and certificates of some others, in a home of its own.
-private final class Office: Sendable {
-    /// A time at which the test certificates are judged.
-    static let time = Date(timeIntervalSince1970: 1_793_491_200)
-
-    let store: Store
-    private let home: String
-
-    init() async throws {
-        home = NSTemporaryDirectory() + "smime-filter-\(UUID().uuidString)"
-        store = try await Store.open(StoreLocation(home: home), mode: .readWrite)
-        var batch = ImportBatch()
-        let alice = try Self.certificate("alice/cert.pem")
-        batch.identities = [
-            .init(
-                certificate: alice,
-                key: try PrivateKey(pkcs8: Self.der("alice/key.pem")),
-                accounts: alice.emailAddresses,
-                isAssigned: false
-            )
-        ]
-        batch.anchors = [try Self.certificate("ca/root.pem")]
-        batch.intermediates = [try Self.certificate("ca/intermediate.pem")]
-        for name in ["bob", "p384", "p521"] {
-            let certificate = try Self.certificate("\(name)/cert.pem")
-            batch.recipients.append(.init(certificate: certificate, addresses: certificate.recipientScopes))
-        }
-        _ = try await store.add(batch, at: Self.time)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: home) }
-
-    private static func certificate(_ name: String) throws -> Certificate { try Certificate(der: der(name)) }
-
-    /// The bytes in the PEM block of a file.
-    private static func der(_ name: String) throws -> [UInt8] {
-        let lines = String(decoding: try Fixtures.cert(name), as: UTF8.self).split(separator: "\n")
-        let block = lines.drop { !$0.hasPrefix("-----BEGIN") }.dropFirst().prefix { !$0.hasPrefix("-----END") }
-        return try [UInt8](base64: block.joined().utf8)
     }
 }

@@ -19,6 +19,16 @@ public struct SendmailTransport: MailTransport {
         self.arguments = arguments
     }
 
+    /// Reads a program by its whole path, and its arguments, parted by blanks; no shell reads them. A program alone gets the
+    /// standard arguments.
+    ///
+    /// - Returns: nil if there is no path in front.
+    public init?(parsing text: String) {
+        let words = text.split(separator: " ").map(String.init)
+        guard let program = words.first, program.hasPrefix("/") else { return nil }
+        self.init(program: program, arguments: words.count == 1 ? Self.standardArguments : Array(words.dropFirst()))
+    }
+
     public func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError) {
         let words = [program] + arguments + ["-f", sender.isEmpty ? "<>" : sender, "--"] + recipients
         let said: SpooledFile
@@ -46,4 +56,9 @@ public struct SendmailTransport: MailTransport {
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
         return line.isEmpty ? "" : ": \(String(decoding: line, as: UTF8.self))"
     }
+}
+
+extension SendmailTransport: CustomStringConvertible {
+    /// The transport as `init(parsing:)` reads it.
+    public var description: String { ([program] + arguments).joined(separator: " ") }
 }

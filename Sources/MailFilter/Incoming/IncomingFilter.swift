@@ -6,38 +6,47 @@ public import SMIME
 public import Streams
 
 /// Judges mail on its way in, and says so in its header; nothing that is signed is touched.
+///
+/// What its caller does not say it takes from the store's settings, anew for each message.
 public struct IncomingFilter: Sendable {
     private let store: Store
-    private let provider: any KeyProvider
+    private let givenProvider: (any KeyProvider)?
     private let time: Date
     private let gateway: Gateway
+    private let tagsSubjects: Bool?
     private let terms: TrustTerms
-    private let tagsSubjects: Bool
     private let revocation: (any RevocationSource)?
+    private let warn: @Sendable (String) -> Void
 
-    /// A filter that asks `store` for rules and accounts, and `provider` for keys and trust as of `time`.
+    /// A filter that asks `store` for rules and accounts, and `provider` for keys and trust as of `time`; made for each
+    /// message, or for those of one moment.
     ///
     /// - Parameters:
-    ///   - gateway: in whose name the verdict is told.
-    ///   - tagsSubjects: whether it is told in the subject, too.
+    ///   - provider: nil is a `StoreKeyProvider` of the store, for which the system's trust anchors count.
+    ///   - gateway: in whose name the verdict is told; `Store.gateway()` is the one of the settings.
+    ///   - tagsSubjects: whether it is told in the subject, too; by `filter.tags` if nil.
     ///   - terms: how strictly signers' certificates are judged.
-    ///   - revocation: who is asked about revocation where nothing at hand tells.
+    ///   - revocation: who is asked about revocation where nothing at hand tells. Nil is nobody, whatever
+    ///     `revocation.online` says: `Store.revocationServices()` reads that, and the module Revocation asks.
+    ///   - warn: is told of what was passed over, such as files that are no revocation lists.
     public init(
         store: Store,
-        provider: any KeyProvider,
+        provider: (any KeyProvider)? = nil,
         time: Date,
         gateway: Gateway,
-        tagsSubjects: Bool = false,
+        tagsSubjects: Bool? = nil,
         terms: TrustTerms = TrustTerms(),
-        revocation: (any RevocationSource)? = nil
+        revocation: (any RevocationSource)? = nil,
+        warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.store = store
-        self.provider = provider
+        givenProvider = provider
         self.time = time
         self.gateway = gateway
         self.tagsSubjects = tagsSubjects
         self.terms = terms
         self.revocation = revocation
+        self.warn = warn
     }
 
     /// What becomes of the message in `source` for `recipients`.
@@ -45,12 +54,14 @@ public struct IncomingFilter: Sendable {
     /// - Throws: `GatewayError.loop`; else only what keeps us from judging, such as a store that cannot be read. Whatever
     ///   is wrong with the message is a verdict.
     public func plan(_ source: any ByteSource, to recipients: [String]) async throws -> IncomingPlan {
+        let provider = givenProvider ?? StoreKeyProvider(store, warn: warn)
+        let tags = if let tagsSubjects { tagsSubjects } else { try await store.tagsSubjects() }
         let verified = try await MessageOpener(provider, at: time, terms: terms, revocation: revocation).verify(source)
         var plan = IncomingPlan(report: verified.report, message: verified.message)
         var others = recipients
         if verified.report.layers.contains(where: \.isEncryption) {
             for (recipient, account) in try await decryptingAccounts(of: recipients) {
-                guard let opened = try await decrypt(source, for: account) else { continue }
+                guard let opened = try await decrypt(source, for: account, provider) else { continue }
                 let report = opened.report
                 plan.message = plan.message ?? opened.message
                 let clear = try SpooledFile { try opened.write(to: $0) }.rewound()
@@ -58,7 +69,7 @@ public struct IncomingFilter: Sendable {
                 plan.messages.append(
                     IncomingPlan.Message(
                         recipients: [recipient],
-                        source: try marked(clear, report, decrypted: cipher),
+                        source: try marked(clear, report, tagged: tags, decrypted: cipher),
                         report: report,
                         isDecrypted: true
                     )
@@ -70,7 +81,7 @@ public struct IncomingFilter: Sendable {
         plan.messages.insert(
             IncomingPlan.Message(
                 recipients: others,
-                source: try marked(source, verified.report, decrypted: nil),
+                source: try marked(source, verified.report, tagged: tags, decrypted: nil),
                 report: verified.report,
                 isDecrypted: false
             ),
@@ -97,7 +108,11 @@ public struct IncomingFilter: Sendable {
     }
 
     /// The message opened with the account's own keys and no others; nil if that cannot be done.
-    private func decrypt(_ source: any ByteSource, for account: Account) async throws -> OpenedMessage? {
+    private func decrypt(
+        _ source: any ByteSource,
+        for account: Account,
+        _ provider: any KeyProvider
+    ) async throws -> OpenedMessage? {
         let own = AccountKeys(provider: provider, certificates: Set(account.identities.map(\.certificate)))
         do {
             let opener = MessageOpener(own, at: time, terms: terms, revocation: revocation)
@@ -115,6 +130,7 @@ public struct IncomingFilter: Sendable {
     private func marked(
         _ source: any ByteSource,
         _ report: VerificationReport,
+        tagged: Bool,
         decrypted cipher: String?
     ) throws -> any ByteSource {
         let results = AuthenticationResults(report, isOpen: cipher != nil).field(by: gateway.name)
@@ -122,7 +138,7 @@ public struct IncomingFilter: Sendable {
             // Nobody can say where such a header ends; what is in front of it is ours in any case.
             return RewrittenSource(results.bytes(lineEnd: .crlf), source, after: 0)
         }
-        let tags = tagsSubjects ? VerdictTags(report, wasDecrypted: cipher != nil) : nil
+        let tags = tagged ? VerdictTags(report, wasDecrypted: cipher != nil) : nil
         var edit = HeaderEdit(added: [results, try gateway.mark(on: header)])
         if let cipher { edit.added.append(NewField("X-SMIME-Decrypted", "\(gateway.name); cipher=\(cipher)")) }
         if let field = tags?.field, header.first("Subject") == nil { edit.added.append(field) }

@@ -9,7 +9,8 @@ public struct IncomingPlan: Sendable {
         /// The message with the verdict in its header.
         public let source: any ByteSource
         public let report: VerificationReport
-        /// Whether it is in clear behind us.
+        /// Whether it is in clear behind us. Then its envelope sender must be `Store.decryptedSender()`: what cannot be
+        /// delivered must not go back in clear to whoever sent the ciphertext.
         public let isDecrypted: Bool
     }
 

@@ -191,8 +191,9 @@ extension Store {
     /// folder; one that cannot be read is told, and passed over.
     func verdicts(on accounts: [Account], at time: Date) async throws -> CertificateVerdicts {
         var terms = TrustTerms()
-        do { terms.certificateLists = try await revocationLists() } catch let failure as Failure {
-            Console.warning(failure.message)
+        do { terms.certificateLists = try await revocationLists(warn: Console.warning) } catch let error as SettingError
+        {
+            Console.warning(Failure(error).message)
         }
         let groups = accounts.map { $0.identities.map(\.certificate) }
         return try await self.accounts.verdicts(on: groups, at: time, under: terms)

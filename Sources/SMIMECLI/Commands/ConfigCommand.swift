@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Keystore
+import MailFilter
 
 extension SMIMECommand {
     struct ConfigCommand: AsyncParsableCommand {

@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 import SMIME
 import Streams
 
@@ -43,7 +44,7 @@ extension SMIMECommand {
 
         func run() async throws {
             let opening = try global.opening(.readOnly, password: secrets.storePassword)
-            let provider = StoreKeyProvider(opening: opening, systemAnchors: anchors.systemAnchors)
+            let provider = StoreKeyProvider(opening, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let secret = try secrets.secret(isNew: false)
             let asked = OnlineRevocation(opening, isDemanded: online.online)
             let opener = MessageOpener(

@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 import SMIME
 import Streams
 
@@ -90,7 +91,7 @@ extension SMIMECommand {
             let opening = try global.opening(.readOnly, password: secrets.storePassword)
             let extra = try Certificate.unchecked(from: toCert)
             let secret = try secrets.secret(isNew: true)
-            let lists = FolderLists()
+            let lists = FolderLists(warn: Console.warning)
             let asked = OnlineRevocation(opening, isDemanded: online.online)
             let outcomes = try await Batch(input.paths, output).run { path in
                 (try await encrypt(path, extra, secret, opening, lists, asked), ExitStatus.success)
@@ -131,7 +132,7 @@ extension SMIMECommand {
                     systemAnchors: anchors.systemAnchors,
                     terms: revocation.terms,
                     lists: lists,
-                    online: asked
+                    revocation: asked
                 ),
                 time: times.date,
                 ciphers: try await store.cipherPreferences(),

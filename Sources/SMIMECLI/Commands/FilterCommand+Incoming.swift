@@ -37,20 +37,22 @@ extension SMIMECommand.FilterCommand {
             guard source.count > 0 else { throw EmptyMessage() }
             let store = try await options.store()
             if options.log == nil {
-                log.target = try await store.value(of: .filterLog, FilterLog.Target.init(rawValue:)) ?? .syslog
+                log.target = try await store.value(of: .filterLog, Setting.LogTarget.init(rawValue:))
             }
             let entry = try options.entry(source)
             let recipients = try await options.waiting(store, entry)
             guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
             let asked = OnlineRevocation(StoreOpening(store), isDemanded: false)
+            let warnings = log.warnings
+            let warn: @Sendable (String) -> Void = { warnings.add($0) }
             let filter = IncomingFilter(
                 store: store,
-                provider: StoreKeyProvider(store: store, systemAnchors: options.anchors.systemAnchors),
+                provider: StoreKeyProvider(store, systemAnchors: options.anchors.systemAnchors, warn: warn),
                 time: .now,
                 gateway: try await options.gateway(store),
-                tagsSubjects: try await store.value(of: .filterTags) { $0 == "on" } ?? false,
                 terms: options.revocation.terms,
-                revocation: asked
+                revocation: asked,
+                warn: warn
             )
             let plan = try await filter.plan(source, to: recipients)
             log.add("verdict", plan.deepestReport.status.rawValue)
@@ -62,7 +64,7 @@ extension SMIMECommand.FilterCommand {
             )
             guard !options.dryRun else { return try report(plan) }
             // What cannot be delivered is returned to its sender: whoever sends us a stranger's ciphertext would get it in clear.
-            let returned = try await store.value(of: .decryptedSender) { $0 } ?? Setting.decryptedSender.standard
+            let returned = try await store.decryptedSender().text
             let messages = try plan.messages.map { message in
                 HandOver.Message(
                     try SpooledFile { try message.source.reader().copy(to: $0) },

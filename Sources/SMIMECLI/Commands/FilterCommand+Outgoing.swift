@@ -36,25 +36,20 @@ extension SMIMECommand.FilterCommand {
             let source = try MessageInput.open("-", isText: false)
             let store = try await options.store()
             if options.log == nil {
-                log.target = try await store.value(of: .filterLog, FilterLog.Target.init(rawValue:)) ?? .syslog
+                log.target = try await store.value(of: .filterLog, Setting.LogTarget.init(rawValue:))
             }
             let entry = try options.entry(source)
             let recipients = try Self.addresses(try await options.waiting(store, entry))
             guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
             let warnings = log.warnings
-            var terms = options.revocation.terms
-            terms.certificateLists = try await store.revocationLists()
             let asked = OnlineRevocation(StoreOpening(store), isDemanded: false)
             let filter = OutgoingFilter(
                 store: store,
                 time: .now,
                 systemAnchors: options.anchors.systemAnchors,
-                sources: try await store.lookupSources(),
-                terms: terms,
+                terms: options.revocation.terms,
                 revocation: asked,
                 flags: levels.wish,
-                tags: try await store.subjectTags(),
-                ciphers: try await store.cipherPreferences(),
                 heedsMessages: !noMessageOverride,
                 gateway: try await options.gateway(store),
                 warn: { warnings.add($0) }
@@ -67,8 +62,7 @@ extension SMIMECommand.FilterCommand {
             let plan = try await filter.plan(source, from: options.sender, to: recipients)
             log.add(plan.decisions.map { ($0.recipient.text, $0.action.rawValue) })
             let hasOutages = await asked.hasOutages
-            let waitsForService = hasOutages && options.revocation.revocation == .hard
-            try Self.checkAllGo(plan, waitsForService: waitsForService)
+            try plan.checkAllGo(waitsForServices: hasOutages && options.revocation.revocation == .hard)
             if options.standardOutput, plan.messages.count != 1 {
                 throw Failure(.tryAgain, "the recipients need \(plan.messages.count) different messages")
             }
@@ -100,18 +94,6 @@ extension SMIMECommand.FilterCommand {
                 throw Failure(.noUser, "5.1.3 not an address: \(FilterOptions.list(broken))")
             }
             return addresses.compactMap(\.self)
-        }
-
-        /// - Parameter waitsForService: whether a certificate may do once a service answers that does not now.
-        /// - Throws: `Failure` if somebody's message must not go; it names everybody concerned.
-        private static func checkAllGo(_ plan: OutgoingPlan, waitsForService: Bool) throws {
-            func obstacles(_ decisions: [PolicyDecision]) -> String {
-                var seen: Set<String> = []
-                return decisions.flatMap(\.obstacles).filter { seen.insert($0).inserted }.joined(separator: ", ")
-            }
-            if !plan.bounces.isEmpty, waitsForService { throw Failure(.tryAgain, "4.7.1 " + obstacles(plan.bounces)) }
-            if !plan.bounces.isEmpty { throw Failure(.noUser, "5.7.1 " + obstacles(plan.bounces)) }
-            if !plan.deferrals.isEmpty { throw Failure(.tryAgain, "4.7.1 " + obstacles(plan.deferrals)) }
         }
     }
 }

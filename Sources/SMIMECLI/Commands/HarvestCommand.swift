@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Keystore
+import MailFilter
 import SMIME
 
 extension SMIMECommand {
@@ -41,7 +42,7 @@ extension SMIMECommand {
             let sources = try MailSources(paths.isEmpty ? ["-"] : paths)
             let interruption = Interruption()
             let store = try await global.store(.readWrite)
-            let provider = StoreKeyProvider(store: store, systemAnchors: anchors.systemAnchors)
+            let provider = StoreKeyProvider(store, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let harvest = Harvest(
                 store: store,
                 opener: MessageOpener(provider, at: .now, terms: revocation.terms),

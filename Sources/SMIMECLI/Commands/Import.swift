@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 import SMIME
 import Streams
 
@@ -76,7 +77,7 @@ extension SMIMECommand {
             _ result: inout ImportReport
         ) async throws -> HarvestReport {
             guard !mails.isEmpty else { return HarvestReport() }
-            let provider = StoreKeyProvider(store: store, systemAnchors: anchors.systemAnchors)
+            let provider = StoreKeyProvider(store, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let harvest = Harvest(
                 store: store,
                 opener: MessageOpener(provider, at: .now),

@@ -46,9 +46,7 @@ extension SMIMECommand.PolicyCommand {
                 store: store,
                 time: times.date,
                 systemAnchors: anchors.systemAnchors,
-                sources: try await store.lookupSources(),
                 flags: levels.wish,
-                tags: try await store.subjectTags(),
                 warn: Console.warning
             )
             let explained = try await explain(with: filter)

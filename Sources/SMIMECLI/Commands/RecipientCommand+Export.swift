@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 import Streams
 
 extension SMIMECommand.RecipientCommand {
@@ -31,7 +32,10 @@ extension SMIMECommand.RecipientCommand {
 
         func run() async throws {
             let store = try await global.store(.readOnly)
-            let lookup = try await store.lookup(systemAnchors: anchors.systemAnchors)
+            let lookup = try await store.lookup(
+                systemAnchors: anchors.systemAnchors,
+                lists: FolderLists(warn: Console.warning)
+            )
             let answer = try await lookup.choices(for: [address], at: time.date, asking: all ? .everything : .missing)
             answer.warnings.forEach(Console.warning)
             guard let choice = answer.choices.first, !choice.candidates.isEmpty else {

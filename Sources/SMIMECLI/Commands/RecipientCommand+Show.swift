@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 
 extension SMIMECommand.RecipientCommand {
     struct List: AsyncParsableCommand {
@@ -23,7 +24,10 @@ extension SMIMECommand.RecipientCommand {
         func run() async throws {
             let store = try await global.store(.readOnly)
             store.noteIfMissing()
-            let lookup = try await store.lookup(systemAnchors: anchors.systemAnchors)
+            let lookup = try await store.lookup(
+                systemAnchors: anchors.systemAnchors,
+                lists: FolderLists(warn: Console.warning)
+            )
             var addresses = try await store.recipients.addresses()[...]
             var (list, table, warnings) = (report.json ? ReportList("recipients") : nil, TextTable(), Set<String>())
             while !addresses.isEmpty {
@@ -70,7 +74,10 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let lookup = try await global.store(.readOnly).lookup(systemAnchors: anchors.systemAnchors)
+            let lookup = try await global.store(.readOnly).lookup(
+                systemAnchors: anchors.systemAnchors,
+                lists: FolderLists(warn: Console.warning)
+            )
             let answer = try await lookup.choices(for: [address], at: time.date, asking: .everything)
             answer.warnings.forEach(Console.warning)
             guard let choice = answer.choices.first, !choice.candidates.isEmpty else {

@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 import SMIME
 import Streams
 
@@ -44,7 +45,7 @@ extension SMIMECommand {
 
         func run() async throws {
             let opening = try global.opening(.readOnly, password: passwords.origin)
-            let lists = FolderLists()
+            let lists = FolderLists(warn: Console.warning)
             try await Batch(input.paths, output).run { path in
                 try await sign(path, opening, lists)
                 return ((), .success)

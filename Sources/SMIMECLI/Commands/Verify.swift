@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 import SMIME
 import Streams
 
@@ -69,7 +70,7 @@ extension SMIMECommand {
 
         func run() async throws {
             let opening = try global.opening(.readOnly)
-            let provider = StoreKeyProvider(opening: opening, systemAnchors: anchors.systemAnchors)
+            let provider = StoreKeyProvider(opening, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let asked = OnlineRevocation(opening, isDemanded: online.online)
             let opener = MessageOpener(provider, at: times.date, terms: trust.terms, revocation: asked)
             let batch = try Batch(input.paths)

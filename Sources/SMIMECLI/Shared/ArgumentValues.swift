@@ -2,6 +2,7 @@ public import ArgumentParser
 public import CMS
 public import Keystore
 public import MIME
+public import MailFilter
 
 extension EmailAddress: ExpressibleByArgument {
     public init?(argument: String) {
@@ -50,3 +51,13 @@ extension Policy.Pattern: ExpressibleByArgument {
 
 extension Protection: ExpressibleByArgument {}
 extension HeaderConfidentiality: ExpressibleByArgument {}
+extension Setting: ExpressibleByArgument {}
+extension Setting.LogTarget: ExpressibleByArgument {}
+
+extension HostName: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension SendmailTransport: ExpressibleByArgument {
+    public init?(argument: String) { self.init(parsing: argument) }
+}

@@ -1,6 +1,7 @@
 import CMS
 import Foundation
 import Keystore
+import MailFilter
 
 extension Examination {
     /// How many addresses are named whose certificates expire; the others are counted.
@@ -80,7 +81,8 @@ extension Examination {
                     )
                 }
             }
-        } catch let failure as Failure {
+        } catch let error as SettingError {
+            let failure = Failure(error)
             add("lookup-settings", .error, failure.message, ["see smime config list"], status: failure.status)
         }
     }

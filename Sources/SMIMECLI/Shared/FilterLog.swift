@@ -1,20 +1,13 @@
-import ArgumentParser
 import Foundation
 import MIME
+import MailFilter
 import Synchronization
 
 /// The one line that `smime filter` writes on each mail: `key=value`, never anything of the content.
 struct FilterLog {
-    /// Where the line goes.
-    enum Target: String, CaseIterable, ExpressibleByArgument {
-        case none
-        case stderr
-        case syslog
-    }
-
     private let start = ContinuousClock.now
     private var pairs: [(key: String, value: String)] = []
-    var target = Target.syslog
+    var target = Setting.LogTarget.syslog
     /// What is told besides, at the end.
     let warnings = Warnings()
 

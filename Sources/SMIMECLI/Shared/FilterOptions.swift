@@ -25,7 +25,7 @@ struct FilterOptions: ParsableArguments {
             valueName: "path"
         )
     )
-    var sendmail: SendmailCommand?
+    var sendmail: SendmailTransport?
     @Option(
         help: ArgumentHelp(
             "The mail server's name for the message: a second attempt sends nothing twice.",
@@ -34,13 +34,13 @@ struct FilterOptions: ParsableArguments {
     )
     var queueId: String?
     @Option(help: ArgumentHelp("What this host calls itself. (default: its full name)", valueName: "name"))
-    var authservId: AuthservID?
+    var authservId: HostName?
     @Flag(help: "Say what would be done, and send nothing.")
     var dryRun = false
     @Flag(help: "With --dry-run: report as one JSON object.")
     var json = false
     @Option(help: "Where the line on each mail goes: syslog, stderr or none.")
-    var log: FilterLog.Target?
+    var log: Setting.LogTarget?
     @OptionGroup var anchors: AnchorOptions
     @OptionGroup var revocation: RevocationOptions
     @OptionGroup var passwords: PasswordOptions
@@ -98,8 +98,8 @@ struct FilterOptions: ParsableArguments {
 
     /// Who we are, by the option, the setting, or the system.
     func gateway(_ store: Store) async throws -> Gateway {
-        let setting = try await store.value(of: .authservID, AuthservID.init(argument:))
-        return Gateway(name: (authservId ?? setting)?.name)
+        if let authservId { return Gateway(name: authservId) }
+        return try await store.gateway()
     }
 
     /// How the journal knows the message in `source`; nil if the mail server did not name it.
@@ -125,8 +125,8 @@ struct FilterOptions: ParsableArguments {
             }
             return try write(message)
         }
-        let setting = try await store.value(of: .sendmail, SendmailCommand.init(argument:))
-        let transport = (sendmail ?? setting ?? .standard).transport
+        let setting = try await store.value(of: .sendmail, SendmailTransport.init(parsing:))
+        let transport = sendmail ?? setting
         let handOver = HandOver(from: sender.text, messages)
         do {
             guard let entry else {

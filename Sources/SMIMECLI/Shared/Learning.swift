@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 import SMIME
 
 /// For verbs that learn from mail they have verified.
@@ -52,21 +53,6 @@ struct Learning {
         } catch {
             Console.warning("not learned: \(Failure(error).message)")
         }
-    }
-}
-
-extension SignerSighting {
-    init(_ message: VerifiedMessage) {
-        self.init(
-            address: message.author,
-            certificate: message.signerCertificate,
-            encryptionCertificate: message.encryptionCertificate,
-            authorities: message.authorities,
-            isAnchored: message.isAnchored,
-            capabilities: message.capabilities,
-            signingTime: message.signingTime,
-            messageID: message.messageID
-        )
     }
 }
 

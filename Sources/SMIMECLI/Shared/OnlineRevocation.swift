@@ -2,6 +2,7 @@ import ArgumentParser
 import CMS
 import Foundation
 import Keystore
+import MailFilter
 import Revocation
 import SMIME
 
@@ -46,12 +47,10 @@ actor OnlineRevocation: RevocationSource {
 
     private func makeFetcher() async throws -> RevocationFetcher? {
         let store = try await opening.store()
-        let isWanted = try await store.value(of: .revocationOnline) { $0 == "on" } ?? false
-        guard isDemanded || isWanted else { return nil }
-        let limit = try await store.value(of: .revocationTimeout, Setting.timeLimit)
-        let allowsPrivate = try await store.value(of: .revocationPrivateAddresses) { $0 == "on" } ?? false
+        let services = try await store.revocationServices()
+        guard isDemanded || services.areAsked else { return nil }
         return RevocationFetcher(
-            HTTPClient(timeLimit: limit ?? .seconds(5), allowsPrivateAddresses: allowsPrivate)
+            HTTPClient(timeLimit: services.timeLimit, allowsPrivateAddresses: services.allowsPrivateAddresses)
         )
     }
 

@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 import SMIME
 
 /// Who signs, and with what.
@@ -57,30 +58,21 @@ struct SigningOptions: ParsableArguments {
                     + possible.map(\.rawValue).joined(separator: " or ") + " only"
             )
         }
-        var signer = SignedDataWriter.Signer(key: keyed.key, certificate: keyed.certificate, digest: digest)
-        guard !noChain else { return signer }
-        signer.chain = try await store.anchors.chain(above: keyed.certificate)
-        if !keyed.certificate.canEncrypt, let other = try await encryptionCertificate(author, store, time, terms) {
-            signer.encryptionCertificate = other
-            signer.chain += try await store.anchors.chain(above: other).filter { !signer.chain.contains($0) }
+        guard !noChain else {
+            return SignedDataWriter.Signer(key: keyed.key, certificate: keyed.certificate, digest: digest)
         }
-        return signer
-    }
-
-    /// The certificate that answers to the author are to be encrypted to.
-    private func encryptionCertificate(
-        _ author: Sender?,
-        _ store: Store,
-        _ time: Date,
-        _ terms: TrustTerms
-    ) async throws -> Certificate? {
-        guard let address = author?.address else { return nil }
-        do throws(KeystoreError) {
-            let accounts = store.accounts
-            return try await accounts.identity(for: address, purpose: .encryption, at: time, under: terms).certificate
-        } catch .noUsableIdentity, .revokedIdentity, .unknownAccount {
-            return nil
-        }
+        // Without a From nobody can say whom an answer is for.
+        let address = author?.address
+        return try await store.read { snapshot in
+            try SignatureCompanions(
+                of: keyed.certificate,
+                among: try address.flatMap { try snapshot.account(for: $0) }?.identities ?? [],
+                for: address,
+                at: time,
+                under: terms,
+                in: snapshot
+            )
+        }.signer(with: keyed, digest: digest)
     }
 
     private func keyedCertificate(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CMS
 import Keystore
+import MailFilter
 
 /// For verbs that judge whether certificates were revoked.
 struct RevocationOptions: ParsableArguments {
@@ -16,9 +17,7 @@ struct RevocationOptions: ParsableArguments {
 
     /// The same with the lists of the folder that the settings of `store` name, unless nobody looks.
     func terms(_ lists: FolderLists, in store: Store) async throws -> TrustTerms {
-        var terms = terms
-        if revocation != .off { terms.certificateLists = try await lists.lists(in: store) }
-        return terms
+        try await lists.added(to: terms, in: store)
     }
 }
 

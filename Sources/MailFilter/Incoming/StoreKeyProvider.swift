@@ -1,0 +1,55 @@
+public import CMS
+public import Keystore
+public import SMIME
+
+/// The keys, certificates and trust of a store, for opening messages; the lists of the folder that its setting
+/// `revocation.directory` names count, too.
+///
+/// The folder is read once, so whoever runs for long makes a new one from time to time, as the filter does.
+public struct StoreKeyProvider: KeyProvider {
+    private let opening: StoreOpening
+    private let systemAnchors: Bool
+    private let lists: FolderLists
+
+    /// What a store knows that is being opened; who asks waits for it.
+    ///
+    /// - Parameters:
+    ///   - systemAnchors: whether the system's trust anchors count.
+    ///   - warn: is told of files in the folder that are no lists.
+    public init(
+        _ opening: StoreOpening,
+        systemAnchors: Bool = true,
+        warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.opening = opening
+        self.systemAnchors = systemAnchors
+        lists = FolderLists(warn: warn)
+    }
+
+    /// What a store knows that is open; else as above.
+    public init(
+        _ store: Store,
+        systemAnchors: Bool = true,
+        warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.init(StoreOpening(store), systemAnchors: systemAnchors, warn: warn)
+    }
+
+    public func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
+        try await opening.store().accounts.decryptionKeys(matching: recipients).map {
+            EncryptedLayer.Key(certificate: $0.certificate, privateKey: $0.key)
+        }
+    }
+
+    public func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
+        try await opening.store().certificates(matching: signers)
+    }
+
+    /// - Throws: `KeystoreError`; `SettingError.folderUnreadable`, rather than passing over what the settings name.
+    public func trust(for certificates: [Certificate]) async throws -> TrustStore {
+        let store = try await opening.store()
+        var trust = try await store.anchors.trust(judging: certificates, systemAnchors: systemAnchors)
+        trust.certificateLists += try await lists.lists(in: store)
+        return trust
+    }
+}

@@ -1,0 +1,118 @@
+public import CMS
+public import Keystore
+
+/// The settings of the store as the values they stand for. Each is read anew; the filters take theirs from here.
+extension Store {
+    /// The value of `setting` as `read` understands it, the standard one if it was not made.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func value<Value>(of setting: Setting, _ read: (String) -> Value?) async throws -> Value {
+        let made = try await settings.value(of: setting.rawValue)
+        guard let value = read(made ?? setting.standard) else { throw SettingError.notUnderstood(setting) }
+        return value
+    }
+
+    /// What subject tags mean: `subject-tags`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    public func subjectTags() async throws -> SubjectTags {
+        try await value(of: .subjectTags, SubjectTags.init(parsing:))
+    }
+
+    /// Which ciphers are used where nothing is known of the recipients, and the least one that is ever used:
+    /// `encryption.cipher`, `encryption.floor`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    public func cipherPreferences() async throws -> CipherPreferences {
+        let floor = try await value(of: .encryptionFloor) { ContentCipher(writable: $0) }
+        return try await value(of: .encryptionCipher) { CipherPreferences(parsing: $0, floor: floor) }
+    }
+
+    /// Where certificates of recipients are looked up after the registry: `lookup.sources`, `lookup.directory`,
+    /// `lookup.directory.timeout`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    public func lookupSources() async throws -> [any CertificateSource] {
+        let names = try await value(of: .lookupSources, Setting.sources)
+        let path = try await value(of: .lookupDirectory) { $0 }
+        guard names.contains("directory"), !path.isEmpty else { return [] }
+        return [DirectorySource(path: path, timeLimit: try await value(of: .lookupDirectoryTimeout, Setting.timeLimit))]
+    }
+
+    /// The lists in the folder that `revocation.directory` names; none if that is empty.
+    ///
+    /// - Parameter warn: is told of files in it that are no lists, which are passed over.
+    /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
+    public func revocationLists(warn: @Sendable (String) -> Void = { _ in }) async throws -> [CertificateList] {
+        let path = try await value(of: .revocationDirectory) { $0 }
+        return path.isEmpty ? [] : try RevocationFolder(path: path).lists(warn: warn)
+    }
+
+    /// Whether services are asked about revocation over the network, and how: `revocation.online`,
+    /// `revocation.timeout`, `revocation.private-addresses`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    public func revocationServices() async throws -> RevocationServices {
+        RevocationServices(
+            areAsked: try await value(of: .revocationOnline, Setting.isOn),
+            timeLimit: try await value(of: .revocationTimeout, Setting.timeLimit),
+            allowsPrivateAddresses: try await value(of: .revocationPrivateAddresses, Setting.isOn)
+        )
+    }
+
+    /// Whether the verdict on incoming mail is told in the subject, too: `filter.tags`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    public func tagsSubjects() async throws -> Bool { try await value(of: .filterTags, Setting.isOn) }
+
+    /// The envelope sender of mail that was decrypted here: `filter.decrypted-sender`, the null sender unless set.
+    ///
+    /// What cannot be delivered goes back to it: whoever sends us a stranger's ciphertext must not get it in clear.
+    ///
+    /// - Throws: `KeystoreError`
+    public func decryptedSender() async throws -> EnvelopeSender {
+        try await value(of: .decryptedSender) { EnvelopeSender($0) }
+    }
+
+    /// The host as `filter.authserv-id` names it, or the system where that is empty.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    public func gateway() async throws -> Gateway {
+        try await value(of: .authservID) { $0.isEmpty ? Gateway() : HostName($0).map { Gateway(name: $0) } }
+    }
+
+    /// The look-up of recipients' certificates.
+    ///
+    /// - Parameters:
+    ///   - terms: how strictly they are judged; the lists of the settings' folder are added, unless nobody looks.
+    ///   - sources: where they are looked up after the registry; by the settings if nil.
+    ///   - lists: those of the folder.
+    ///   - revocation: who is asked about revocation where nothing at hand tells.
+    /// - Throws: `SettingError`, `KeystoreError`
+    package func lookup(
+        systemAnchors: Bool,
+        terms: TrustTerms = TrustTerms(),
+        sources: [any CertificateSource]? = nil,
+        lists: FolderLists,
+        revocation: (any RevocationSource)? = nil
+    ) async throws -> RecipientLookup {
+        let sources = if let sources { sources } else { try await lookupSources() }
+        return RecipientLookup(
+            store: self,
+            sources: sources,
+            systemAnchors: systemAnchors,
+            terms: try await lists.added(to: terms, in: self),
+            revocation: revocation
+        )
+    }
+}
+
+/// How the services are asked that certificates name for questions about revocation.
+public struct RevocationServices: Hashable, Sendable {
+    /// Whether they are asked at all.
+    public let areAsked: Bool
+    /// How long one of them may take to answer.
+    public let timeLimit: Duration
+    /// Whether they are asked in private networks, too.
+    public let allowsPrivateAddresses: Bool
+}

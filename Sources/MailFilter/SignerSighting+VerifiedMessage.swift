@@ -1,0 +1,21 @@
+public import Keystore
+public import SMIME
+
+extension SignerSighting {
+    /// What `message` showed of its author, for `RecipientRegistry.learn`.
+    ///
+    /// Only the opener makes a `VerifiedMessage`, and there is no other public way to a sighting: nothing can be learned
+    /// from what was not verified.
+    public init(_ message: VerifiedMessage) {
+        self.init(
+            address: message.author,
+            certificate: message.signerCertificate,
+            encryptionCertificate: message.encryptionCertificate,
+            authorities: message.authorities,
+            isAnchored: message.isAnchored,
+            capabilities: message.capabilities,
+            signingTime: message.signingTime,
+            messageID: message.messageID
+        )
+    }
+}

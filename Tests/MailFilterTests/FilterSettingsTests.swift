@@ -1,0 +1,126 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+import Streams
+import TestSupport
+import Testing
+
+/// A filter that is told nothing does what the store's settings say, as `smime filter` does.
+@Suite struct FilterSettingsTests {
+    private static let bob = "bob@example.com"
+
+    private func cipher(of plan: OutgoingPlan, _ office: Office) async throws -> String? {
+        try await office.opener.verify(try plan.source(0)).report.layers.first?.algorithm
+    }
+
+    private func text(_ source: any ByteSource) throws -> String {
+        String(decoding: try source.bytes(in: 0..<source.count), as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        (["encryption.cipher": "aes-256-cbc"], "aes-256-cbc"),
+        (["encryption.cipher": "aes-128-gcm bob@example.com=aes-192-cbc"], "aes-192-cbc"),
+        (["encryption.cipher": "aes-128-cbc", "encryption.floor": "aes-256-gcm"], "aes-256-gcm"),
+    ])
+    func `Ciphers and their floor`(_ settings: [String: String], _ expected: String) async throws {
+        let office = try await Office()
+        for (key, value) in settings { try await office.store.settings.set(key, to: value) }
+        let plan = try await office.plan(from: "alice@example.com", to: [Self.bob])
+        #expect(try await cipher(of: plan, office) == expected)
+    }
+
+    @Test func `Subject tags`() async throws {
+        let office = try await Office()
+        try await office.store.settings.set("subject-tags", to: "[open] encrypt=never; sign=never")
+        let header = "From: alice@example.com\nTo: bob@example.com\nSubject: [open] [sign] Hello\n"
+        let plan = try await office.plan(from: "alice@example.com", to: [Self.bob], header: header)
+        #expect(plan.decisions.map(\.action) == [.plain])
+        #expect(try text(plan.source(0)).contains("\nSubject: [sign] Hello\n"))
+    }
+
+    @Test func `The folder in which recipients' certificates are looked up`() async throws {
+        let office = try await Office()
+        let folder = try office.folder("people", ["carol@example.com.pem": Fixtures.cert("carol/cert.pem")])
+        let before = try await office.plan(from: "alice@example.com", to: ["carol@example.com"])
+        #expect(before.decisions.map(\.action) == [.sign])
+        try await office.store.settings.set("lookup.directory", to: folder)
+        let after = try await office.plan(from: "alice@example.com", to: ["carol@example.com"])
+        #expect(after.decisions.map(\.action) == [.signAndEncrypt])
+        try await office.store.settings.set("lookup.sources", to: "registry")
+        let without = try await office.plan(from: "alice@example.com", to: ["carol@example.com"])
+        #expect(without.decisions.map(\.action) == [.sign])
+    }
+
+    @Test func `The folder of revocation lists, for what is sent and for what comes`() async throws {
+        let office = try await Office(of: ["revoked"])
+        let mail = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"])
+        #expect(mail.decisions.map(\.action) == [.sign])
+        let source = try mail.source(0)
+        #expect(try await incoming(source, office).report.status == .valid)
+        let lists = try office.folder("lists", ["ca.crl": Fixtures.cert("revoked/crl.pem"), "README": [1, 2, 3]])
+        try await office.store.settings.set("revocation.directory", to: lists)
+        let refused = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"])
+        #expect(refused.decisions.map(\.action) == [.plain])
+        #expect(try await incoming(source, office).report.status == .revoked)
+        let unheeded = TrustTerms(revocation: .off)
+        let sent = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"], terms: unheeded)
+        #expect(sent.decisions.map(\.action) == [.sign])
+        try await office.store.settings.set("revocation.directory", to: "/nowhere")
+        await #expect(throws: SettingError.folderUnreadable(path: "/nowhere")) {
+            try await office.plan(from: "revoked@example.com", to: ["eve@x.test"])
+        }
+        await #expect(throws: SettingError.folderUnreadable(path: "/nowhere")) { try await incoming(source, office) }
+    }
+
+    private func incoming(_ source: any ByteSource, _ office: Office) async throws -> IncomingPlan {
+        let gateway = Gateway(name: try #require(HostName("gw.example.org")))
+        let filter = IncomingFilter(store: office.store, time: Office.time, gateway: gateway)
+        return try await filter.plan(source, to: [Self.bob])
+    }
+
+    @Test func `Whether the verdict stands in the subject`() async throws {
+        let office = try await Office()
+        let mail = try await office.plan(
+            from: "alice@example.com",
+            to: ["eve@x.test"],
+            header: "From: alice@example.com\nSubject: Hi\n"
+        )
+        let source = try mail.source(0)
+        try await office.store.settings.set("filter.tags", to: "on")
+        let delivered = try #require(try await incoming(source, office).messages.first).source
+        #expect(try text(delivered).contains("\nSubject: [signed: alice@example.com] Hi\n"))
+    }
+
+    @Test(arguments: Setting.allCases)
+    func `What holds unless it was set is understood`(_ setting: Setting) { #expect(setting.accepts(setting.standard)) }
+
+    @Test(arguments: [
+        Setting.encryptionCipher, .encryptionFloor, .headerConfidentiality, .headerProtection, .lookupSources,
+        .subjectTags,
+    ])
+    func `A setting that is not understood lets nothing pass`(_ setting: Setting) async throws {
+        let office = try await Office()
+        try await office.store.settings.set(setting.rawValue, to: "[of tomorrow")
+        await #expect(throws: SettingError.notUnderstood(setting)) {
+            try await office.plan(from: "alice@example.com", to: [Self.bob])
+        }
+    }
+
+    @Test func `The gateway, the services and the sender of what was decrypted`() async throws {
+        let office = try await Office()
+        let services = try await office.store.revocationServices()
+        #expect(!services.areAsked && !services.allowsPrivateAddresses && services.timeLimit == .seconds(5))
+        #expect(try await office.store.decryptedSender() == .null)
+        try await office.store.settings.set("revocation.online", to: "on")
+        try await office.store.settings.set("revocation.timeout", to: "300ms")
+        try await office.store.settings.set("filter.authserv-id", to: "gw.example.org")
+        try await office.store.settings.set("filter.decrypted-sender", to: "postmaster@example.com")
+        #expect(try await office.store.revocationServices().areAsked)
+        #expect(try await office.store.revocationServices().timeLimit == .milliseconds(300))
+        #expect(try await office.store.gateway().name == "gw.example.org")
+        #expect(try await office.store.decryptedSender().text == "postmaster@example.com")
+    }
+}

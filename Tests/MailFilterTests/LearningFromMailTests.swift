@@ -1,0 +1,25 @@
+import Foundation
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+import Streams
+import Testing
+
+/// What a server learns from the mail that its filter has verified.
+@Suite struct LearningFromMailTests {
+    @Test func `The author's certificates are learned from mail that was verified`() async throws {
+        let sender = try await Office(of: ["split"], knowing: [])
+        let reader = try await Office(of: ["bob"], knowing: [])
+        let mail = try await sender.plan(from: "split@example.com", to: ["bob@example.com"])
+        let gateway = Gateway(name: try #require(HostName("gw.example.org")))
+        let filter = IncomingFilter(store: reader.store, time: Office.time, gateway: gateway)
+        let plan = try await filter.plan(try mail.source(0), to: ["bob@example.com"])
+        let sightings = [plan.message].compactMap(\.self).map { SignerSighting($0) }
+        let report = try await reader.store.recipients.learn(sightings, at: Office.time)
+        #expect(report.entries.count == 2)
+        let answer = try await reader.plan(from: "bob@example.com", to: ["split@example.com"])
+        #expect(answer.decisions.map(\.action) == [.signAndEncrypt])
+        #expect(try await sender.opener.decrypt(try answer.source(0)).report.status == .valid)
+    }
+}
