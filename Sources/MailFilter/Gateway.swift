@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import MIME
 import Streams
 
@@ -6,6 +6,17 @@ import Streams
 public enum GatewayError: Error, Equatable, Sendable {
     /// We changed it too often already.
     case loop(passes: Int)
+}
+
+extension GatewayError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// One sentence for a log or a user, in lower case and without a full stop.
+    public var description: String {
+        switch self {
+        case .loop(let passes): "mail loop: changed here \(passes) times already"
+        }
+    }
 }
 
 /// The host that a filter works on: what it calls itself, and what others must not call themselves.

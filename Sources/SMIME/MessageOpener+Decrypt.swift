@@ -8,7 +8,7 @@ extension MessageOpener {
     /// - Parameter keepingSignatures: whether a signature inside the encryption is judged and stays in the message, with
     ///   all that is in it, so that its recipient can judge it, too.
     /// - Throws: `SMIMEError.notEncrypted` if no layer is encrypted or compressed,
-    ///   `SMIMEError.notARecipient`,
+    ///   `SMIMEError.certificatesOnly`, `SMIMEError.notARecipient`,
     ///   `CMSError.decryptionFailed`, and what reading and the provider throw.
     public func decrypt(_ source: any ByteSource, keepingSignatures: Bool = false) async throws -> OpenedMessage {
         guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
@@ -114,9 +114,7 @@ extension MessageOpener {
         try await judge(layer, &opening)
         guard let content = layer.content else {
             let isForImport = layer.signerIdentifiers.isEmpty && !layer.certificates.isEmpty
-            throw SMIMEError.malformed(
-                isForImport ? "it only brings certificates, for `smime import`" : "a signature without content"
-            )
+            throw isForImport ? SMIMEError.certificatesOnly : .malformed("a signature without content")
         }
         opening.part = content
         opening.plaintext = nil
