@@ -170,7 +170,7 @@ public struct OpenedMessage: Sendable {
     /// The layers, and every signature judged.
     public let report: VerificationReport
     /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
-    public let message: VerifiedMessage?
+    public let learnable: VerifiedMessage?
     private let source: any ByteSource
     private let header: HeaderBlock?
     private let protected: ProtectedHeader?
@@ -186,7 +186,7 @@ public struct OpenedMessage: Sendable {
         plaintext: Plaintext?
     ) {
         self.report = report
-        message = header.flatMap { MessageOpener.learnable(report, header: $0) }
+        learnable = header.flatMap { MessageOpener.learnable(report, header: $0) }
         self.source = source
         self.header = header
         self.protected = protected
