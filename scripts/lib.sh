@@ -54,7 +54,7 @@ fetch() {
 }
 
 need_swift() {
-    command -v swift >/dev/null || { complain "Swift 6.2 or later is needed: https://www.swift.org/install"; exit 69; }
+    command -v swift >/dev/null || { complain "Swift 6.2.3 or later is needed: https://www.swift.org/install"; exit 69; }
 }
 
 # release PRODUCT: builds it as it is delivered, and prints where it is.

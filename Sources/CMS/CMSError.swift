@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Why a cryptographic structure could not be read, written or used.
 @nonexhaustive
 public enum CMSError: Error, Equatable, Sendable {
@@ -27,4 +29,21 @@ public enum CMSError: Error, Equatable, Sendable {
     case unsupported(String)
     /// The passphrase does not open the PKCS#12 file or private key.
     case wrongPassphrase
+}
+
+extension CMSError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// One sentence for a log or a user, in lower case and without a full stop; never a secret.
+    public var description: String {
+        switch self {
+        case .decryptionFailed: "decryption failed"
+        case .limitExceeded(let limit): "refused, beyond a limit: \(limit)"
+        case .malformed(let structure, let detail): "malformed \(structure.rawValue): \(detail)"
+        case .noKeyPair: "no private key in it belongs to one of its certificates"
+        case .openSSL(let error): error.description
+        case .unsupported(let what): "unsupported: \(what)"
+        case .wrongPassphrase: "wrong passphrase"
+        }
+    }
 }

@@ -1,4 +1,5 @@
 public import CMS
+public import Foundation
 public import MIME
 
 /// Why the store cannot be used, or does not hold what was asked for.
@@ -60,4 +61,65 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case wrongPassphrase(path: String)
     /// Writing failed: disk full or an I/O error. The store is as it was before.
     case writeFailed(path: String, reason: String)
+}
+
+extension KeystoreError {
+    /// Whether nothing is wrong that does not pass by itself: the same call may succeed a moment later.
+    ///
+    /// Others had the store for too long, or the caller gave up. Mail that fails for such a reason is to be deferred.
+    public var isTemporary: Bool {
+        switch self {
+        case .busy, .cancelled, .openingTimedOut: true
+        case .addressTaken, .cannotCreate, .cannotOpen, .corrupt, .foreignCopy, .insideStore, .keyMismatch, .keyMissing,
+            .locked, .malformedBackup, .newer, .newerBackup, .noUsableIdentity, .notMigrated, .notWritable,
+            .permissions, .revokedIdentity, .unexpected, .unknownAccount, .unknownAlias, .unknownCertificate,
+            .unknownRecipient, .unsupportedKey, .wrongPassphrase, .writeFailed:
+            false
+        }
+    }
+}
+
+extension KeystoreError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// One sentence for a log or a user, with the file or address it is about in front, in lower case and without a full
+    /// stop; never a secret.
+    public var description: String {
+        switch self {
+        case .addressTaken(let address, let owner): "\(address): belongs to the account \(owner) already"
+        case .busy(let path): "\(path): in use by another process for too long"
+        case .cancelled: "interrupted"
+        case .cannotCreate(let path, let code): "\(path): cannot create: \(String(cString: strerror(code)))"
+        case .cannotOpen(let path, let reason): "\(path): cannot open the store: \(reason)"
+        case .corrupt(let path, let detail): "\(path): the store is damaged: \(detail)"
+        case .foreignCopy(let path, let keyFile):
+            "\(path): made with another key file than \(keyFile), so no private key in it would open; nothing was changed"
+        case .insideStore(let path): "\(path): the store waits for itself"
+        case .keyMismatch(let path): "\(path): not the key of this store"
+        case .keyMissing(let path): "\(path): the key file is missing, so no private key can be opened"
+        case .locked(let path, let why): "\(path): locked: \(why ?? "a passphrase is needed, and none was given")"
+        case .malformedBackup(let path, let detail): "\(path): not a sound backup: \(detail)"
+        case .newer(let path, let found, let known):
+            "\(path): written by a newer smime (form \(found), this one knows \(known))"
+        case .newerBackup(let path, let found, let known):
+            "\(path): a backup by a newer smime (form \(found), this one knows \(known))"
+        case .noUsableIdentity(let address, let why): "\(address): no usable identity: \(why)"
+        case .notMigrated(let path, let found, let known):
+            "\(path): the store has an older form (\(found), this smime knows \(known)) and cannot be written"
+        case .notWritable(let path): "\(path): the store cannot be written"
+        case .openingTimedOut(let path): "\(path): the store did not open in time"
+        case .permissions(let path, let why): "\(path): \(why)"
+        case .revokedIdentity(let address, let fingerprint):
+            "\(address): its certificate \(fingerprint) was revoked by its issuer, and is not used any more"
+        case .unexpected(let detail): detail
+        case .unknownAccount(let address): "\(address): no such account"
+        case .unknownAlias(let alias): "\(alias): no such alias of this account"
+        case .unknownCertificate(let fingerprint): "\(fingerprint): no such certificate here"
+        case .unknownRecipient(let address): "\(address): no certificate is known"
+        case .unsupportedKey(let fingerprint, let algorithm):
+            "\(fingerprint): this libcrypto is too old for its private key, which is \(algorithm)"
+        case .wrongPassphrase(let path): "\(path): wrong passphrase"
+        case .writeFailed(let path, let reason): "\(path): cannot write: \(reason)"
+        }
+    }
 }

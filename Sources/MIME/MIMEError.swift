@@ -1,3 +1,4 @@
+public import Foundation
 public import Streams
 
 /// Why mail could not be read, or an address not made.
@@ -26,7 +27,10 @@ public enum MIMELimit: Int, Equatable, Sendable {
     case parts = 10_000
 }
 
-extension MIMEError: CustomStringConvertible {
+extension MIMEError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// One sentence for a log or a user, in lower case and without a full stop.
     public var description: String {
         switch self {
         case .limitExceeded(.addresses): "more than \(MIMELimit.addresses.rawValue) addresses"

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import MIME
 import Streams
 
@@ -10,6 +10,18 @@ public enum GatewayError: Error, Equatable, Sendable {
     case refused(obstacles: [String])
     /// It waits: what is required cannot be done now, as each of `obstacles` says.
     case waiting(obstacles: [String])
+}
+
+extension GatewayError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// One sentence for a log or a user, in lower case and without a full stop.
+    public var description: String {
+        switch self {
+        case .loop(let passes): "mail loop: changed here \(passes) times already"
+        case .refused(let obstacles), .waiting(let obstacles): obstacles.joined(separator: ", ")
+        }
+    }
 }
 
 /// The host that a filter works on: what it calls itself, and what others must not call themselves.

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Why a service did not answer.
 public enum RevocationError: Error, Hashable, Sendable {
     /// It answered with nothing that can be used, for this reason.
@@ -13,7 +15,10 @@ public enum RevocationError: Error, Hashable, Sendable {
     case timeLimit
 }
 
-extension RevocationError: CustomStringConvertible {
+extension RevocationError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// What is the matter with the service, to be said behind its URL; in lower case and without a full stop.
     public var description: String {
         switch self {
         case .badAnswer(let why): "its answer cannot be used: \(why)"

@@ -8,7 +8,7 @@ extension MessageOpener {
     /// - Parameter keepingSignatures: whether a signature inside the encryption is judged and stays in the message, with
     ///   all that is in it, so that its recipient can judge it, too.
     /// - Throws: `SMIMEError.notEncrypted` if no layer is encrypted or compressed,
-    ///   `SMIMEError.notARecipient`,
+    ///   `SMIMEError.certificatesOnly`, `SMIMEError.notARecipient`,
     ///   `CMSError.decryptionFailed`, `CancellationError`, and what reading and the provider throw.
     public func decrypt(_ source: any ByteSource, keepingSignatures: Bool = false) async throws -> OpenedMessage {
         guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
@@ -115,9 +115,7 @@ extension MessageOpener {
         try await judge(layer, &opening)
         guard let content = layer.content else {
             let isForImport = layer.signerIdentifiers.isEmpty && !layer.certificates.isEmpty
-            throw SMIMEError.malformed(
-                isForImport ? "it only brings certificates, for `smime import`" : "a signature without content"
-            )
+            throw isForImport ? SMIMEError.certificatesOnly : .malformed("a signature without content")
         }
         opening.part = content
         opening.plaintext = nil
@@ -173,7 +171,7 @@ public struct OpenedMessage: Sendable {
     /// The layers, and every signature judged.
     public let report: VerificationReport
     /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
-    public let message: VerifiedMessage?
+    public let learnable: VerifiedMessage?
     private let source: any ByteSource
     private let header: HeaderBlock?
     private let protected: ProtectedHeader?
@@ -189,7 +187,7 @@ public struct OpenedMessage: Sendable {
         plaintext: Plaintext?
     ) {
         self.report = report
-        message = header.flatMap { MessageOpener.learnable(report, header: $0) }
+        learnable = header.flatMap { MessageOpener.learnable(report, header: $0) }
         self.source = source
         self.header = header
         self.protected = protected

@@ -58,7 +58,7 @@ public struct MessageOpener: Sendable {
             result.report.note(message.defects)
             if message.securedForm != nil {
                 try await verify(SecuredEntity(entity: message, source: source), message.header, .whole, into: &result)
-                result.message = Self.learnable(result.report, header: message.header)
+                result.learnable = Self.learnable(result.report, header: message.header)
             } else {
                 for (part, section) in securedParts(of: SecuredEntity(entity: message, source: source)) {
                     guard result.report.signers.count < Self.maximumSigners else {
@@ -71,7 +71,7 @@ public struct MessageOpener: Sendable {
             }
         } catch {
             try result.report.note(error)
-            result.message = nil
+            result.learnable = nil
         }
         result.report.noteCosigners()
         try source.checkUnchanged()
@@ -243,7 +243,7 @@ public struct MessageOpener: Sendable {
 public struct VerifiedContent: Sendable {
     public internal(set) var report = VerificationReport()
     /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
-    public internal(set) var message: VerifiedMessage?
+    public internal(set) var learnable: VerifiedMessage?
     var content: SignedBytes?
 
     /// Writes the MIME entity that was signed, in the very bytes that were hashed.

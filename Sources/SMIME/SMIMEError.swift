@@ -1,9 +1,12 @@
 public import CMS
+public import Foundation
 public import MIME
 
 /// Why a message could not be protected or opened.
 @nonexhaustive
 public enum SMIMEError: Error, Equatable, Sendable {
+    /// The message has nothing to decrypt and no signature: it only brings certificates, or revocation lists (RFC 8551 §3.8).
+    case certificatesOnly
     /// The cipher that was demanded is below the least that may be used.
     case cipherBelowFloor(ContentCipher, floor: ContentCipher)
     /// The MIME around the protected content has a defect that no verdict may rest on.
@@ -20,4 +23,24 @@ public enum SMIMEError: Error, Equatable, Sendable {
     case needsSecret
     /// The message is not encrypted.
     case notEncrypted
+}
+
+extension SMIMEError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// One sentence for a log or a user, in lower case and without a full stop; never a secret.
+    public var description: String {
+        switch self {
+        case .certificatesOnly: "malformed: it only brings certificates"
+        case .cipherBelowFloor(let cipher, let floor):
+            "\(cipher.name) is below the least cipher that may be used, which is \(floor.name)"
+        case .defective(let defect): "malformed: \(defect.text)"
+        case .malformed(let why): "malformed: \(why)"
+        case .needsSecret: "encrypted with a password or a secret key, and none that fits was given"
+        case .noCommonCipher(let who): "no cipher that all recipients can read: \(who)"
+        case .notARecipient: "not encrypted for any identity here"
+        case .notEncrypted: "not encrypted"
+        case .tooManyLayers: "refused, beyond a limit: \(MessageOpener.maximumLayers) layers"
+        }
+    }
 }

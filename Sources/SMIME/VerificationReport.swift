@@ -4,24 +4,45 @@ import MIME
 
 /// What is to be said about a message's signatures: five axes for each signer, and what follows from them.
 public struct VerificationReport: Sendable {
-    /// The verdict in one word, which never stands alone.
+    /// The verdict in one word, which never stands alone: problems and axes say why.
+    ///
+    /// Where several words would do it is the first of those that `Signer.status` asks for: integrity, revocation, chain,
+    /// time, identity, coverage.
     public enum Status: String, Sendable {
+        /// The signature fits and its chain is trusted; but a certificate of it has expired at the time of judgement.
         case expired
+        /// The signature does not fit the content or the signer's key, there is no certificate to check it with, or
+        /// something about the message as a whole is an error.
         case invalid
+        /// The message is not what it claims to be, so that no signature of it counts.
         case malformed
+        /// All else is good, but the signer is not shown to be the sender: no address of the certificate is From's or
+        /// Sender's, or From names nobody for certain.
         case mismatch
+        /// As `expired`, but the certificate is not valid yet.
         case notYetValid = "not-yet-valid"
+        /// The signature is valid, but speaks for a part of the message only.
         case partial
+        /// The signature fits, but the certificate, or an authority's above it, was revoked; under
+        /// `RevocationPolicy.hard` also: it is not known not to have been. The problems tell one from the other:
+        /// `certificate-revoked` and `chain-revoked`, or only `revocation-unknown` as an error.
         case revoked
+        /// There is no signature that the verdict could depend on.
         case unsigned
+        /// The signature fits, but the certificate leads to no trust anchor, or may not sign mail.
         case untrusted
+        /// Every axis that was looked at is good, for all signers that the verdict depends on, and what they signed is the
+        /// whole message.
         case valid
     }
 
     /// How much of the message a signature speaks for.
     public enum Coverage: String, Sendable {
+        /// Nothing is signed.
         case none
+        /// A part beside others is signed, or several are.
         case part
+        /// All of it is signed, but for header fields that are not protected.
         case whole
     }
 
@@ -63,7 +84,11 @@ public struct VerificationReport: Sendable {
         public let chain: Axis
         /// An address of the certificate is From's, or Sender's.
         public internal(set) var identity: Axis
-        /// The certificate was not revoked.
+        /// Whether the certificate, or an authority's above it, was revoked, as far as anybody knows.
+        ///
+        /// Where nothing at hand tells, `RevocationPolicy` decides: under `.soft` `ok` is true, with the warning
+        /// `revocation-unknown`; under `.hard` it is false, with that as an error; under `.off` nobody looked, and it is
+        /// nil. So `ok` says "known not to be revoked" only if there is no `revocation-unknown` among the problems.
         public let revocation: Axis
         /// Certificate and chain are valid at the time of judgement.
         public let time: Axis

@@ -79,7 +79,7 @@ struct Failure: Error {
         case let error as SettingError: self.init(setting: error)
         case let error as StreamError: self.init(stream: error, in: subject)
         case let error as SMIMEError: self.init(smime: error, in: subject)
-        case let error as TransportError: self.init(.tryAgain, error.reason)
+        case let error as TransportError: self.init(.tryAgain, error.description)
         case let error as OpenSSLError: self.init(cms: .openSSL(error), in: subject)
         case is CancellationError: self.init(.tryAgain, "interrupted")
         default: self.init(.software, Self.said(String(describing: error), of: subject))
@@ -96,57 +96,48 @@ extension Failure: CustomStringConvertible {
 
 extension Failure {
     private init(cms error: CMSError, in subject: String?) {
-        let (status, text): (ExitStatus, String) =
+        let status: ExitStatus =
             switch error {
-            case .decryptionFailed: (.badData, "decryption failed")
-            case .limitExceeded(let limit): (.badData, "refused, beyond a limit: \(limit)")
-            case .malformed(let structure, let detail): (.badData, "malformed \(structure.rawValue): \(detail)")
-            case .noKeyPair: (.badData, "no private key in it belongs to one of its certificates")
-            case .openSSL(let error): (.software, error.description)
-            case .unsupported(let what): (.badData, "unsupported: \(what)")
-            case .wrongPassphrase: (.noPermission, "wrong passphrase")
+            case .decryptionFailed, .limitExceeded, .malformed, .noKeyPair, .unsupported: .badData
+            case .openSSL: .software
+            case .wrongPassphrase: .noPermission
             }
-        self.init(status, Self.said(text, of: subject))
+        self.init(status, Self.said(error.description, of: subject))
     }
 
     private init(gateway error: GatewayError) {
         switch error {
-        case .loop(let passes): self.init(.badData, "5.4.6 mail loop: changed here \(passes) times already")
-        case .refused(let obstacles): self.init(.noUser, "5.7.1 " + obstacles.joined(separator: ", "))
-        case .waiting(let obstacles): self.init(.tryAgain, "4.7.1 " + obstacles.joined(separator: ", "))
+        // RFC 3463 §3.5: routing loop detected.
+        case .loop: self.init(.badData, "5.4.6 \(error)")
+        case .refused: self.init(.noUser, "5.7.1 \(error)")
+        case .waiting: self.init(.tryAgain, "4.7.1 \(error)")
         }
     }
 
     private init(setting error: SettingError) {
         switch error {
-        case .folderUnreadable(let path):
-            self.init(
-                .configuration,
-                "\(path): cannot be read, and the setting revocation.directory names it",
-                hints: ["smime config unset revocation.directory"]
-            )
+        case .folderUnreadable:
+            self.init(.configuration, "\(error)", hints: ["smime config unset revocation.directory"])
         case .notUnderstood(let setting):
-            self.init(
-                .configuration,
-                "the setting \(setting.rawValue) has a value that this smime does not understand",
-                hints: ["`smime config list` shows it; smime config unset \(setting.rawValue)"]
-            )
+            let hint = "`smime config list` shows it; smime config unset \(setting.rawValue)"
+            self.init(.configuration, "\(error)", hints: [hint])
         }
     }
 
     private init(smime error: SMIMEError, in subject: String?) {
-        let (status, text): (ExitStatus, String) =
+        let status: ExitStatus =
             switch error {
+            case .cipherBelowFloor: .usage
+            case .certificatesOnly, .defective, .malformed, .notEncrypted, .tooManyLayers: .badData
+            case .needsSecret, .notARecipient: .noPermission
+            case .noCommonCipher: .noUser
+            }
+        let text =
+            switch error {
+            case .certificatesOnly: "\(error), for `smime import`"
             case .cipherBelowFloor(let cipher, let floor):
-                (.usage, "\(cipher.name) is below encryption.floor, which is \(floor.name)")
-            case .defective(let defect): (.badData, "malformed: \(defect.text)")
-            case .malformed(let why): (.badData, "malformed: \(why)")
-            case .noCommonCipher(let who): (.noUser, "no cipher that all recipients can read: \(who)")
-            case .needsSecret:
-                (.noPermission, "encrypted with a password or a secret key, and none that fits was given")
-            case .notARecipient: (.noPermission, "not encrypted for any identity here")
-            case .notEncrypted: (.badData, "not encrypted")
-            case .tooManyLayers: (.badData, "refused, beyond a limit: \(MessageOpener.maximumLayers) layers")
+                "\(cipher.name) is below \(Setting.encryptionFloor.rawValue), which is \(floor.name)"
+            default: error.description
             }
         let hints: [String] =
             switch error {

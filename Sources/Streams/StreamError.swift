@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Why bytes could not be read or written.
 @nonexhaustive
@@ -17,7 +17,10 @@ public enum StreamError: Error, Equatable, Sendable {
     case writeFailed(code: Int32)
 }
 
-extension StreamError: CustomStringConvertible {
+extension StreamError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// One sentence for a log or a user, in lower case and without a full stop.
     public var description: String {
         switch self {
         case .cannotCreate(let path, let code): "\(path): cannot create: \(String(cString: strerror(code)))"

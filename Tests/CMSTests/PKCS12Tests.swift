@@ -77,6 +77,14 @@ import Testing
         }
     }
 
+    @Test func `an empty file, one of another kind and one that is cut off are told apart`() throws {
+        let foreign = "it is no PKCS#12 file, neither in DER nor in PEM"
+        for (name, why) in [("empty", "it is empty"), ("garbage", foreign), ("truncated", "truncated at byte 0")] {
+            #expect(throws: CMSError.malformed(.pkcs12, why)) { try self.read(name) }
+        }
+        #expect(throws: CMSError.malformed(.keyMaterial, "it is empty")) { try KeyMaterial.read([]) }
+    }
+
     @Test(.timeLimit(.minutes(1))) func `an iteration bomb is refused at once`() {
         #expect(throws: CMSError.limitExceeded("key derivation iterations")) { try self.read("iteration-bomb") }
     }

@@ -25,6 +25,11 @@ import Testing
         #expect(server.asked == ["GET /a/b?c HTTP/1.0", "POST /a/b?c HTTP/1.0"])
     }
 
+    @Test func `an error says itself where it is logged`() {
+        #expect(RevocationError.timeLimit.localizedDescription == "no answer in time")
+        #expect(RevocationError.badAnswer("404").localizedDescription == "its answer cannot be used: 404")
+    }
+
     @Test func `a header without end is no answer`() async throws {
         // By time, or by libcrypto's own limit of lines, whichever comes first.
         let answer = try await ask(.endlessHeader, client)

@@ -145,6 +145,16 @@ import Testing
         #expect(open.report.problems.map(\.code) == ["unterminated-multipart"])
     }
 
+    @Test func `a mail that only brings certificates has nothing to decrypt, and says so`() async throws {
+        let openssl = try OpenSSLCommand()
+        let chain = Fixtures.certs.appending(path: "alice/chain.pem").path
+        let bag = try openssl.run("crl2pkcs7 -nocrl -certfile \(chain) -outform DER", input: [])
+        let text = Self.header + opaque(bag).replacing("signed-data", with: "certs-only")
+        await #expect(throws: SMIMEError.certificatesOnly) {
+            try await opener().decrypt(MemorySource(Array(text.utf8)))
+        }
+    }
+
     @Test func `a signed file that is no mail verifies`() async throws {
         let result = try await opener().verify(
             cms: MemorySource(sign([UInt8](repeating: 0x80, count: 2 << 20))).stream(),

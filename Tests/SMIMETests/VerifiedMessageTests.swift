@@ -38,7 +38,7 @@ import Testing
         let opener = MessageOpener(try Keyring(), at: Self.time)
         let result = try await opener.verify(MemorySource(Array(mail.utf8)))
         #expect(result.report.status == .partial)
-        #expect(result.message == nil)
+        #expect(result.learnable == nil)
     }
 
     @Test func `a pinned signer is told apart from one with a chain, and brings no authorities`() async throws {
@@ -85,7 +85,7 @@ import Testing
         _ keyring: Keyring? = nil
     ) async throws -> VerifiedMessage? {
         let source = MemorySource(try signed(mail, by: signer))
-        return try await MessageOpener(keyring ?? Keyring(), at: Self.time).verify(source).message
+        return try await MessageOpener(keyring ?? Keyring(), at: Self.time).verify(source).learnable
     }
 
     private func signed(_ mail: String, by signer: SignedDataWriter.Signer) throws -> [UInt8] {

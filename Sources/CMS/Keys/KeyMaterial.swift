@@ -23,6 +23,7 @@ public enum KeyMaterial: Sendable {
     /// - Throws: `CMSError.malformed` if nothing is recognised, or if something recognised is broken.
     public static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
         guard bytes.count <= CertificateList.maximumCount * 2 else { throw .limitExceeded("file size") }
+        guard !bytes.isEmpty else { throw .malformed(.keyMaterial, "it is empty") }
         if bytes.first == 0x30, let items = try item(bytes) { return items }
         if PEM.isPEM(bytes) {
             var items: [KeyMaterial] = []

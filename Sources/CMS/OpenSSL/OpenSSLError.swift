@@ -1,4 +1,5 @@
 import COpenSSL
+public import Foundation
 
 /// A libcrypto call that failed, and everything libcrypto said about it.
 public struct OpenSSLError: Error, Equatable, Sendable {
@@ -42,7 +43,10 @@ public struct OpenSSLError: Error, Equatable, Sendable {
     }
 }
 
-extension OpenSSLError: CustomStringConvertible {
+extension OpenSSLError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// The function that failed and the reasons in libcrypto's words, root cause first; no detail.
     public var description: String {
         let reasons = stack.map(\.reason).filter { !$0.isEmpty }
         return reasons.isEmpty ? "\(operation) failed" : "\(operation): \(reasons.joined(separator: "; "))"

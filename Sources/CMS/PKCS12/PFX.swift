@@ -25,6 +25,10 @@ struct PFX {
 
     init(_ bytes: [UInt8]) throws {
         guard bytes.count <= Self.maximumCount else { throw CMSError.limitExceeded("PKCS#12 size") }
+        guard let first = bytes.first else { throw ElementReader.Mismatch(description: "it is empty") }
+        guard first == 0x30 else {
+            throw ElementReader.Mismatch(description: "it is no PKCS#12 file, neither in DER nor in PEM")
+        }
         let count = try ElementExtent(of: bytes).count
         hasTrailingBytes = count < bytes.count
         var fields = try ElementReader(BER.parse(bytes[..<count]))

@@ -1,5 +1,5 @@
 extension ProblemCode {
-    /// What whoever meets the problem can do about it, in one sentence without a full stop.
+    /// What whoever meets the problem can do about it, in one sentence without a full stop; no program's commands.
     public var advice: String {
         switch self {
         case .accountUnused: "import the private key with its certificate, in one file or in one command"
@@ -25,12 +25,13 @@ extension ProblemCode {
             .chainNotChecked, .chainPolicy, .chainPurpose, .chainSHA1, .chainTooLong, .chainUnknownCriticalExtension,
             .chainWeakSignature, .endEntityIsCA, .keyUsage, .weakKey:
             "ask the owner of the certificate for a better one"
-        case .certificateExpired: "ask its owner for the new one; what was signed before can be judged with --time"
+        case .certificateExpired:
+            "ask its owner for the new one; what was signed before can be judged at the time it was signed"
         case .certificateNotYetValid, .chainNotYetValid: "wait, or see whether the clock is right"
         case .certificateRevoked: "do not rely on it: ask its owner, by another way, for the new one"
         case .chainExpired: "ask the sender for a certificate by a current authority"
         case .chainNoAnchor:
-            "if you know the authority: smime trust add FILE; if you compared fingerprints: smime recipient trust ADDR"
+            "if you know the authority, make it an anchor; if you compared fingerprints, pin the certificate"
         case .chainRevoked: "do not rely on it: ask its owner, by another way, for a certificate by another authority"
         case .chainSignature: "do not rely on it: somebody may have made it up"
         case .contentChanged:
@@ -38,22 +39,22 @@ extension ProblemCode {
         case .contentIsAttributes: "do not rely on it: the signer never signed this as a message"
         case .contentMismatch, .hiddenFields: "do not rely on it: it shows different readers different things"
         case .cosigner: "nothing: the sender's own signature counts; see under signers who else it was"
-        case .crlExpired: "get the new list and import it: smime import FILE"
-        case .encrypted: "smime decrypt tells"
+        case .crlExpired: "get the new list and import it"
+        case .encrypted: "decrypt it to see"
         case .fromDisplayName: "look at the address itself, not at the name"
         case .fromSeveral, .innerSigner: "see under signers who it was"
         case .headerDiffers, .headerUnprotected: "read the fields in the report, which are those of the author"
         case .signatureOutside: "ask the sender to sign first and then to encrypt"
-        case .notLearned: "smime verify FILE tells what is wrong with it"
+        case .notLearned: "verify it to see what is wrong with it"
         case .pkcs12BadCertificate, .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12Unsupported:
             "export it anew from the program that it came from"
         case .profileAlgorithm, .profileKeySize, .profilePurpose, .profileValidity:
             "nothing, unless it is your own: then ask its authority why"
         case .protectedFromMismatch: "do not take it for a mail by the one in From: somebody passes it on as his own"
-        case .revocationUnknown: "import its authority's list: smime import FILE"
+        case .revocationUnknown: "import its authority's list"
         case .signatureInvalid: "do not rely on it: something was changed, or somebody else signed"
         case .signerCertificateMismatch: "do not rely on it: the certificate was put in the place of another"
-        case .signerCertificateMissing: "import it: smime import FILE"
+        case .signerCertificateMissing: "import it"
         case .signerIsSender: "see whether the Sender may speak for the one in From"
         case .signerNotFrom: "do not take it for a mail by the one in From"
         case .signingTimeFar: "see whether the message is an old one that somebody sent again"

@@ -2,7 +2,7 @@ extension ProblemCode {
     /// What is the case, in one sentence without a full stop.
     public var meaning: String {
         switch self {
-        case .accountUnused: "--account was given, but no private key is there that the account could get"
+        case .accountUnused: "an account was named, but no private key is there that it could get"
         case .addressMismatch: "the certificate of an identity does not name the account's address"
         case .algorithmUnsupported: "a signature, its digest or a compression uses an algorithm that is not supported"
         case .attributeDoubled: "a signed attribute that may stand once, with one value, stands there twice"

@@ -2,8 +2,9 @@
 public enum RevocationPolicy: String, CaseIterable, Hashable, Sendable {
     /// Nobody looks.
     case off
-    /// A certificate that was revoked fails; where nothing at hand says so or otherwise, that is noted.
+    /// A certificate that was revoked fails; where nothing at hand says so or otherwise, it passes with the warning
+    /// `revocation-unknown`.
     case soft
-    /// Only what is known not to have been revoked passes.
+    /// Only what is known not to have been revoked passes; else `revocation-unknown` is an error.
     case hard
 }

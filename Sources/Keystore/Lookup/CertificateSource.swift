@@ -1,5 +1,5 @@
 public import CMS
-import Foundation
+public import Foundation
 import Synchronization
 
 /// Where people's certificates can be looked up beside the registry: a directory, a server.
@@ -29,6 +29,11 @@ public struct SourceOutage: Error, Equatable, Sendable {
     public let reason: String
 
     public init(_ reason: String) { self.reason = reason }
+}
+
+extension SourceOutage: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+    public var description: String { reason }
 }
 
 /// What a source had.

@@ -89,8 +89,6 @@ public struct DirectorySource: CertificateSource {
 
     private static func reason(_ error: any Error) -> String {
         switch error {
-        case let outage as SourceOutage: outage.reason
-        case CMSError.malformed(let structure, let detail): "malformed \(structure.rawValue): \(detail)"
         case CMSError.limitExceeded(let limit): "beyond a limit: \(limit)"
         default: "\(error)"
         }

@@ -1,3 +1,4 @@
+public import Foundation
 public import Streams
 
 /// Takes finished messages off our hands.
@@ -12,4 +13,9 @@ public struct TransportError: Error, Equatable, Sendable {
     public let reason: String
 
     public init(_ reason: String) { self.reason = reason }
+}
+
+extension TransportError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+    public var description: String { reason }
 }

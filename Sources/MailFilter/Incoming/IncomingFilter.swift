@@ -57,13 +57,13 @@ public struct IncomingFilter: Sendable {
         let provider = givenProvider ?? StoreKeyProvider(store, warn: warn)
         let tags = if let tagsSubjects { tagsSubjects } else { try await store.tagsSubjects() }
         let verified = try await MessageOpener(provider, at: time, terms: terms, revocation: revocation).verify(source)
-        var plan = IncomingPlan(report: verified.report, message: verified.message)
+        var plan = IncomingPlan(report: verified.report, learnable: verified.learnable)
         var others = recipients
         if verified.report.layers.contains(where: \.isEncryption) {
             for (recipient, account) in try await decryptingAccounts(of: recipients) {
                 guard let opened = try await decrypt(source, for: account, provider) else { continue }
                 let report = opened.report
-                plan.message = plan.message ?? opened.message
+                plan.learnable = plan.learnable ?? opened.learnable
                 let clear = try SpooledFile { try opened.write(to: $0) }.rewound()
                 let cipher = report.layers.first(where: \.isEncryption)?.algorithm ?? "unknown"
                 plan.messages.append(

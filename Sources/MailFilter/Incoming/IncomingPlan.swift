@@ -21,10 +21,10 @@ public struct IncomingPlan: Sendable {
     /// The verdict on what was found inside, where anybody's mail was decrypted; else that on the message as it came.
     public var deepestReport: VerificationReport { messages.first(where: \.isDecrypted)?.report ?? report }
     /// What may be learned from it as it came, or once it was decrypted; nil if that is nothing.
-    public internal(set) var message: VerifiedMessage?
+    public internal(set) var learnable: VerifiedMessage?
 
-    init(report: VerificationReport, message: VerifiedMessage?) {
+    init(report: VerificationReport, learnable: VerifiedMessage?) {
         self.report = report
-        self.message = message
+        self.learnable = learnable
     }
 }

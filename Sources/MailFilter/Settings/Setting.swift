@@ -1,5 +1,5 @@
 import CMS
-import Foundation
+public import Foundation
 import MIME
 import SMIME
 
@@ -115,4 +115,17 @@ public enum SettingError: Error, Equatable, Sendable {
     case folderUnreadable(path: String)
     /// The setting has a value that is not understood, as one of a newer smime.
     case notUnderstood(Setting)
+}
+
+extension SettingError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// One sentence for a log or a user, in lower case and without a full stop.
+    public var description: String {
+        switch self {
+        case .folderUnreadable(let path): "\(path): cannot be read, and the setting revocation.directory names it"
+        case .notUnderstood(let setting):
+            "the setting \(setting.rawValue) has a value that this smime does not understand"
+        }
+    }
 }

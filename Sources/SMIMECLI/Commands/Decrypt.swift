@@ -62,12 +62,13 @@ extension SMIMECommand {
                 }
                 let status = await asked.status(for: opened.report)
                 return (
-                    (report: opened.report, message: opened.message), opened.report.signers.isEmpty ? .success : status
+                    (report: opened.report, learnable: opened.learnable),
+                    opened.report.signers.isEmpty ? .success : status
                 )
             }
             try await asked.finish()
             // A time other than now says nothing about what is to be used from now on.
-            let messages = noHarvest || times.given != nil ? [] : outcomes.compactMap { $0.value?.message }
+            let messages = noHarvest || times.given != nil ? [] : outcomes.compactMap { $0.value?.learnable }
             // A secret that both sides have needs no store, and then there is nothing to learn.
             let teacher =
                 messages.isEmpty ? nil : Learning(store: try await batch.store(opening), policy: learning.onChange)

@@ -48,7 +48,7 @@ private struct Explanation: Encodable {
         self.code = code.rawValue
         level = code.level.rawValue
         meaning = code.meaning
-        advice = code.advice
+        advice = code.commandAdvice
     }
 
     var text: String { "\(code) (\(level)): \(meaning)\n\(advice)\n" }

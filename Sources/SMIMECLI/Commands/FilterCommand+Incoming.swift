@@ -75,7 +75,7 @@ extension SMIMECommand.FilterCommand {
             try source.checkUnchanged()
             try await options.handOver(messages, store, entry)
             await log.warnings.add(asked)
-            if !noHarvest, let message = plan.message { await learn(from: message, store, &log) }
+            if !noHarvest, let message = plan.learnable { await learn(from: message, store, &log) }
         }
 
         private func report(_ plan: IncomingPlan) throws {

@@ -84,7 +84,7 @@ extension SMIMECommand {
             // A time other than now says nothing about what is to be used from now on.
             let learns = !noHarvest && times.given == nil
             let learning = Learning(store: try await batch.store(opening), policy: learning.onChange)
-            let messages = learns ? outcomes.compactMap { $0.value?.message } : []
+            let messages = learns ? outcomes.compactMap { $0.value?.learnable } : []
             let learned = await learning.preview(messages)
             try print(outcomes.map { (InputFile.name($0.path), $0.value?.report) }, learned)
             if learned.changesStore { await learning.learn(messages) }

@@ -77,12 +77,12 @@ struct Harvest {
     private func verify(_ item: MailSources.Item) async -> Verdict {
         do {
             let result = try await opener.verify(item.source)
-            if let message = result.message { return .valid(message, isUnquoted: false) }
+            if let message = result.learnable { return .valid(message, isUnquoted: false) }
             guard result.report.status != .unsigned else { return .unsigned }
             // A mailbox may have quoted a signed line that begins with "From ".
             if item.number != nil, result.report.status == .invalid,
                 let unquoted = try MboxQuoting.undone(in: item.source),
-                let message = try await opener.verify(unquoted).message
+                let message = try await opener.verify(unquoted).learnable
             {
                 return .valid(message, isUnquoted: true)
             }

@@ -131,9 +131,10 @@ struct RecipientPlan {
                 let known = distrusted.recipient.address
                 return "to believe it again: smime recipient trust \(known) --fingerprint \(certificate)"
             }
-            if let authority = choice.candidates.first(where: { $0.reason == .authority }) {
+            if let doubtful = choice.candidates.first(where: { [.authority, .held].contains($0.reason) })?.recipient {
+                let certificate = doubtful.certificate.fingerprint
                 return
-                    "to use it all the same, compare its fingerprint and: smime recipient trust \(authority.recipient.address) --fingerprint \(authority.recipient.certificate.fingerprint)"
+                    "to use it all the same, compare its fingerprint and: smime recipient trust \(doubtful.address) --fingerprint \(certificate)"
             }
             guard let untrusted = choice.candidates.first(where: { $0.reason == .untrusted })?.recipient else {
                 return "add a certificate: smime recipient add \(choice.address) FILE"

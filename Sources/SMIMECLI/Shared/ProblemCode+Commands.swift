@@ -1,0 +1,16 @@
+import CMS
+
+extension ProblemCode {
+    /// `advice`, with the command that does it where there is one.
+    var commandAdvice: String {
+        switch self {
+        case .certificateExpired: "ask its owner for the new one; what was signed before can be judged with --time"
+        case .chainNoAnchor:
+            "if you know the authority: smime trust add FILE; if you compared fingerprints: smime recipient trust ADDR"
+        case .crlExpired, .revocationUnknown, .signerCertificateMissing: "\(advice): smime import FILE"
+        case .encrypted: "smime decrypt tells"
+        case .notLearned: "smime verify FILE tells what is wrong with it"
+        default: advice
+        }
+    }
+}

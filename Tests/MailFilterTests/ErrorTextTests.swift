@@ -1,0 +1,61 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+import Streams
+import Testing
+
+/// What the errors of the libraries say of themselves, to those who log them.
+@Suite struct ErrorTextTests {
+    private static func texts() throws -> [(any LocalizedError, String)] {
+        let alice = try EmailAddress("alice@example.com")
+        return [
+            (CMSError.decryptionFailed, "decryption failed"),
+            (CMSError.limitExceeded("file size"), "refused, beyond a limit: file size"),
+            (CMSError.malformed(.pkcs12, "it is empty"), "malformed PKCS#12 file: it is empty"),
+            (CMSError.wrongPassphrase, "wrong passphrase"),
+            (GatewayError.loop(passes: 8), "mail loop: changed here 8 times already"),
+            (
+                KeystoreError.addressTaken("a@example.com", by: alice),
+                "a@example.com: belongs to the account alice@example.com already"
+            ),
+            (KeystoreError.busy(path: "db"), "db: in use by another process for too long"),
+            (KeystoreError.cannotCreate(path: "db", code: EACCES), "db: cannot create: Permission denied"),
+            (KeystoreError.locked(path: "db", why: nil), "db: locked: a passphrase is needed, and none was given"),
+            (KeystoreError.unknownAccount(alice), "alice@example.com: no such account"),
+            (MIMEError.limitExceeded(.depth), "parts nested more than 50 deep"),
+            (MIMEError.unreadable(.changedWhileReading), "the input changed while it was being read"),
+            (SMIMEError.certificatesOnly, "malformed: it only brings certificates"),
+            (
+                SMIMEError.cipherBelowFloor(.aes128CBC, floor: .aes256GCM),
+                "aes-128-cbc is below the least cipher that may be used, which is aes-256-gcm"
+            ),
+            (SMIMEError.defective(.missingBoundary), "malformed: \(MIMEDefect.missingBoundary.text)"),
+            (SMIMEError.notEncrypted, "not encrypted"),
+            (SMIMEError.tooManyLayers, "refused, beyond a limit: 8 layers"),
+            (SourceOutage("no answer"), "no answer"),
+            (StreamError.readFailed(code: EIO), "cannot read: Input/output error"),
+            (TransportError("sendmail: status 75"), "sendmail: status 75"),
+        ]
+    }
+
+    @Test func `an error is a sentence wherever it is shown`() throws {
+        for (error, text) in try Self.texts() {
+            #expect("\(error)" == text)
+            #expect(error.localizedDescription == text)
+            #expect((error as any Error as NSError).localizedDescription == text)
+        }
+    }
+
+    @Test func `what passes by itself is told apart`() throws {
+        let alice = try EmailAddress("alice@example.com")
+        for error in [KeystoreError.busy(path: "db"), .cancelled, .openingTimedOut(path: "db")] {
+            #expect(error.isTemporary)
+        }
+        for error in [KeystoreError.unknownAccount(alice), .locked(path: "db", why: nil), .unexpected("odd")] {
+            #expect(!error.isTemporary)
+        }
+    }
+}
