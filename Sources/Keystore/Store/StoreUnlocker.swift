@@ -4,12 +4,20 @@ import Synchronization
 
 /// Gives the passphrase of a store when a private key is needed, and not before.
 ///
-/// It may block, and is asked again, with `attempt` counted from 0, after a wrong one; nil says that there is none, or
-/// no other one.
+/// It may block, and is asked again, with `attempt` counted from 0, after a wrong one; the fifth wrong one ends the call that
+/// needs the key with `.wrongPassphrase`. Every answer costs a derivation of some 100 ms. Nil says that there is none, or
+/// no other one: who has one answer only gives it once.
+///
+/// ```swift
+/// { attempt in attempt == 0 ? Passphrase(bytes) : nil }
+/// ```
 public typealias PassphraseSource = @Sendable (_ attempt: Int) throws -> Passphrase?
 
 /// Opens the store key once for all who need it.
 final class StoreUnlocker: Sendable {
+    /// How many wrong passphrases end the asking.
+    private static let maximumAttempts = 5
+
     private let location: StoreLocation
     private let source: PassphraseSource?
     /// Asking for a passphrase and deriving a key block a thread, which must be none of the few cooperative ones.
@@ -63,7 +71,7 @@ final class StoreUnlocker: Sendable {
 
     private func ask(for wrapped: [UInt8]) throws(KeystoreError) -> StoreKey {
         var attempt = 0
-        while let passphrase = try passphrase(attempt) {
+        while attempt < Self.maximumAttempts, let passphrase = try passphrase(attempt) {
             let key = try StoreKey(wrapped: wrapped, passphrase: passphrase, location: location)
             if let key { return key }
             attempt += 1
