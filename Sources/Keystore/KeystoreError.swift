@@ -28,6 +28,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case locked(path: String, why: String?)
     /// A newer program wrote the store; it was left untouched.
     case newer(path: String, found: Int, known: Int)
+    /// A private key, of the certificate named, was to be stored for no account.
+    case noAccount(Fingerprint)
     /// The account has no identity that can be used for this now; `why` says what is wrong with those it has.
     case noUsableIdentity(EmailAddress, why: String)
     /// A file is no backup of accounts or copy of a store, or was changed since it was made.
@@ -54,6 +56,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case unknownCertificate(Fingerprint)
     /// No certificate is known for this address or domain.
     case unknownRecipient(AddressScope)
+    /// A private key was to be stored with the certificate named, which is about another key.
+    case unmatchedKey(Fingerprint)
     /// The libcrypto that runs is too old for a private key of the store; the text names its algorithm.
     case unsupportedKey(Fingerprint, String)
     /// The passphrase does not open the store, or the file of a backup.

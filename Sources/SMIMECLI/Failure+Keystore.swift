@@ -73,6 +73,12 @@ extension Failure {
                 "\(path): written by a newer smime (form \(found), this one knows \(known))",
                 hints: ["install the newer version; nothing was changed"]
             )
+        case .noAccount(let fingerprint):
+            self.init(
+                .noUser,
+                "\(fingerprint): there is no account that its private key is for",
+                hints: ["say whose it is with --account ADDR"]
+            )
         case .noUsableIdentity(let address, let why):
             self.init(.noUser, "\(address): no usable identity: \(why)", hints: ["see `smime account show \(address)`"])
         case .notMigrated(let path, let found, let known):
@@ -115,6 +121,8 @@ extension Failure {
                 "\(address): no certificate is known",
                 hints: ["add one with `smime recipient add \(address) FILE`"]
             )
+        case .unmatchedKey(let fingerprint):
+            self.init(.badData, "\(fingerprint): the private key is not that of this certificate")
         case .unsupportedKey(let fingerprint, let algorithm):
             self.init(
                 .configuration,

@@ -69,6 +69,38 @@ import Testing
         }
     }
 
+    @Test func `a key is not stored with a certificate about another one`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let (certificate, address) = (try Certs.certificate("p384"), try EmailAddress("p384@example.com"))
+        var batch = try Certs.batch("alice")
+        batch.identities.append(
+            .init(certificate: certificate, key: try Certs.key("bob"), accounts: [address], isAssigned: false)
+        )
+        let mixed = batch
+        await #expect(throws: KeystoreError.unmatchedKey(certificate.fingerprint)) {
+            try await store.add(mixed, at: Certs.time)
+        }
+        #expect(try await store.accounts.all().isEmpty)
+        #expect(try await store.check().isEmpty)
+    }
+
+    @Test func `a key that is for no account is refused, and nothing is stored`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let certificate = try Certs.certificate("bob")
+        var batch = try Certs.batch("alice")
+        batch.identities.append(
+            .init(certificate: certificate, key: try Certs.key("bob"), accounts: [], isAssigned: true)
+        )
+        let homeless = batch
+        await #expect(throws: KeystoreError.noAccount(certificate.fingerprint)) {
+            try await store.add(homeless, at: Certs.time)
+        }
+        #expect(try await store.accounts.all().isEmpty)
+        #expect(try await store.check().isEmpty)
+    }
+
     @Test func `no private key lies in the files as it is`() async throws {
         let home = TemporaryHome()
         let store = try await home.open()
