@@ -14,6 +14,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case cannotCreate(path: String, code: Int32)
     /// The store is there and cannot be opened. Never taken for an empty store.
     case cannotOpen(path: String, reason: String)
+    /// The store was closed by this process, and whoever holds it asks no more of it.
+    case closed(path: String)
     /// What the file holds is damaged or no store of ours.
     case corrupt(path: String, detail: String)
     /// Another key file than the one that seals the copy of a store is there, so no private key in it would open.

@@ -20,6 +20,8 @@ extension Failure {
             self.init(status, "\(path): cannot create: \(String(cString: strerror(code)))")
         case .cannotOpen(let path, let reason):
             self.init(.configuration, "\(path): cannot open the store: \(reason)")
+        case .closed(let path):
+            self.init(.software, "\(path): the store is closed already")
         case .corrupt(let path, let detail):
             self.init(
                 .configuration,

@@ -105,7 +105,7 @@ import Testing
         let home = TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
-        try store.close()
+        try await store.close()
         let key = try Certs.key("alice").withPKCS8 { Array($0) }
         for file in ["data/smime.sqlite", "key/store.key"] {
             let data = try Data(contentsOf: URL(filePath: "\(home.path)/\(file)"))
@@ -119,7 +119,7 @@ import Testing
         let moved = TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
-        try store.close()
+        try await store.close()
         try FileManager.default.moveItem(atPath: home.path, toPath: moved.path)
         _ = try await moved.open(.readOnly).accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
     }

@@ -41,13 +41,32 @@ import Testing
         }
     }
 
+    @Test func `closing forgets where the passphrase comes from`() async throws {
+        let home = try await locked()
+        /// Lives as long as somebody could ask it.
+        final class Secret: Sendable {}
+        weak var held: Secret?
+        let store: Store
+        do {
+            let secret = Secret()
+            held = secret
+            store = try await Store.open(home.location, mode: .readOnly) { _ in
+                withExtendedLifetime(secret) { Passphrase("right".utf8) }
+            }
+        }
+        _ = try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        #expect(held != nil)
+        try await store.close()
+        #expect(held == nil)
+    }
+
     /// A store with alice's key that the passphrase "right" opens.
     private func locked() async throws -> TemporaryHome {
         let home = TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
         try await store.protect(with: .passphrase, passphrase: Passphrase("right".utf8))
-        try store.close()
+        try await store.close()
         return home
     }
 }

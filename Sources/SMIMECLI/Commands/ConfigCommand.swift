@@ -101,7 +101,7 @@ extension SMIMECommand.ConfigCommand {
         func run() async throws {
             let store = try await global.store(.readWrite)
             try await store.settings.set(key.rawValue, to: value)
-            try store.close()
+            try await store.close()
         }
     }
 
@@ -120,7 +120,7 @@ extension SMIMECommand.ConfigCommand {
             guard try await global.store(.readOnly).exists else { return }
             let store = try await global.store(.readWrite)
             try await store.settings.set(key.rawValue, to: nil)
-            try store.close()
+            try await store.close()
         }
     }
 }

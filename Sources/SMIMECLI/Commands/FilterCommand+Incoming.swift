@@ -94,7 +94,7 @@ extension SMIMECommand.FilterCommand {
                 guard preview.changesStore else { return }
                 let writable = try await Store.open(store.location, mode: .readWrite)
                 let report = try await writable.recipients.learn(sighting, at: .now, onChange: learning.onChange)
-                try writable.close()
+                try await writable.close()
                 log.add("learned", report.entries.first.map { "\($0.kind.rawValue)" })
             } catch .notWritable {
                 return

@@ -104,7 +104,7 @@ extension KeystoreError {
     /// about one account or certificate.
     fileprivate func problemOfStore(_ message: String) -> String? {
         switch self {
-        case .busy, .cannotCreate, .cannotOpen, .corrupt, .insideStore, .keyMismatch, .keyMissing, .newer,
+        case .busy, .cannotCreate, .cannotOpen, .closed, .corrupt, .insideStore, .keyMismatch, .keyMissing, .newer,
             .notMigrated,
             .notWritable, .openingTimedOut, .permissions, .writeFailed:
             message
