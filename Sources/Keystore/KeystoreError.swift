@@ -15,6 +15,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case cannotCreate(path: String, code: Int32)
     /// The store is there and cannot be opened. Never taken for an empty store.
     case cannotOpen(path: String, reason: String)
+    /// The store was closed by this process, and whoever holds it asks no more of it.
+    case closed(path: String)
     /// What the file holds is damaged or no store of ours.
     case corrupt(path: String, detail: String)
     /// Another key file than the one that seals the copy of a store is there, so no private key in it would open.
@@ -29,6 +31,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case locked(path: String, why: String?)
     /// A newer program wrote the store; it was left untouched.
     case newer(path: String, found: Int, known: Int)
+    /// A private key, of the certificate named, was to be stored for no account.
+    case noAccount(Fingerprint)
     /// The account has no identity that can be used for this now; `why` says what is wrong with those it has.
     case noUsableIdentity(EmailAddress, why: String)
     /// A file is no backup of accounts or copy of a store, or was changed since it was made.
@@ -55,6 +59,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case unknownCertificate(Fingerprint)
     /// No certificate is known for this address or domain.
     case unknownRecipient(AddressScope)
+    /// A private key was to be stored with the certificate named, which is about another key.
+    case unmatchedKey(Fingerprint)
     /// The libcrypto that runs is too old for a private key of the store; the text names its algorithm.
     case unsupportedKey(Fingerprint, String)
     /// The passphrase does not open the store, or the file of a backup.
@@ -70,10 +76,10 @@ extension KeystoreError {
     public var isTemporary: Bool {
         switch self {
         case .busy, .cancelled, .openingTimedOut: true
-        case .addressTaken, .cannotCreate, .cannotOpen, .corrupt, .foreignCopy, .insideStore, .keyMismatch, .keyMissing,
-            .locked, .malformedBackup, .newer, .newerBackup, .noUsableIdentity, .notMigrated, .notWritable,
-            .permissions, .revokedIdentity, .unexpected, .unknownAccount, .unknownAlias, .unknownCertificate,
-            .unknownRecipient, .unsupportedKey, .wrongPassphrase, .writeFailed:
+        case .addressTaken, .cannotCreate, .cannotOpen, .closed, .corrupt, .foreignCopy, .insideStore, .keyMismatch,
+            .keyMissing, .locked, .malformedBackup, .newer, .newerBackup, .noAccount, .noUsableIdentity, .notMigrated,
+            .notWritable, .permissions, .revokedIdentity, .unexpected, .unknownAccount, .unknownAlias,
+            .unknownCertificate, .unknownRecipient, .unmatchedKey, .unsupportedKey, .wrongPassphrase, .writeFailed:
             false
         }
     }
@@ -91,6 +97,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .cancelled: "interrupted"
         case .cannotCreate(let path, let code): "\(path): cannot create: \(String(cString: strerror(code)))"
         case .cannotOpen(let path, let reason): "\(path): cannot open the store: \(reason)"
+        case .closed(let path): "\(path): the store is closed already"
         case .corrupt(let path, let detail): "\(path): the store is damaged: \(detail)"
         case .foreignCopy(let path, let keyFile):
             "\(path): made with another key file than \(keyFile), so no private key in it would open; nothing was changed"
@@ -103,6 +110,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
             "\(path): written by a newer smime (form \(found), this one knows \(known))"
         case .newerBackup(let path, let found, let known):
             "\(path): a backup by a newer smime (form \(found), this one knows \(known))"
+        case .noAccount(let fingerprint): "\(fingerprint): there is no account that its private key is for"
         case .noUsableIdentity(let address, let why): "\(address): no usable identity: \(why)"
         case .notMigrated(let path, let found, let known):
             "\(path): the store has an older form (\(found), this smime knows \(known)) and cannot be written"
@@ -116,6 +124,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .unknownAlias(let alias): "\(alias): no such alias of this account"
         case .unknownCertificate(let fingerprint): "\(fingerprint): no such certificate here"
         case .unknownRecipient(let address): "\(address): no certificate is known"
+        case .unmatchedKey(let fingerprint): "\(fingerprint): the private key is not that of this certificate"
         case .unsupportedKey(let fingerprint, let algorithm):
             "\(fingerprint): this libcrypto is too old for its private key, which is \(algorithm)"
         case .wrongPassphrase(let path): "\(path): wrong passphrase"

@@ -13,8 +13,8 @@ public struct MessageWish: Hashable, Sendable {
     /// Reads `encrypt=require; sign=never`, the body of an X-SMIME field or the meaning of a subject tag.
     ///
     /// Blanks, commas for semicolons, colons for equals signs, letters of either case, `yes`, `no` and a bare `encrypt` are
-    /// understood; a bare `require` is for both axes. What is said of neither axis is passed over. A level that cannot be read is taken for `require`: a slip of the pen must
-    /// not send in clear what somebody wanted to protect.
+    /// understood. A level that cannot be read is taken for `require`, and what speaks of neither axis for `require` on both: a
+    /// slip of the pen must not send in clear what somebody wanted to protect.
     public init(parsing text: String) {
         for piece in Self.pieces(text) {
             let sides = Self.sides(piece)
@@ -22,19 +22,18 @@ public struct MessageWish: Hashable, Sendable {
             switch Self.word(sides[0]) {
             case "encrypt": encrypt = Self.stricter(encrypt, value)
             case "sign": sign = Self.stricter(sign, value)
-            case "require", "required": (sign, encrypt) = (.require, .require)
-            default: break
+            default: (sign, encrypt) = (.require, .require)
             }
         }
     }
 
-    /// The pieces of `text` that say something of no axis, or a level that cannot be read and is taken for `require`.
+    /// The pieces of `text` that cannot be read, and are taken for `require`.
     static func unread(in text: String) -> [String] {
         pieces(text).filter { piece in
             let sides = sides(piece)
             switch word(sides[0]) {
             case "encrypt", "sign": return sides.count == 2 && !isLevel(word(sides[1]))
-            case "require", "required", "": return false
+            case "require", "required": return false
             default: return true
             }
         }.map { word($0) }
@@ -51,7 +50,7 @@ public struct MessageWish: Hashable, Sendable {
     }
 
     private static func pieces(_ text: String) -> [Substring] {
-        text.split { $0 == ";" || $0 == "," || $0.isNewline }
+        text.split { $0 == ";" || $0 == "," || $0.isNewline }.filter { !$0.allSatisfy(\.isWhitespace) }
     }
 
     private static func sides(_ piece: Substring) -> [Substring] {

@@ -127,7 +127,7 @@ public struct OutgoingFilter: Sendable {
         let controls = try MessageControls(of: source, tags: tags)
         if heedsMessages, !controls.unread.isEmpty {
             let words = controls.unread.prefix(3).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
-            warn("X-SMIME asks for \(words), which is not understood; an unknown level counts as require")
+            warn("X-SMIME asks for \(words), which is not understood, and counts as require")
         }
         let verdict = try await judge(
             from: sender.address,

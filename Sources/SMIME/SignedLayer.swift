@@ -131,7 +131,8 @@ public struct SignedLayer: Sendable {
                 revocation: verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
                 time: verdict.map { .init($0.timeProblems + timeWarnings(signer, header, at: time)) } ?? .notChecked,
                 section: nil,
-                evidence: verdict.flatMap { SignerEvidence(signer, verdict: $0, among: certificates, trust, at: time) }
+                evidence: verdict.flatMap { SignerEvidence(signer, verdict: $0, among: certificates, trust, at: time) },
+                author: check.certificate.flatMap { identity?.author(named: $0) }
             )
         }
     }

@@ -77,7 +77,11 @@ struct SignerIdentity {
                 problems.append(Problem(.signerNotFrom, "the certificate is for \(named), not for From"))
             }
         }
-        if let problem = Self.contradiction(of: protected, to: certificate) { problems.append(problem) }
+        if let problem = Self.contradiction(of: protected, to: certificate) {
+            problems.append(problem)
+        } else if let own = protected?.addresses("From"), !own.isEmpty, !addresses.isEmpty, own.isDisjoint(with: addresses) {
+            problems.append(Problem(.signerIsSender, "the signer is the Sender inside, not From: \(Self.list(own))"))
+        }
         return VerificationReport.Axis(problems)
     }
 

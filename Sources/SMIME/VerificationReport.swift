@@ -97,8 +97,14 @@ public struct VerificationReport: Sendable {
         /// What may be learned from the signature, if it turns out to be valid.
         let evidence: SignerEvidence?
 
+        /// The address in From that the certificate names; nil if it names none of them.
+        let author: EmailAddress?
+
+        /// The address that the signer is called by: the one that From has, or else the first of the certificate.
+        public var address: String? { author?.text ?? certificate?.addresses.first }
+
         /// Who signed, in a word: an address, or else the certificate's subject.
-        public var name: String { certificate.map { $0.addresses.first ?? "\($0.subject)" } ?? "unknown" }
+        public var name: String { address ?? certificate.map { "\($0.subject)" } ?? "unknown" }
 
         /// The verdict on this signature alone, whatever is wrong with the message.
         public var status: Status {

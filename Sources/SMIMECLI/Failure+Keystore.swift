@@ -10,17 +10,17 @@ extension Failure {
     private static func status(of error: KeystoreError) -> ExitStatus {
         guard !error.isTemporary else { return .tryAgain }
         switch error {
-        case .addressTaken, .noUsableIdentity, .revokedIdentity, .unknownAccount, .unknownAlias, .unknownCertificate,
+        case .addressTaken, .noAccount, .noUsableIdentity, .revokedIdentity, .unknownAccount, .unknownAlias, .unknownCertificate,
             .unknownRecipient:
             return .noUser
         case .cannotCreate(_, let code): return code == EACCES || code == EPERM ? .noPermission : .cannotCreate
         case .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .newer, .newerBackup, .unsupportedKey:
             return .configuration
         case .locked, .notMigrated, .notWritable, .permissions, .wrongPassphrase: return .noPermission
-        case .malformedBackup: return .badData
+        case .malformedBackup, .unmatchedKey: return .badData
         case .writeFailed: return .inputOutput
         // The first three are temporary, and named only so that a new case does not compile until it has a status.
-        case .busy, .cancelled, .openingTimedOut, .insideStore, .unexpected: return .software
+        case .busy, .cancelled, .openingTimedOut, .closed, .insideStore, .unexpected: return .software
         }
     }
 
@@ -40,6 +40,7 @@ extension Failure {
                 """
             ]
         case .newer, .newerBackup: ["install the newer version; nothing was changed"]
+        case .noAccount: ["say whose it is with --account ADDR"]
         case .noUsableIdentity(let address, _): ["see `smime account show \(address)`"]
         case .notMigrated: ["migrate it once as somebody who may write it: smime store migrate"]
         case .openingTimedOut: ["give it more seconds with \(GlobalOptions.timeoutVariable)"]
@@ -49,8 +50,8 @@ extension Failure {
             ["import its key: smime import KEY.p12", "`smime account list` shows the accounts there are"]
         case .unknownRecipient(let address): ["add one with `smime recipient add \(address) FILE`"]
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
-        case .busy, .cancelled, .cannotCreate, .cannotOpen, .insideStore, .malformedBackup, .notWritable, .unexpected,
-            .unknownAlias, .unknownCertificate, .wrongPassphrase, .writeFailed:
+        case .busy, .cancelled, .cannotCreate, .cannotOpen, .closed, .insideStore, .malformedBackup,
+            .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey, .wrongPassphrase, .writeFailed:
             []
         }
     }

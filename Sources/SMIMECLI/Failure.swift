@@ -160,7 +160,8 @@ extension Failure {
     private init(stream error: StreamError, in subject: String?) {
         switch error {
         case .cannotCreate: self.init(.cannotCreate, error.description)
-        case .cannotOpen: self.init(.noInput, error.description)
+        case .cannotOpen, .notRegular: self.init(.noInput, error.description)
+        case .committed: self.init(.software, error.description)
         case .malformedBase64: self.init(.badData, Self.said(error.description, of: subject))
         case .changedWhileReading, .readFailed, .writeFailed:
             self.init(.inputOutput, Self.said(error.description, of: subject))

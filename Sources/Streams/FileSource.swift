@@ -9,7 +9,8 @@ public final class FileSource: ByteSource {
 
     /// Opens the file at `path`.
     ///
-    /// - Throws: `StreamError.cannotOpen` if there is no such file, or it is not a regular one.
+    /// - Throws: `StreamError.cannotOpen` if there is no such file, or it is a directory (`EISDIR`); `.notRegular` for a pipe
+    ///   or device, which `Input.open` reads.
     public convenience init(path: String) throws(StreamError) {
         // What turns out to be a pipe must not hold us up.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -17,8 +18,11 @@ public final class FileSource: ByteSource {
         do throws(StreamError) {
             try self.init(adopting: descriptor, from: 0)
         } catch {
-            close(descriptor)
-            throw StreamError.cannotOpen(path: path, code: EINVAL)
+            defer { close(descriptor) }
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
+            guard status.st_mode & S_IFMT != S_IFDIR else { throw StreamError.cannotOpen(path: path, code: EISDIR) }
+            throw StreamError.notRegular(path: path)
         }
     }
 

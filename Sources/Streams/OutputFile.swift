@@ -3,7 +3,8 @@ import Foundation
 /// A file that appears whole under its name, or not at all.
 ///
 /// What is written goes to a temporary beside the target, which takes the target's name in `commit()`. Where the system
-/// can, the temporary has no name until then, so that not even a crash leaves anything behind. A target that is no regular file (a device, a pipe) is written in place.
+/// can, the temporary has no name until then, so that not even a crash leaves anything behind. A target that is no
+/// regular file (a device, a pipe) is written in place.
 public final class OutputFile: ByteSink {
     private let target: String
     /// Where the temporary is made; nil if the target is written in place.
@@ -12,6 +13,7 @@ public final class OutputFile: ByteSink {
     private var temporary: String?
     private let descriptor: Int32
     private let sink: DescriptorSink
+    private var isCommitted = false
 
     /// Prepares to write `path`.
     ///
@@ -64,16 +66,26 @@ public final class OutputFile: ByteSink {
         if let temporary { unlink(temporary) }
     }
 
-    public func write(_ bytes: UnsafeRawBufferPointer) throws { try sink.write(bytes) }
+    /// - Throws: `StreamError.writeFailed`; `.committed` after `commit()`
+    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard !isCommitted else { throw StreamError.committed(path: target) }
+        try sink.write(bytes)
+    }
 
-    /// Makes everything written durable and gives it the target's name.
+    /// Makes everything written durable and gives it the target's name, durably as well where the folder can be read.
+    ///
+    /// - Throws: `StreamError.writeFailed`, `.cannotCreate`; `.committed` the second time. If it is the name that cannot be made
+    ///   durable, the file has it nevertheless.
     public func commit() throws {
+        guard !isCommitted else { throw StreamError.committed(path: target) }
         try sink.flush()
-        guard let folder else { return }
+        guard let folder else { return isCommitted = true }
         guard fsync(descriptor) == 0 else { throw StreamError.writeFailed(code: errno) }
         let temporary = try self.temporary ?? TemporaryFile.name(descriptor, in: folder)
         self.temporary = temporary
         guard rename(temporary, target) == 0 else { throw StreamError.cannotCreate(path: target, code: errno) }
         self.temporary = nil
+        isCommitted = true
+        try TemporaryFile.synchronize(folder: folder)
     }
 }

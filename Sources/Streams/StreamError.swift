@@ -9,8 +9,12 @@ public enum StreamError: Error, Equatable, Sendable {
     case cannotOpen(path: String, code: Int32)
     /// The file was changed while it was being read, so what was read twice may differ.
     case changedWhileReading
+    /// The file was committed, so nothing more can be written to it.
+    case committed(path: String)
     /// The text is not base64 (RFC 4648 §4).
     case malformedBase64
+    /// What is to be read in place is a pipe, a device or the like, and no regular file.
+    case notRegular(path: String)
     /// Reading failed; `code` is errno.
     case readFailed(code: Int32)
     /// Writing failed; `code` is errno.
@@ -26,7 +30,9 @@ extension StreamError: LocalizedError, CustomStringConvertible {
         case .cannotCreate(let path, let code): "\(path): cannot create: \(String(cString: strerror(code)))"
         case .cannotOpen(let path, let code): "\(path): cannot open: \(String(cString: strerror(code)))"
         case .changedWhileReading: "the input changed while it was being read"
+        case .committed(let path): "\(path): cannot write: it is finished already"
         case .malformedBase64: "malformed base64"
+        case .notRegular(let path): "\(path): is not a regular file"
         case .readFailed(let code): "cannot read: \(String(cString: strerror(code)))"
         case .writeFailed(let code): "cannot write: \(String(cString: strerror(code)))"
         }

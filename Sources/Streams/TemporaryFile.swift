@@ -34,6 +34,17 @@ enum TemporaryFile {
             .path
     }
 
+    /// Sees to it that the names in `folder` survive the loss of power.
+    ///
+    /// A folder may be written and not read, and some file systems cannot do that for folders; neither is a failure.
+    static func synchronize(folder: String) throws(StreamError) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP else { return }
+        throw StreamError.writeFailed(code: errno)
+    }
+
     /// Calls `body` with names that are probably free until it returns something that is not negative.
     private static func withNewName(
         in folder: String,

@@ -69,11 +69,43 @@ import Testing
         }
     }
 
+    @Test func `a key is not stored with a certificate about another one`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let (certificate, address) = (try Certs.certificate("p384"), try EmailAddress("p384@example.com"))
+        var batch = try Certs.batch("alice")
+        batch.identities.append(
+            .init(certificate: certificate, key: try Certs.key("bob"), accounts: [address], isAssigned: false)
+        )
+        let mixed = batch
+        await #expect(throws: KeystoreError.unmatchedKey(certificate.fingerprint)) {
+            try await store.add(mixed, at: Certs.time)
+        }
+        #expect(try await store.accounts.all().isEmpty)
+        #expect(try await store.check().isEmpty)
+    }
+
+    @Test func `a key that is for no account is refused, and nothing is stored`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let certificate = try Certs.certificate("bob")
+        var batch = try Certs.batch("alice")
+        batch.identities.append(
+            .init(certificate: certificate, key: try Certs.key("bob"), accounts: [], isAssigned: true)
+        )
+        let homeless = batch
+        await #expect(throws: KeystoreError.noAccount(certificate.fingerprint)) {
+            try await store.add(homeless, at: Certs.time)
+        }
+        #expect(try await store.accounts.all().isEmpty)
+        #expect(try await store.check().isEmpty)
+    }
+
     @Test func `no private key lies in the files as it is`() async throws {
         let home = TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
-        try store.close()
+        try await store.close()
         let key = try Certs.key("alice").withPKCS8 { Array($0) }
         for file in ["data/smime.sqlite", "key/store.key"] {
             let data = try Data(contentsOf: URL(filePath: "\(home.path)/\(file)"))
@@ -87,7 +119,7 @@ import Testing
         let moved = TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
-        try store.close()
+        try await store.close()
         try FileManager.default.moveItem(atPath: home.path, toPath: moved.path)
         _ = try await moved.open(.readOnly).accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
     }

@@ -60,7 +60,7 @@ import Testing
         let home = TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try Certs.batch("alice", "bob"), at: Certs.time)
-        try store.close()
+        try await store.close()
         let keys = "SELECT public_key FROM certificate ORDER BY id"
         let before = try await home.query { try Data.fetchAll($0, sql: keys) }
         #expect(before.count >= 3)
@@ -79,7 +79,7 @@ import Testing
         let opened = try await home.open()
         _ = try await opened.migrateRecords()
         #expect(try await opened.migrateRecords().isEmpty)
-        try opened.close()
+        try await opened.close()
         #expect(try await StoreMigration.pending(for: home.location)?.isEmpty == true)
         #expect(try await home.query { try Data.fetchAll($0, sql: keys + " LIMIT \(before.count)") } == before)
         let missing = "SELECT count(*) FROM certificate WHERE public_key IS NULL OR form <> 2"

@@ -88,7 +88,7 @@ import Testing
         let home = TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try Certs.batch("alice", "bob"), at: Certs.time)
-        try store.close()
+        try await store.close()
         try change(
             home,
             "UPDATE private_key SET sealed = (SELECT sealed FROM private_key ORDER BY certificate LIMIT 1)"
@@ -125,7 +125,7 @@ import Testing
         let home = TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
-        try store.close()
+        try await store.close()
         return home
     }
 

@@ -3,6 +3,22 @@ import Keystore
 import Testing
 
 @Suite struct StorePermissionTests {
+    @Test(arguments: [false, true])
+    func `what was opened for looking is not changed, be it there or not`(exists: Bool) async throws {
+        let home = TemporaryHome()
+        if exists { _ = try await home.open().add(try Certs.batch("bob"), at: Certs.time) }
+        let store = try await home.open(.readOnly)
+        let refusal = KeystoreError.notWritable(path: exists ? home.location.database : home.path)
+        await #expect(throws: refusal) { try await store.policy.set(Policy.Rule(.global, encrypt: .require)) }
+        await #expect(throws: refusal) { try await store.policy.unset(Policy.Rule(.global)) }
+        await #expect(throws: refusal) { try await store.settings.set("a", to: "b") }
+        await #expect(throws: refusal) { try await store.add(try Certs.batch("alice"), at: Certs.time) }
+        await #expect(throws: refusal) { try await store.protect(with: .keyFile, passphrase: nil) }
+        await #expect(throws: refusal) { try await store.rekey(passphrase: nil) }
+        #expect(try await store.policy.rules().isEmpty)
+        #expect(FileManager.default.fileExists(atPath: home.path) == exists)
+    }
+
     @Test func `what is made is private`() async throws {
         let home = TemporaryHome()
         let store = try await home.open()

@@ -88,6 +88,24 @@ import Testing
         )
     }
 
+    @Test func `a file that is finished stays as it is`() throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/out"
+        let file = try OutputFile(path: path, isPrivate: false)
+        try file.write("whole")
+        try file.commit()
+        #expect(throws: StreamError.committed(path: path)) { try file.write(" and more") }
+        #expect(throws: StreamError.committed(path: path)) {
+            try file.write([UInt8](repeating: 65, count: 2 * Window.size))
+        }
+        #expect(throws: StreamError.committed(path: path)) { try file.commit() }
+        #expect(folder.text("out") == "whole")
+        #expect(folder.names == ["out"])
+        let device = try OutputFile(path: "/dev/null", isPrivate: false)
+        try device.commit()
+        #expect(throws: StreamError.committed(path: "/dev/null")) { try device.write("more") }
+    }
+
     @Test func `a full disk is an error at the latest when committing`() throws {
         let file = try OutputFile(path: "/dev/full", isPrivate: false)
         #expect(throws: StreamError.writeFailed(code: ENOSPC)) {
@@ -125,7 +143,12 @@ import Testing
 
     @Test func `only a regular file is one`() throws {
         let folder = try Folder()
-        #expect(throws: StreamError.self) { try FileSource(path: folder.path) }
+        #expect(throws: StreamError.cannotOpen(path: folder.path, code: EISDIR)) { try FileSource(path: folder.path) }
+        #expect(throws: StreamError.notRegular(path: "/dev/null")) { try FileSource(path: "/dev/null") }
+        #expect(mkfifo("\(folder.path)/pipe", 0o600) == 0)
+        #expect(throws: StreamError.notRegular(path: "\(folder.path)/pipe")) {
+            try FileSource(path: "\(folder.path)/pipe")
+        }
         #expect(throws: StreamError.cannotOpen(path: "\(folder.path)/no", code: ENOENT)) {
             try FileSource(path: "\(folder.path)/no")
         }

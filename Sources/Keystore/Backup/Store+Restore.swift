@@ -56,7 +56,7 @@ extension Store {
     /// Ends what was interrupted in the store that is there, so that its key file is the right one. A damaged one has
     /// nothing to end.
     private static func settle(_ location: StoreLocation) throws(KeystoreError) {
-        do throws(KeystoreError) { try openNow(location, mode: .readWrite).close() } catch {
+        do throws(KeystoreError) { try openNow(location, mode: .readWrite).database.closeUnused() } catch {
             guard case .corrupt = error else { throw error }
         }
     }

@@ -3,11 +3,11 @@ public import MIME
 
 /// Everything one command brings into the store, stored in one transaction.
 public struct ImportBatch: Sendable {
-    /// A key and its certificate, for one or more accounts.
+    /// A key and its certificate, for one or more accounts. Another certificate's key is refused, and one for no account.
     public struct IdentityItem: Sendable {
         public let certificate: Certificate
         public let key: PrivateKey
-        /// The accounts that get it, made if they do not exist.
+        /// The accounts that get it, at least one, made if they do not exist.
         public let accounts: [EmailAddress]
         /// Whether the accounts were named by hand instead of by the certificate.
         public let isAssigned: Bool
@@ -17,6 +17,14 @@ public struct ImportBatch: Sendable {
             self.key = key
             self.accounts = accounts
             self.isAssigned = isAssigned
+        }
+
+        /// Refuses what could never be used.
+        ///
+        /// - Throws: `.unmatchedKey`, `.noAccount`
+        func check() throws(KeystoreError) {
+            guard key.belongs(to: certificate) else { throw .unmatchedKey(certificate.fingerprint) }
+            guard !accounts.isEmpty else { throw .noAccount(certificate.fingerprint) }
         }
     }
 

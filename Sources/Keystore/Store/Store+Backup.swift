@@ -13,7 +13,7 @@ extension Store {
             let target = Self.resolved(path)
             let temporary = "\(target).\(UUID().uuidString.prefix(8)).tmp"
             do {
-                try database.writer.writeCopy(to: temporary)
+                try database.withWriter { try $0.writeCopy(to: temporary) }
                 try StoreFolder(location: location).rename(temporary, to: target)
             } catch {
                 unlink(temporary)

@@ -23,6 +23,7 @@ extension Store {
         with protection: Protection,
         passphrase: borrowing Passphrase?
     ) async throws(KeystoreError) {
+        try database.checkWritable()
         let before = try await database.read { try Protectors(in: $0) }
         let key = try await unlocker.key(for: before)
         var wrapped = before.passphrase
@@ -35,7 +36,7 @@ extension Store {
             throw KeystoreError.locked(path: location.path, why: "there is no passphrase to lock it with")
         }
         let passphrases = protection.usesPassphrase ? wrapped : nil
-        try await change(from: before) { store, file in
+        try await change { store, writer, file in
             var after = Protectors(keyFile: protection.usesKeyFile ? before.keyFile : nil, passphrase: passphrases)
             // A key file that does not open its protector is made anew, too: the passphrase has stood in for it.
             let isSound = before.keyFile.map { (try? StoreKey(sealed: $0, location: store.location)) != nil } ?? false
@@ -44,7 +45,7 @@ extension Store {
                 try file.prepare(fileKey)
                 after.keyFile = try key.sealed(under: fileKey)
             }
-            try store.save(after, from: before) { _ in }
+            try store.save(after, from: before, with: writer) { _ in }
         }
     }
 
@@ -55,6 +56,7 @@ extension Store {
     /// - Throws: what opening the store key throws; `.locked`, `.wrongPassphrase`; `.busy` if somebody else changes it
     ///   just now; `.corrupt` for a private key that does not open.
     public func rekey(passphrase: borrowing Passphrase?) async throws(KeystoreError) -> Int {
+        try database.checkWritable()
         let before = try await database.read { try Protectors(in: $0) }
         let new = try attempt { try StoreKey.generate() }
         var after = Protectors()
@@ -72,28 +74,33 @@ extension Store {
             old = try await unlocker.key(for: before)
         }
         let protectors = after
-        return try await change(from: before) { store, file in
+        return try await change { store, writer, file in
             var after = protectors
             if before.keyFile != nil {
                 let fileKey = try SealingKey.generate()
                 try file.prepare(fileKey)
                 after.keyFile = try new.sealed(under: fileKey)
             }
-            return try store.save(after, from: before) { try Self.reseal(from: old, to: new, in: $0) }
+            return try store.save(after, from: before, with: writer) { try Self.reseal(from: old, to: new, in: $0) }
         }
     }
 
     /// Runs `body` alone among all processes that change the store's protection, on a thread that may block.
+    ///
+    /// The store cannot be closed between the database and the key file that belongs to it.
     private func change<Value: Sendable>(
-        from before: Protectors,
-        _ body: @escaping @Sendable (Store, KeyFile) throws -> Value
+        _ body: @escaping @Sendable (Store, any DatabaseWriter, KeyFile) throws -> Value
     ) async throws(KeystoreError) -> Value {
         try await onBlockingThread { [self] () throws(KeystoreError) in
-            let lock = try StoreLock(location)
-            try settleKeyFile()
-            let value = try attempt { try body(self, KeyFile(location)) }
-            _ = consume lock
-            return value
+            try attempt {
+                try database.withWriter { writer in
+                    let lock = try StoreLock(location)
+                    try settleKeyFile(with: writer)
+                    let value = try body(self, writer, KeyFile(location))
+                    _ = consume lock
+                    return value
+                }
+            }
         }
     }
 
@@ -101,17 +108,18 @@ extension Store {
     private func save<Value: Sendable>(
         _ after: Protectors,
         from before: Protectors,
+        with writer: any DatabaseWriter,
         _ body: @Sendable (Database) throws -> Value
     ) throws -> Value {
-        let value = try database.writer.write { database in
+        let value = try writer.write { database in
             guard try Protectors(in: database) == before else { throw KeystoreError.busy(path: location.path) }
             let value = try body(database)
             try after.save(in: database)
             return value
         }
-        try settleKeyFile()
+        try settleKeyFile(with: writer)
         // What was sealed before should not lie about in the log; readers may keep it for a while.
-        _ = try? database.writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        _ = try? writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         return value
     }
 
@@ -145,12 +153,9 @@ extension Store {
     }
 
     /// Brings the key file to what the database says, after a change or one that was interrupted. Call under `StoreLock`.
-    func settleKeyFile() throws(KeystoreError) {
+    func settleKeyFile(with writer: any DatabaseWriter) throws(KeystoreError) {
         let file = KeyFile(location)
-        let protectors: Protectors
-        do { protectors = try database.writer.read { try Protectors(in: $0) } } catch {
-            throw KeystoreError(error, path: location.database)
-        }
+        let protectors = try attempt { try writer.read { try Protectors(in: $0) } }
         guard let sealed = protectors.keyFile else {
             // Never the last thing that opens the store.
             if protectors.passphrase != nil { try file.remove() }

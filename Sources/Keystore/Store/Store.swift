@@ -51,8 +51,11 @@ public final class Store: Sendable {
     /// Stores everything in `batch`, or nothing. What is there already stays as it is.
     ///
     /// - Parameter time: when the records say they were added.
+    /// - Throws: `.unmatchedKey`, `.noAccount` before anything is written; what opening the store key throws; `.notWritable`,
+    ///   `.writeFailed`, `.busy`
     public func add(_ batch: ImportBatch, at time: Date) async throws(KeystoreError) -> ImportReport {
-        try await sealing(batch.identities) { sealed, database in
+        for item in batch.identities { try item.check() }
+        return try await sealing(batch.identities) { sealed, database in
             try ImportTransaction(database: database, time: time.seconds).run(batch, sealedKeys: sealed)
         }
     }
@@ -62,6 +65,7 @@ public final class Store: Sendable {
         _ identities: [ImportBatch.IdentityItem],
         _ body: @escaping @Sendable (_ sealedKeys: [[UInt8]], Database) throws -> Value
     ) async throws(KeystoreError) -> Value {
+        try database.checkWritable()
         guard !identities.isEmpty else { return try await database.write { try body([], $0) } }
         for _ in 0..<Self.changesSeen {
             let protectors = try await database.read { try Protectors(in: $0) }
@@ -94,11 +98,14 @@ public final class Store: Sendable {
         }
     }
 
-    /// Writes what is still in memory and closes the files. Nothing can be asked of the store afterwards.
-    public func close() throws(KeystoreError) {
-        // SQLite tidies its log away when the last connection closes, unless that one may only read.
-        (database.writer as? DatabasePool)?.invalidateReadOnlyConnections()
-        do { try database.writer.close() } catch { throw KeystoreError(error, path: location.path) }
+    /// Writes what is still in memory and closes the files, after the reads and writes that are under way. The store key
+    /// and where its passphrase comes from are forgotten.
+    ///
+    /// Whatever is asked of the store afterwards, also by those who are between two steps, ends with `.closed`. Closing
+    /// twice does no harm.
+    public func close() async throws(KeystoreError) {
+        unlocker.close()
+        try await database.close()
     }
 
     private init(
@@ -167,7 +174,7 @@ public final class Store: Sendable {
     private func finishInterruptedChange() throws(KeystoreError) {
         guard try StoreFolder(location: location).inspect(location.keyFileSuccessor, isFolder: false) else { return }
         let lock = try StoreLock(location)
-        try settleKeyFile()
+        do { try database.withWriter(settleKeyFile) } catch { throw KeystoreError(error, path: location.database) }
         _ = consume lock
     }
 

@@ -1,20 +1,33 @@
-import CMS
-import Foundation
 import GRDB
-import MIME
+import Synchronization
 
 /// The open database, with SQLite's errors said in ours.
-struct StoreDatabase: Sendable {
+///
+/// GRDB crashes if a connection is used once it was closed, so nothing reaches one but through here.
+final class StoreDatabase: Sendable {
     /// How long a writer waits for another one, in seconds.
     static let patience = 10.0
 
-    let writer: any DatabaseWriter
     let path: String
+    private let writer: any DatabaseWriter
+    private let isReadOnly: Bool
+    private let door = StoreDoor()
+    /// Held by the one who closes.
+    private let closing = Mutex(())
+
+    /// - Parameter isReadOnly: whether changes are refused, be it that `writer` could make them.
+    init(_ writer: any DatabaseWriter, path: String, isReadOnly: Bool) {
+        self.writer = writer
+        self.path = path
+        self.isReadOnly = isReadOnly
+    }
 
     /// One transaction that sees one state of the store and waits for no writer.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(KeystoreError) -> Value {
+        try enter()
+        defer { door.leave() }
         do { return try await writer.read { database in try StoreExecutor.run { try body(database) } } } catch {
             throw KeystoreError(error, path: path)
         }
@@ -24,229 +37,49 @@ struct StoreDatabase: Sendable {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(KeystoreError) -> Value {
+        try checkWritable()
+        try enter()
+        defer { door.leave() }
         do { return try await writer.write { database in try StoreExecutor.run { try body(database) } } } catch {
             throw KeystoreError(error, path: path)
         }
     }
 
-    /// A store that holds nothing and lives in memory: what a reader sees where no store was made yet.
-    static func empty(path: String) throws(KeystoreError) -> StoreDatabase {
-        try attempt(path) {
-            let writer = try DatabaseQueue(configuration: configuration(readOnly: false))
-            try Schema.migrator.migrate(writer)
-            return StoreDatabase(writer: writer, path: path)
-        }
-    }
-
-    /// Opens the database of `location`, whose folder has been checked, if its form is ours.
+    /// Lets `body` use the database on this thread, which may block.
     ///
-    /// - Returns: nil if the form is older and must be migrated first.
-    static func open(_ location: StoreLocation, readOnly: Bool) throws(KeystoreError) -> StoreDatabase? {
-        let path = location.database
-        // A look before anything is written: a newer or foreign file stays as it is, byte for byte.
-        let reader = try openReader(location)
-        let found = try form(of: reader, path)
-        guard found.version == Schema.version else { return nil }
-        if readOnly {
-            warm(reader)
-            return StoreDatabase(writer: reader, path: path)
-        }
-        guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
-        return try attempt(path) {
-            let pool = try openPool(path)
-            // Whatever keeps it from being done now, busy writers as a rule, it is done the next time.
-            _ = try? RecordMigration.run(on: pool, within: RecordMigration.openingTime)
-            warm(pool)
-            return StoreDatabase(writer: pool, path: path)
-        }
+    /// - Throws: `.closed`, and what `body` throws, as it is.
+    func withWriter<Value>(_ body: (any DatabaseWriter) throws -> Value) throws -> Value {
+        try enter()
+        defer { door.leave() }
+        return try body(writer)
     }
 
-    /// Reads the schema and the roots of the indexes that mail is looked up by, while the caller still reads its message.
-    private static func warm(_ reader: some DatabaseReader) {
-        let lookups = [
-            "SELECT id FROM account WHERE address_key = ''", "SELECT account FROM account_alias WHERE pattern_key = ''",
-            "SELECT certificate FROM identity WHERE account = 0",
-            "SELECT sealed FROM private_key WHERE certificate = 0",
-            "SELECT certificate FROM recipient WHERE address_key = ''",
-            "SELECT id FROM certificate WHERE issuer = x'' AND serial = x''",
-            "SELECT id FROM certificate WHERE subject_key = x''",
-        ]
-        // Whatever fails here fails again for whoever needs it, and is told then.
-        _ = try? reader.read { database in
-            for lookup in lookups { _ = try Row.fetchOne(database, sql: lookup) }
-        }
-    }
-
-    /// Refuses an older store that cannot be written before anything is made beside it.
+    /// Refuses a change of a store that was opened for looking, before a passphrase is asked for in vain.
     ///
-    /// - Throws: `.notMigrated`
-    static func checkCanMigrate(_ location: StoreLocation) throws(KeystoreError) {
-        guard access(location.dataFolder, W_OK) != 0 || access(location.database, W_OK) != 0 else { return }
-        let found = try form(of: try openReader(location), location.database)
-        throw KeystoreError.notMigrated(path: location.database, found: found.version, known: Schema.version)
+    /// - Throws: `.closed`, `.notWritable`
+    func checkWritable() throws(KeystoreError) {
+        guard !door.isShut else { throw .closed(path: path) }
+        guard !isReadOnly else { throw .notWritable(path: path) }
     }
 
-    /// Brings an older store to our form. Call under `StoreLock`.
-    static func migrate(_ location: StoreLocation) throws(KeystoreError) {
-        try attempt(location.database) {
-            let pool = try openPool(location.database)
-            try Schema.migrator.migrate(pool)
-            try RecordMigration.run(on: pool, within: RecordMigration.openingTime)
-            try pool.close()
-        }
+    /// Closes the files once everybody is done; who comes later gets `.closed`.
+    func close() async throws(KeystoreError) {
+        await door.shut()
+        try await onBlockingThread { () throws(KeystoreError) in try self.closeUnused() }
     }
 
-    /// What `migrate` and the migration of records have to do. Nothing is changed.
-    static func pendingMigration(of location: StoreLocation) throws(KeystoreError) -> StoreMigration {
-        let reader = try openReader(location)
-        let found = try form(of: reader, location.database)
-        return try attempt(location.database) {
-            let records = try reader.read { database in
-                try RecordMigration.all.map { ($0.table, try $0.remaining(in: database)) }
+    /// Closes the files of a database that nobody uses.
+    func closeUnused() throws(KeystoreError) {
+        do {
+            try closing.withLock { _ in
+                // SQLite tidies its log away when the last connection closes, unless that one may only read.
+                (writer as? DatabasePool)?.invalidateReadOnlyConnections()
+                try writer.close()
             }
-            return StoreMigration(
-                found: found.version,
-                known: Schema.version,
-                records: Dictionary(uniqueKeysWithValues: records.filter { $0.1 > 0 })
-            )
-        }
+        } catch { throw KeystoreError(error, path: path) }
     }
 
-    /// The form of a store that is ours.
-    ///
-    /// - Throws: `.corrupt`, `.newer`
-    @discardableResult
-    static func form(of reader: DatabaseQueue, _ path: String) throws(KeystoreError) -> Form {
-        let found = try attempt(path) { try reader.read(Form.init) }
-        guard found.applicationID == Schema.applicationID else {
-            throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
-        }
-        guard found.version <= Schema.version else {
-            throw KeystoreError.newer(path: path, found: found.version, known: Schema.version)
-        }
-        return found
-    }
-
-    /// Makes a store beside its place and moves it there, so that a half-made one is never seen. Call under `StoreLock`.
-    static func create(
-        _ location: StoreLocation,
-        filling fill: (Database) throws -> Void
-    ) throws(KeystoreError) {
-        let successor = location.databaseSuccessor
-        remove(successor)
-        close(try StoreFolder.createPrivate(successor))
-        try attempt(location.database) { try complete(successor, filling: fill) }
-        try StoreFolder(location: location).rename(successor, to: location.database)
-    }
-
-    /// Brings a database that nobody uses yet to our form, ready to take the place of a store.
-    static func complete(_ path: String, filling fill: (Database) throws -> Void = { _ in }) throws {
-        let queue = try openWriter(path)
-        try Schema.migrator.migrate(queue)
-        try queue.write(fill)
-        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
-        try queue.close()
-    }
-
-    /// Removes a database with all that SQLite puts beside it.
-    static func remove(_ path: String) {
-        for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
-    }
-
-    /// Opens a database for writing, whatever is in it.
-    static func openWriter(_ path: String) throws -> DatabaseQueue {
-        try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
-    }
-
-    private static func openReader(_ location: StoreLocation) throws(KeystoreError) -> DatabaseQueue {
-        let isFrozen = access(location.dataFolder, W_OK) != 0 && !hasLog(location.database)
-        return try attempt(location.database) { try openReader(location.database, isFrozen: isFrozen) }
-    }
-
-    /// Opens a database for reading alone.
-    ///
-    /// - Parameter isFrozen: whether nobody can be writing. Only then can SQLite read without the files it would have to
-    ///   make beside it.
-    static func openReader(_ path: String, isFrozen: Bool) throws -> DatabaseQueue {
-        try DatabaseQueue(
-            path: isFrozen ? immutablePath(path) : path,
-            configuration: configuration(readOnly: true)
-        )
-    }
-
-    /// Whether a log that somebody has written to waits beside the database.
-    static func hasLog(_ path: String) -> Bool {
-        var log = stat()
-        return lstat(path + "-wal", &log) == 0 && log.st_size > 0
-    }
-
-    /// A URI for SQLite (sqlite.org/uri.html).
-    private static func immutablePath(_ path: String) -> String {
-        let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%;"))
-        return "file:\(path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path)?immutable=1"
-    }
-
-    private static func openPool(_ path: String) throws -> DatabasePool {
-        let pool = try DatabasePool(path: path, configuration: configuration(readOnly: false))
-        // GRDB lowers it to NORMAL, which may lose the last commits with the power.
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-        return pool
-    }
-
-    private static func configuration(readOnly: Bool) -> Configuration {
-        var configuration = Configuration()
-        configuration.readonly = readOnly
-        configuration.busyMode = .timeout(patience)
-        configuration.label = "smime store"
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL") }
-        // What is deleted or sealed anew does not stay in free pages.
-        if !readOnly { configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") } }
-        return configuration
-    }
-
-    private static func attempt<Value>(_ path: String, _ body: () throws -> Value) throws(KeystoreError) -> Value {
-        do { return try body() } catch { throw KeystoreError(error, path: path) }
-    }
-}
-
-/// What a database says it is.
-struct Form: Sendable {
-    let version: Int
-    let applicationID: Int
-
-    init(_ database: Database) throws {
-        version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        applicationID = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-    }
-}
-
-extension KeystoreError {
-    /// What an error of GRDB or of our own means to the caller.
-    init(_ error: any Error, path: String) {
-        if let error = error as? KeystoreError {
-            self = error
-            return
-        }
-        guard let error = error as? DatabaseError else {
-            self =
-                switch error {
-                case is CancellationError: .cancelled
-                // What we stored was well-formed.
-                case is CMSError, is MIMEError, is RowDecodingError:
-                    .corrupt(path: path, detail: String(describing: error))
-                default: .unexpected(String(describing: error))
-                }
-            return
-        }
-        let message = error.message ?? String(describing: error.resultCode)
-        self =
-            switch error.resultCode {
-            case .SQLITE_BUSY, .SQLITE_LOCKED: .busy(path: path)
-            case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_FORMAT, .SQLITE_NOTADB: .corrupt(path: path, detail: message)
-            case .SQLITE_CANTOPEN, .SQLITE_NOMEM, .SQLITE_PERM, .SQLITE_AUTH: .cannotOpen(path: path, reason: message)
-            case .SQLITE_FULL, .SQLITE_IOERR: .writeFailed(path: path, reason: message)
-            case .SQLITE_READONLY: .notWritable(path: path)
-            default: .unexpected("\(path): \(message)")
-            }
+    private func enter() throws(KeystoreError) {
+        guard door.enter() else { throw .closed(path: path) }
     }
 }

@@ -33,7 +33,7 @@ extension Store {
     public func migrateRecords() async throws(KeystoreError) -> [String: Int] {
         let database = database
         return try await onBlockingThread { () throws(KeystoreError) in
-            do { return try RecordMigration.run(on: database.writer) } catch {
+            do { return try database.withWriter { try RecordMigration.run(on: $0) } } catch {
                 throw KeystoreError(error, path: database.path)
             }
         }

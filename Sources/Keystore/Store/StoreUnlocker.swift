@@ -4,28 +4,42 @@ import Synchronization
 
 /// Gives the passphrase of a store when a private key is needed, and not before.
 ///
-/// It may block, and is asked again, with `attempt` counted from 0, after a wrong one; nil says that there is none, or
-/// no other one.
+/// It may block, and is asked again, with `attempt` counted from 0, after a wrong one; the fifth wrong one ends the call that
+/// needs the key with `.wrongPassphrase`. Every answer costs a derivation of some 100 ms. Nil says that there is none, or
+/// no other one: who has one answer only gives it once.
+///
+/// ```swift
+/// { attempt in attempt == 0 ? Passphrase(bytes) : nil }
+/// ```
 public typealias PassphraseSource = @Sendable (_ attempt: Int) throws -> Passphrase?
 
 /// Opens the store key once for all who need it.
 final class StoreUnlocker: Sendable {
+    /// How many wrong passphrases end the asking.
+    private static let maximumAttempts = 5
+
+    private struct State {
+        /// Where the passphrase comes from.
+        var source: PassphraseSource?
+        var opened: (protectors: Protectors, key: StoreKey)?
+        var isClosed = false
+    }
+
     private let location: StoreLocation
-    private let source: PassphraseSource?
     /// Asking for a passphrase and deriving a key block a thread, which must be none of the few cooperative ones.
     private let queue = DispatchQueue(label: "smime store key")
-    private let opened = Mutex<(protectors: Protectors, key: StoreKey)?>(nil)
+    private let state: Mutex<State>
 
     init(_ location: StoreLocation, source: PassphraseSource?) {
         self.location = location
-        self.source = source
+        state = Mutex(State(source: source))
     }
 
     /// The store key that `protectors` seal.
     ///
-    /// - Throws: `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase`, `.permissions`, `.corrupt`
+    /// - Throws: `.closed`, `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase`, `.permissions`, `.corrupt`
     func key(for protectors: Protectors) async throws(KeystoreError) -> StoreKey {
-        if let key = known(protectors) { return key }
+        if let key = try known(protectors) { return key }
         let result: Result<StoreKey, KeystoreError> = await withCheckedContinuation { continuation in
             queue.async { [self] in
                 continuation.resume(returning: Result { () throws(KeystoreError) in try open(protectors) })
@@ -34,14 +48,27 @@ final class StoreUnlocker: Sendable {
         return try result.get()
     }
 
-    private func known(_ protectors: Protectors) -> StoreKey? {
-        opened.withLock { $0?.protectors == protectors ? $0?.key : nil }
+    /// Forgets the key and the source. Who asks from now on gets `.closed`.
+    func close() { state.withLock { $0 = State(isClosed: true) } }
+
+    private func known(_ protectors: Protectors) throws(KeystoreError) -> StoreKey? {
+        try checkOpen()
+        return state.withLock { $0.opened?.protectors == protectors ? $0.opened?.key : nil }
+    }
+
+    private func checkOpen() throws(KeystoreError) {
+        guard !state.withLock({ $0.isClosed }) else { throw .closed(path: location.database) }
     }
 
     private func open(_ protectors: Protectors) throws(KeystoreError) -> StoreKey {
-        if let key = known(protectors) { return key }
-        let key = try openAnew(protectors)
-        opened.withLock { $0 = (protectors, key) }
+        if let key = try known(protectors) { return key }
+        let key: StoreKey
+        do throws(KeystoreError) { key = try openAnew(protectors) } catch {
+            // Without its source it may have been told another reason.
+            try checkOpen()
+            throw error
+        }
+        state.withLock { if !$0.isClosed { $0.opened = (protectors, key) } }
         return key
     }
 
@@ -56,14 +83,14 @@ final class StoreUnlocker: Sendable {
         do throws(KeystoreError) {
             return try StoreKey(sealed: sealed, location: location)
         } catch {
-            guard let wrapped = protectors.passphrase, source != nil else { throw error }
+            guard let wrapped = protectors.passphrase, state.withLock({ $0.source != nil }) else { throw error }
             return try ask(for: wrapped)
         }
     }
 
     private func ask(for wrapped: [UInt8]) throws(KeystoreError) -> StoreKey {
         var attempt = 0
-        while let passphrase = try passphrase(attempt) {
+        while attempt < Self.maximumAttempts, let passphrase = try passphrase(attempt) {
             let key = try StoreKey(wrapped: wrapped, passphrase: passphrase, location: location)
             if let key { return key }
             attempt += 1
@@ -73,6 +100,8 @@ final class StoreUnlocker: Sendable {
     }
 
     private func passphrase(_ attempt: Int) throws(KeystoreError) -> Passphrase? {
+        // Outside the lock: it may wait for somebody who types.
+        let source = state.withLock { $0.source }
         do { return try source?(attempt) } catch {
             throw KeystoreError.locked(path: location.path, why: String(describing: error))
         }

@@ -99,7 +99,7 @@ struct AuthenticationResults {
         let section = signer.section.map { " body.smime-part=\($0)" } ?? ""
         guard let certificate = signer.certificate else { return section }
         let serial = certificate.serialNumber.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        let address = certificate.addresses.first.map { " body.smime-identifier=\(value($0))" } ?? ""
+        let address = signer.address.map { " body.smime-identifier=\(value($0))" } ?? ""
         return "\(address)\(section) body.smime-serial=\(serial) body.smime-issuer=\(quoted("\(certificate.issuer)"))"
     }
 

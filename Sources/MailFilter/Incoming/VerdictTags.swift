@@ -14,7 +14,7 @@ struct VerdictTags {
 
     init(_ report: VerificationReport, wasDecrypted: Bool) {
         var tags = wasDecrypted ? ["[encrypted]"] : []
-        if report.status == .valid, let address = report.signers.first?.certificate?.addresses.first {
+        if report.status == .valid, let address = report.signers.first?.address {
             tags.append("[signed: \(address.filter { !"[]".contains($0) })]")
         } else if !report.signers.isEmpty || report.layers.contains(where: { $0.kind == .signed }) {
             tags.append("[signature INVALID]")
@@ -25,7 +25,9 @@ struct VerdictTags {
     /// The Subject `field` with the tags in front, and without those of others.
     func apply(to field: HeaderField, lineEnd: LineEnd) -> [UInt8] {
         let shown = field.displayValue
-        let clean = Self.removingTags(from: shown)
+        var clean = Self.removingTags(from: shown)
+        // What is left may be a tag again, which stood around the one that was taken out.
+        while case let again = Self.removingTags(from: clean), again != clean { clean = again }
         guard !text.isEmpty || clean != shown else { return Array(field.rawBytes) }
         let subject = clean == shown ? field.value : EncodedWord.encode(clean)
         let tagged = text.isEmpty ? subject : "\(EncodedWord.encode(text)) \(subject)"

@@ -26,7 +26,9 @@ public struct SubjectTags: Hashable, Sendable {
             let sides = piece.element.split(separator: "]", omittingEmptySubsequences: false)
             guard piece.offset > 0, sides.count == 2 else { return nil }
             let tag = Self.name(String(sides[0]))
-            guard !tag.isEmpty, tag.count <= Self.maximumCount, MessageWish(parsing: String(sides[1])) != MessageWish()
+            let meaning = String(sides[1])
+            guard !tag.isEmpty, tag.count <= Self.maximumCount, MessageWish(parsing: meaning) != MessageWish(),
+                MessageWish.unread(in: meaning).isEmpty
             else { return nil }
             meanings[tag] = String(sides[1])
         }

@@ -95,7 +95,7 @@ extension SMIMECommand.AccountCommand {
             let store = try await global.store(.readWrite, password: storePasswords.origin)
             let ciphers = try RestoredCiphers(restoration, beside: try await store.cipherPreferences(), file: file)
             let result = try await store.restore(restoration, setting: RestoredCiphers.setting.rawValue, ciphers.change)
-            try store.close()
+            try await store.close()
             (result.kept + ciphers.kept).forEach { Console.warning("kept as it is: \($0)") }
             for rule in result.newRules where rule.scope.side != "sender" { Self.tell(rule) }
             try report.print(RestoreCommandReport(result, ciphers)) { Self.text(result, ciphers) }

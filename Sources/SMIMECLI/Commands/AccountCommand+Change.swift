@@ -56,7 +56,7 @@ extension SMIMECommand.AccountCommand {
             let store = try await naming.global.store(.readWrite)
             let account = try await store.accounts.add(naming.address, naming.change, at: .now)
             let shown = try await AccountReport(account, at: .now, in: store)
-            try store.close()
+            try await store.close()
             try naming.print(shown, "added")
         }
     }
@@ -162,7 +162,7 @@ extension SMIMECommand.AccountCommand {
             let account = try await store.accounts.set(address, change)
             if let cipher { try await store.setCipher(cipher.value, for: account.address) }
             let shown = try await AccountReport(account, at: .now, in: store)
-            try store.close()
+            try await store.close()
             try naming.print(shown, "changed")
         }
     }
@@ -188,7 +188,7 @@ extension SMIMECommand.AccountCommand {
             _ = try await global.store(.readOnly).accounts.account(for: address)
             let store = try await global.store(.readWrite)
             let (account, keys) = try await store.accounts.remove(address)
-            try store.close()
+            try await store.close()
             let removed = RemovalReport(address: account.address.text, fingerprints: keys.map(\.fingerprint))
             try report.print(removed) {
                 let lines = ["removed \(account.address)"] + keys.map { "removed the key of \($0.fingerprint)" }

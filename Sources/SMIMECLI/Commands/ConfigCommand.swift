@@ -102,7 +102,7 @@ extension SMIMECommand.ConfigCommand {
         func run() async throws {
             let store = try await global.store(.readWrite)
             try await store.settings.set(key.rawValue, to: value)
-            try store.close()
+            try await store.close()
         }
     }
 
@@ -121,7 +121,7 @@ extension SMIMECommand.ConfigCommand {
             guard try await global.store(.readOnly).exists else { return }
             let store = try await global.store(.readWrite)
             try await store.settings.set(key.rawValue, to: nil)
-            try store.close()
+            try await store.close()
         }
     }
 }

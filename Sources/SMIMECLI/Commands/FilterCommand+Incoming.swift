@@ -56,7 +56,7 @@ extension SMIMECommand.FilterCommand {
             )
             let plan = try await filter.plan(source, to: recipients)
             log.add("verdict", plan.deepestReport.status.rawValue)
-            log.add("signer", plan.deepestReport.signers.first?.certificate?.addresses.first)
+            log.add("signer", plan.deepestReport.signers.first?.address)
             log.add(
                 plan.messages.flatMap { message in
                     message.recipients.map { ($0, message.isDecrypted ? "decrypted" : "delivered") }
@@ -96,7 +96,7 @@ extension SMIMECommand.FilterCommand {
                 guard preview.changesStore else { return }
                 let writable = try await Store.open(store.location, mode: .readWrite)
                 let report = try await writable.recipients.learn(sighting, at: .now, onChange: learning.onChange)
-                try writable.close()
+                try await writable.close()
                 log.add("learned", report.entries.first.map { "\($0.kind.rawValue)" })
             } catch .notWritable {
                 return

@@ -57,7 +57,7 @@ extension SMIMECommand {
             )
             progress.clear()
             // A store that failed is closed as well as can be; what was learned before is told in any case.
-            if result.failure == nil { try store.close() } else { try? store.close() }
+            if result.failure == nil { try await store.close() } else { try? await store.close() }
             try report.print(result) { result.text }
             if let failure = result.failure { throw failure }
             guard !result.isInterrupted else { throw Failure(.tryAgain, "interrupted; what was done is kept") }

@@ -58,7 +58,7 @@ extension SMIMECommand {
             plan.problems.forEach { Console.warning($0.text) }
             let hints = try await plan.hints.prefix(Self.maximumHints) + nextSteps(for: result, in: store)
             let (accounts, notes) = try await standings(of: result, in: store)
-            if harvested.failure == nil { try store.close() } else { try? store.close() }
+            if harvested.failure == nil { try await store.close() } else { try? await store.close() }
             try report.print(ImportCommandReport(result, accounts, plan.problems)) { ImportCommandReport.text(result) }
             notes.forEach(Console.note)
             hints.forEach(Console.hint)

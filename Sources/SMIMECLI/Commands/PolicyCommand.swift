@@ -112,7 +112,7 @@ extension SMIMECommand.PolicyCommand {
         func run() async throws {
             let store = try await global.store(.readWrite)
             let rule = try await store.policy.set(options.rule)
-            try store.close()
+            try await store.close()
             if rule.override != nil, rule.sign == nil, rule.encrypt == nil, rule.scope != .global {
                 Console.warning("\(rule.scope): --override bounds what this rule decides, and it decides neither level")
             }
@@ -142,7 +142,7 @@ extension SMIMECommand.PolicyCommand {
             if try await global.store(.readOnly).exists {
                 let store = try await global.store(.readWrite)
                 change = try await store.policy.unset(rule)
-                try store.close()
+                try await store.close()
             } else {
                 change = nil
             }

@@ -63,7 +63,7 @@ extension SMIMECommand.RecipientCommand {
             }
             let store = try await global.store(.readWrite)
             let added = try await store.add(batch, at: .now)
-            try store.close()
+            try await store.close()
             try report.print(
                 ["recipients": added.recipients.map { RecipientEntryReport($0.address, $0.certificate, new: $0.isNew) }]
             ) {
@@ -90,7 +90,7 @@ extension SMIMECommand.RecipientCommand {
             guard try await global.store(.readOnly).exists else { throw KeystoreError.unknownRecipient(address) }
             let store = try await global.store(.readWrite)
             let certificates = try await change(store)
-            try store.close()
+            try await store.close()
             try report.print(TargetReport(address: address.text, fingerprints: certificates.map(\.fingerprint))) {
                 certificates.map { "\(word) \(address) \($0.fingerprint)".escapedForDisplay + "\n" }.joined()
             }

@@ -58,7 +58,7 @@ extension SMIMECommand.StoreCommand {
             guard findings.contains(where: { $0.code == .orphanCertificate }) else { return 0 }
             let store = try await global.store(.readWrite)
             let count = try await store.forgetUnusedCertificates()
-            try store.close()
+            try await store.close()
             return count
         }
 

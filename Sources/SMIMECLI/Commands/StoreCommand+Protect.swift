@@ -31,7 +31,7 @@ extension SMIMECommand.StoreCommand {
             let store = try await global.existingStore(.readWrite, password: passwords.origin)
             let before = try await store.protection()
             try await store.protect(with: protection, passphrase: try newPassphrase(before))
-            try store.close()
+            try await store.close()
             try report.print(["before": before.rawValue, "after": protection.rawValue]) {
                 "protected by \(protection.words), before by \(before.words)"
             }
@@ -78,7 +78,7 @@ extension SMIMECommand.StoreCommand {
             let count = try await store.rekey(
                 passphrase: needsPassphrase ? try StorePassphrase(origin: passwords.origin).passphrase() : nil
             )
-            try store.close()
+            try await store.close()
             try report.print(["keys": count]) { "\(counted(count, "private key")) sealed anew" }
         }
     }

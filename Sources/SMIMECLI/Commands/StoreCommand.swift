@@ -87,7 +87,7 @@ extension SMIMECommand.StoreCommand {
             if !dryRun, !pending.isEmpty {
                 let store = try await global.store(.readWrite)
                 _ = try await store.migrateRecords()
-                try store.close()
+                try await store.close()
             }
             try report.print(MigrationReport(pending, isDone: !dryRun)) { text(pending) }
         }

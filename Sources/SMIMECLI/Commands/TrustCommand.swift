@@ -86,7 +86,7 @@ extension SMIMECommand.TrustCommand {
             }
             let store = try await global.store(.readWrite)
             let added = try await store.add(batch, at: .now)
-            try store.close()
+            try await store.close()
             try report.print(["anchors": added.anchors.map { AuthorityReport($0.certificate, new: $0.isNew) }]) {
                 var table = TextTable()
                 for entry in added.anchors {
@@ -116,7 +116,7 @@ extension SMIMECommand.TrustCommand {
             }
             let store = try await global.store(.readWrite)
             let removed = try await store.anchors.remove(fingerprints)
-            try store.close()
+            try await store.close()
             try report.print(["anchors": removed.map { AuthorityReport($0) }]) {
                 removed.map { "removed \($0.subject) \($0.fingerprint)\n" }.joined()
             }

@@ -104,14 +104,15 @@ extension KeystoreError {
     /// about one account or certificate.
     fileprivate func problemOfStore(_ message: String) -> String? {
         switch self {
-        case .busy, .cannotCreate, .cannotOpen, .corrupt, .insideStore, .keyMismatch, .keyMissing, .newer, .notMigrated,
+        case .busy, .cannotCreate, .cannotOpen, .closed, .corrupt, .insideStore, .keyMismatch, .keyMissing, .newer,
+            .notMigrated,
             .notWritable, .openingTimedOut, .permissions, .writeFailed:
             message
         // Once the passphrases that were typed are used up, the store is simply locked.
         case .locked, .wrongPassphrase: "locked"
-        case .addressTaken, .cancelled, .foreignCopy, .malformedBackup, .newerBackup, .noUsableIdentity,
-            .revokedIdentity, .unexpected, .unknownAccount, .unknownAlias, .unknownCertificate, .unknownRecipient,
-            .unsupportedKey:
+        case .addressTaken, .cancelled, .foreignCopy, .malformedBackup, .newerBackup, .noAccount,
+            .noUsableIdentity, .revokedIdentity, .unexpected, .unknownAccount, .unknownAlias, .unknownCertificate,
+            .unknownRecipient, .unmatchedKey, .unsupportedKey:
             nil
         }
     }

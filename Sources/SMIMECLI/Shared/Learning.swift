@@ -46,7 +46,7 @@ struct Learning {
                 at: .now,
                 onChange: policy
             )
-            try writable.close()
+            try await writable.close()
             report.entries.forEach { $0.announce() }
         } catch .notWritable {
             return

@@ -98,7 +98,7 @@ actor OnlineRevocation: RevocationSource {
             guard store.exists else { return nil }
             let writable = try await Store.open(store.location, mode: .readWrite)
             _ = try await writable.add(batch, at: .now)
-            try writable.close()
+            try await writable.close()
         } catch .notWritable {
             return nil
         } catch {

@@ -1,0 +1,135 @@
+import Foundation
+import Keystore
+import MIME
+import Synchronization
+import Testing
+
+/// A store that is closed, or just being closed, while it is used.
+@Suite struct StoreClosingTests {
+    @Test(arguments: [Store.Mode.readOnly, .readWrite])
+    func `a closed store says that it is closed`(mode: Store.Mode) async throws {
+        let home = TemporaryHome()
+        _ = try await home.open().add(try Certs.batch("alice"), at: Certs.time)
+        let store = try await home.open(mode)
+        let certificate = try Certs.certificate("alice")
+        let sealed = try #require(try await store.read { try $0.sealedIdentity(certificate) })
+        try await store.close()
+        let closed = KeystoreError.closed(path: home.location.database)
+        await #expect(throws: closed) { try await store.accounts.all() }
+        await #expect(throws: closed) { try await store.accounts.open(sealed) }
+        await #expect(throws: closed) { try await store.add(try Certs.batch("bob"), at: Certs.time) }
+        await #expect(throws: closed) { try await store.add(ImportBatch(), at: Certs.time) }
+        await #expect(throws: closed) { try await store.settings.set("a", to: "b") }
+        await #expect(throws: closed) { try await store.protection() }
+        await #expect(throws: closed) { try await store.protect(with: .keyFile, passphrase: nil) }
+        await #expect(throws: closed) { try await store.migrateRecords() }
+        await #expect(throws: closed) { try await store.check() }
+        await #expect(throws: closed) { try await store.backup(to: "\(home.path)/copy") }
+        try await store.close()
+    }
+
+    @Test func `a store that was never made can be closed, too`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open(.readOnly)
+        try await store.close()
+        await #expect(throws: KeystoreError.closed(path: home.path)) { try await store.accounts.all() }
+        await #expect(throws: KeystoreError.closed(path: home.path)) { try await store.settings.set("a", to: "b") }
+    }
+
+    @Test(arguments: [Store.Mode.readOnly, .readWrite])
+    func `readers of a store that is being closed read it, or are told`(mode: Store.Mode) async throws {
+        let home = TemporaryHome()
+        _ = try await home.open().add(try Certs.batch("alice"), at: Certs.time)
+        let location = home.location
+        let closed = KeystoreError.closed(path: location.database)
+        for _ in 0..<20 {
+            let store = try await Store.open(location, mode: mode)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 {
+                    group.addTask {
+                        await #expect(throws: closed) {
+                            try await forever { try #require(await store.accounts.all().count == 1) }
+                        }
+                    }
+                }
+                for _ in 0..<2 { group.addTask { try await store.close() } }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func `writers of a store that is being closed write, or are told`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let written = Locked(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await #expect(throws: KeystoreError.closed(path: store.location.database)) {
+                    try await forever {
+                        try await store.settings.set("n", to: "\(written.value + 1)")
+                        written.value += 1
+                        if written.value == 10 { Task { try await store.close() } }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await home.open(.readOnly).settings.value(of: "n") == "\(written.value)")
+    }
+
+    @Test(arguments: [false, true])
+    func `closing waits for what is under way`(isWriting: Bool) async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let events = Locked<[String]>([])
+        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await store.insideTransaction(isWriting: isWriting) {
+                    inside.signal()
+                    goOn.wait()
+                    events.value.append("done")
+                }
+            }
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    inside.wait()
+                    continuation.resume()
+                }
+            }
+            group.addTask {
+                try await store.close()
+                events.value.append("closed")
+            }
+            // The door shuts before the closing task waits.
+            await #expect(throws: KeystoreError.closed(path: home.location.database)) {
+                try await forever { _ = try await store.settings.all() }
+            }
+            goOn.signal()
+            try await group.waitForAll()
+        }
+        #expect(events.value == ["done", "closed"])
+    }
+
+    @Test func `many stores are closed at once while they are read`() async throws {
+        let home = TemporaryHome()
+        try await home.open().close()
+        let location = home.location
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<30 {
+                group.addTask {
+                    let store = try await Store.open(location, mode: .readWrite)
+                    async let all = store.accounts.all()
+                    try await store.close()
+                    _ = try? await all
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Does `body` again and again until it throws.
+    private func forever(_ body: () async throws -> Void) async throws {
+        while true { try await body() }
+    }
+}

@@ -1,0 +1,72 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import Testing
+
+/// Who is asked for the passphrase of a locked store, and how often.
+@Suite struct StoreUnlockerTests {
+    @Test func `a source that has one answer only is not asked forever`() async throws {
+        let home = try await locked()
+        let asked = Locked<[Int]>([])
+        let store = try await Store.open(home.location, mode: .readOnly) { attempt in
+            asked.value.append(attempt)
+            return Passphrase("wrong".utf8)
+        }
+        await #expect(throws: KeystoreError.wrongPassphrase(path: home.path)) {
+            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        }
+        #expect(asked.value == [0, 1, 2, 3, 4])
+    }
+
+    @Test func `the right answer may be the last one`() async throws {
+        let home = try await locked()
+        let store = try await Store.open(home.location, mode: .readOnly) { attempt in
+            Passphrase((attempt == 4 ? "right" : "wrong").utf8)
+        }
+        _ = try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+    }
+
+    @Test func `nil ends the asking`() async throws {
+        let home = try await locked()
+        let once = try await Store.open(home.location, mode: .readOnly) { attempt in
+            attempt == 0 ? Passphrase("wrong".utf8) : nil
+        }
+        await #expect(throws: KeystoreError.wrongPassphrase(path: home.path)) {
+            try await once.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        }
+        let never = try await Store.open(home.location, mode: .readOnly) { _ in nil }
+        await #expect(throws: KeystoreError.locked(path: home.path, why: nil)) {
+            try await never.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        }
+    }
+
+    @Test func `closing forgets where the passphrase comes from`() async throws {
+        let home = try await locked()
+        /// Lives as long as somebody could ask it.
+        final class Secret: Sendable {}
+        weak var held: Secret?
+        let store: Store
+        do {
+            let secret = Secret()
+            held = secret
+            store = try await Store.open(home.location, mode: .readOnly) { _ in
+                withExtendedLifetime(secret) { Passphrase("right".utf8) }
+            }
+        }
+        _ = try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        #expect(held != nil)
+        try await store.close()
+        #expect(held == nil)
+    }
+
+    /// A store with alice's key that the passphrase "right" opens.
+    private func locked() async throws -> TemporaryHome {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        try await store.protect(with: .passphrase, passphrase: Passphrase("right".utf8))
+        try await store.close()
+        return home
+    }
+}
