@@ -20,6 +20,8 @@ public struct HeaderSplit: Sendable {
     private let innerFields: [InnerField]
     /// The names of the fields that move, in lower case.
     private let movedNames: [String]
+    /// The number of the first field of each such name.
+    private let firstNumbers: [String: Int]
     /// The names of the fields that are left out, in lower case.
     private let omitted: Set<String>
 
@@ -42,6 +44,7 @@ public struct HeaderSplit: Sendable {
         self.omitted = omitted
         let moved = header.fields.filter(\.isContentField)
         movedNames = moved.map { $0.name.lowercased() }
+        firstNumbers = movedNames.firstPlaces
         if let protection, let fields = Self.protectedFields(header, protection, omitted) {
             self.protection = protection
             innerFields = fields.inside
@@ -122,7 +125,7 @@ public struct HeaderSplit: Sendable {
     /// The outer message's header with `newFields`, which describe the protected content, and its empty line.
     public func outerHeader(_ newFields: [NewField]) -> [UInt8] {
         let newNames = newFields.map { $0.name.lowercased() }
-        var others = newFields.filter { !movedNames.contains($0.name.lowercased()) }
+        var others = newFields.filter { firstNumbers[$0.name.lowercased()] == nil }
         if header.first("MIME-Version") == nil { others.insert(Self.addedVersion, at: 0) }
         let placeholders = protection == nil ? placeholders(newNames: newNames, hasOthers: !others.isEmpty) : []
         let otherBytes = others.flatMap { $0.bytes(lineEnd: header.lineEnd) }
@@ -134,9 +137,7 @@ public struct HeaderSplit: Sendable {
                 continue
             }
             if number == 0 { output += otherBytes }
-            if movedNames.firstIndex(of: movedNames[number]) == number,
-                let new = newNames.firstIndex(of: movedNames[number])
-            {
+            if firstNumbers[movedNames[number]] == number, let new = newNames.firstIndex(of: movedNames[number]) {
                 output += newFields[new].bytes(lineEnd: header.lineEnd)
             } else if placeholders.contains(number) {
                 output += NewField(Self.placeholderName, "\(number)").bytes(lineEnd: header.lineEnd)
@@ -201,7 +202,7 @@ extension HeaderSplit {
                 followsMoved = false
                 continue
             }
-            let isMarked = newNames.contains(movedNames[number]) && !movedNames[..<number].contains(movedNames[number])
+            let isMarked = firstNumbers[movedNames[number]] == number && newNames.contains(movedNames[number])
             if isFirstRun { firstRunIsMarked = firstRunIsMarked || isMarked }
             if !isMarked, !isFirstRun, !followsMoved { placeholders.insert(number) }
             followsMoved = true
@@ -219,9 +220,9 @@ extension HeaderSplit {
     /// For the number of each moved field whose place an outer field marks, that field's index.
     private static func marks(_ slots: [(index: Int, field: HeaderField)], names: [String]) -> [Int: Int] {
         var marks: [Int: Int] = [:]
+        let firstNumbers = names.firstPlaces
         for (index, field) in slots {
-            let number =
-                field.isNamed(placeholderName) ? Int(field.value) : names.firstIndex(of: field.name.lowercased())
+            let number = field.isNamed(placeholderName) ? Int(field.value) : firstNumbers[field.name.lowercased()]
             if let number, marks[number] == nil { marks[number] = index }
         }
         return marks
@@ -236,6 +237,13 @@ extension HeaderBlock {
         case 1: LineEnd.lf.bytes
         default: LineEnd.crlf.bytes
         }
+    }
+}
+
+extension Array<String> {
+    /// Where each of them stands first.
+    fileprivate var firstPlaces: [String: Int] {
+        Dictionary(zip(self, indices)) { first, _ in first }
     }
 }
 
