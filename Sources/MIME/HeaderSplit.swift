@@ -152,30 +152,6 @@ public struct HeaderSplit: Sendable {
         return protection.outerField(field, header.lineEnd) ?? []
     }
 
-    /// The header, with its empty line, of the message that `outer` was made from around an entity with the header
-    /// `inner`; it has the outer header's line ends.
-    ///
-    /// Of the inner header only the Content-* fields count, and MIME-Version where the outer one is of our adding.
-    public static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
-        let slots = outer.fields.indices.filter { isReplaced(outer.fields[$0], outer.lineEnd) }
-        let hasVersion = outer.fields.contains { $0.isNamed("MIME-Version") && !isReplaced($0, outer.lineEnd) }
-        let moved = inner.fields.filter { $0.isContentField || !hasVersion && $0.isNamed("MIME-Version") }
-        var places = [Int: [UInt8]]()
-        var place = slots.first ?? outer.fields.endIndex
-        let marks = marks(slots.map { ($0, outer.fields[$0]) }, names: moved.map { $0.name.lowercased() })
-        for (number, field) in moved.enumerated() {
-            place = marks[number] ?? place
-            places[place, default: []] += field.closedBytes(inner.lineEnd).withLines(endingIn: outer.lineEnd)
-        }
-        let replaced = Set(slots)
-        var output = Array(outer.leadingBytes)
-        for (index, field) in zip(outer.fields.indices, outer.fields) {
-            output += replaced.contains(index) ? places[index] ?? [] : field.closedBytes(outer.lineEnd)
-        }
-        output += places[outer.fields.endIndex] ?? []
-        return output + inner.separator.withLines(endingIn: outer.lineEnd)
-    }
-
     /// The protected entity of `message`, whose header this is: inner header and body, in canonical form.
     public func canonicalEntity(of message: Entity, in source: any ByteSource) -> ByteStream {
         let header = innerHeader.withLines(endingIn: .crlf)
@@ -186,9 +162,9 @@ public struct HeaderSplit: Sendable {
 
 extension HeaderSplit {
     /// A MIME-Version that the original message does not have, marked by a comment (RFC 2045 §4).
-    private static let addedVersion = NewField("MIME-Version", "1.0 (S/MIME)")
+    static let addedVersion = NewField("MIME-Version", "1.0 (S/MIME)")
     /// Stands for the moved field whose number it has.
-    private static let placeholderName = "X-Moved-Content-Field"
+    static let placeholderName = "X-Moved-Content-Field"
 
     /// The numbers of the moved fields that nothing else marks the place of.
     private func placeholders(newNames: [String], hasOthers: Bool) -> Set<Int> {
@@ -210,23 +186,6 @@ extension HeaderSplit {
         }
         return firstRunIsMarked || number == 0 ? placeholders : placeholders.union([0])
     }
-
-    /// Whether an outer field is there only for the protected content, whoever wrote it.
-    static func isReplaced(_ field: HeaderField, _ lineEnd: LineEnd) -> Bool {
-        field.isContentField || field.isNamed(placeholderName)
-            || field.rawBytes.elementsEqual(addedVersion.bytes(lineEnd: lineEnd))
-    }
-
-    /// For the number of each moved field whose place an outer field marks, that field's index.
-    private static func marks(_ slots: [(index: Int, field: HeaderField)], names: [String]) -> [Int: Int] {
-        var marks: [Int: Int] = [:]
-        let firstNumbers = names.firstPlaces
-        for (index, field) in slots {
-            let number = field.isNamed(placeholderName) ? Int(field.value) : firstNumbers[field.name.lowercased()]
-            if let number, marks[number] == nil { marks[number] = index }
-        }
-        return marks
-    }
 }
 
 extension HeaderBlock {
@@ -242,7 +201,7 @@ extension HeaderBlock {
 
 extension Array<String> {
     /// Where each of them stands first.
-    fileprivate var firstPlaces: [String: Int] {
+    var firstPlaces: [String: Int] {
         Dictionary(zip(self, indices)) { first, _ in first }
     }
 }
