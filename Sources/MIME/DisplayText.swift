@@ -34,6 +34,14 @@ extension String {
     }
 }
 
+extension [String] {
+    /// These names in one line, made harmless as above: the first 20, none longer than 80 characters, and how many more there are.
+    public var listedForDisplay: String {
+        let names = prefix(20).map { ($0.count > 80 ? $0.prefix(80) + "..." : $0).escapedForDisplay }
+        return names.joined(separator: ", ") + (count > 20 ? " and \(count - 20) more" : "")
+    }
+}
+
 extension Unicode.Scalar {
     /// Whether the scalar moves the cursor, reorders what is around it, or cannot be seen.
     var isUnsafeForDisplay: Bool {

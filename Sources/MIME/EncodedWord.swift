@@ -10,39 +10,48 @@ package enum EncodedWord {
         guard mayHoldWords(text) || !text.utf8.allSatisfy({ 32...126 ~= $0 }) else { return text }
         var chunks = [""]
         for character in text {
-            // A word has 75 characters at most: 12 around it, and 4 for each 3 bytes (RFC 2047 §2).
-            if (chunks.last?.utf8.count ?? 0) + character.utf8.count > 45 { chunks.append("") }
-            chunks[chunks.count - 1].append(character)
+            // A character is divided only if it fills more than a word by itself.
+            let pieces =
+                character.utf8.count > maximumCount ? character.unicodeScalars.map(String.init) : ["\(character)"]
+            for piece in pieces {
+                if (chunks.last?.utf8.count ?? 0) + piece.utf8.count > maximumCount { chunks.append("") }
+                chunks[chunks.count - 1] += piece
+            }
         }
         return chunks.filter { !$0.isEmpty }
             .map { "=?utf-8?B?\(Data($0.utf8).base64EncodedString())?=" }.joined(separator: " ")
     }
 
+    /// How many bytes stand in one word, which has 75 characters at the most: 12 around it, and 4 for each 3 bytes (RFC 2047 §2).
+    private static let maximumCount = 45
+
     /// `text` with its encoded words decoded; what cannot be decoded stays as it is.
     package static func decode(_ text: String) -> String {
         guard mayHoldWords(text) else { return text }
-        var decoded = ""
-        var blanks = Substring()
+        let bytes = Array(text.utf8)
+        var decoded: [UInt8] = []
+        var position = 0
+        var blanks = 0..<0
         var followsWord = false
-        var rest = text[...]
-        while !rest.isEmpty {
-            if let (word, count) = word(at: rest) {
+        while position < bytes.count {
+            if let (word, end) = word(at: position, in: bytes) {
                 // Blanks between two encoded words are not part of the text (RFC 2047 §6.2).
-                if !followsWord { decoded += blanks }
-                decoded += word
-                (blanks, followsWord) = ("", true)
-                rest = rest.dropFirst(count)
-            } else if rest.first == " " || rest.first == "\t" {
-                blanks = rest.prefix { $0 == " " || $0 == "\t" }
-                rest = rest.dropFirst(blanks.count)
+                if !followsWord { decoded += bytes[blanks] }
+                decoded += word.utf8
+                (blanks, followsWord) = (end..<end, true)
+                position = end
+            } else if bytes[position].isBlank {
+                blanks = position..<(bytes[position...].firstIndex { !$0.isBlank } ?? bytes.count)
+                position = blanks.upperBound
             } else {
-                let plain = rest.prefix(1) + rest.dropFirst().prefix { $0 != "=" && $0 != " " && $0 != "\t" }
-                decoded += blanks + plain
-                (blanks, followsWord) = ("", false)
-                rest = rest.dropFirst(plain.count)
+                let rest = bytes[(position + 1)...]
+                let end = rest.firstIndex { $0 == UInt8(ascii: "=") || $0.isBlank } ?? bytes.count
+                decoded += bytes[blanks] + bytes[position..<end]
+                (blanks, followsWord) = (end..<end, false)
+                position = end
             }
         }
-        return decoded + blanks
+        return String(decoding: decoded + bytes[blanks], as: UTF8.self)
     }
 
     /// Whether the beginning of a word stands somewhere; looking for it as text takes far longer, and is done for each field.
@@ -50,24 +59,35 @@ package enum EncodedWord {
         zip(text.utf8, text.utf8.dropFirst()).contains { $0 == UInt8(ascii: "=") && $1 == UInt8(ascii: "?") }
     }
 
-    private static func word(at text: Substring) -> (String, count: Int)? {
-        let limited = text.prefix(512)
-        guard limited.hasPrefix("=?") else { return nil }
-        let pieces = limited.dropFirst(2).split(separator: "?", maxSplits: 2, omittingEmptySubsequences: false)
-        guard pieces.count == 3, let end = pieces[2].range(of: "?=") else { return nil }
-        let encoded = pieces[2][..<end.lowerBound]
-        guard !encoded.contains(" ") else { return nil }
-        let charset = pieces[0].split(separator: "*").first.map(String.init) ?? ""
-        let bytes: [UInt8]
-        switch pieces[1].lowercased() {
-        case "b":
-            guard let decoded = try? Array(base64: encoded.utf8) else { return nil }
-            bytes = decoded
-        case "q": bytes = PercentDecoding.decode(encoded.utf8, escape: UInt8(ascii: "="), underscoreIsSpace: true)
-        default: return nil
+    /// The word that begins at `start`, and where it ends; nil if none does that can be decoded.
+    private static func word(at start: Int, in bytes: [UInt8]) -> (text: String, end: Int)? {
+        let (equals, mark) = (UInt8(ascii: "="), UInt8(ascii: "?"))
+        guard bytes[start] == equals, start + 1 < bytes.count, bytes[start + 1] == mark else { return nil }
+        // Some write longer ones than RFC 2047 allows. From each beginning one looks so far and no further.
+        let limit = min(start + 512, bytes.count)
+        guard let charsetEnd = bytes[(start + 2)..<limit].firstIndex(of: mark), case let textStart = charsetEnd + 3,
+            textStart < limit, bytes[textStart - 1] == mark
+        else { return nil }
+        let encoding = bytes[textStart - 2].lowercased
+        guard encoding == UInt8(ascii: "b") || encoding == UInt8(ascii: "q") else { return nil }
+        var end = textStart
+        while end + 1 < limit, bytes[end] != UInt8(ascii: " "), bytes[end] != mark || bytes[end + 1] != equals {
+            end += 1
         }
-        guard let word = Charset.decode(bytes, charset: charset) else { return nil }
-        return (word, 4 + pieces[0].count + pieces[1].count + encoded.count + 2)
+        guard end + 1 < limit, bytes[end] == mark, let decoded = decode(bytes[textStart..<end], encoding) else {
+            return nil
+        }
+        // A language may follow the character set (RFC 2231 §5).
+        let charset = String(
+            decoding: bytes[(start + 2)..<charsetEnd].prefix { $0 != UInt8(ascii: "*") },
+            as: UTF8.self
+        )
+        return Charset.decode(decoded, charset: charset).map { ($0, end + 2) }
+    }
+
+    private static func decode(_ text: ArraySlice<UInt8>, _ encoding: UInt8) -> [UInt8]? {
+        guard encoding == UInt8(ascii: "q") else { return try? Array(base64: text) }
+        return PercentDecoding.decode(text, escape: UInt8(ascii: "="), underscoreIsSpace: true)
     }
 }
 

@@ -20,6 +20,8 @@ public struct HeaderSplit: Sendable {
     private let innerFields: [InnerField]
     /// The names of the fields that move, in lower case.
     private let movedNames: [String]
+    /// The number of the first field of each such name.
+    private let firstNumbers: [String: Int]
     /// The names of the fields that are left out, in lower case.
     private let omitted: Set<String>
 
@@ -42,6 +44,7 @@ public struct HeaderSplit: Sendable {
         self.omitted = omitted
         let moved = header.fields.filter(\.isContentField)
         movedNames = moved.map { $0.name.lowercased() }
+        firstNumbers = movedNames.firstPlaces
         if let protection, let fields = Self.protectedFields(header, protection, omitted) {
             self.protection = protection
             innerFields = fields.inside
@@ -122,7 +125,7 @@ public struct HeaderSplit: Sendable {
     /// The outer message's header with `newFields`, which describe the protected content, and its empty line.
     public func outerHeader(_ newFields: [NewField]) -> [UInt8] {
         let newNames = newFields.map { $0.name.lowercased() }
-        var others = newFields.filter { !movedNames.contains($0.name.lowercased()) }
+        var others = newFields.filter { firstNumbers[$0.name.lowercased()] == nil }
         if header.first("MIME-Version") == nil { others.insert(Self.addedVersion, at: 0) }
         let placeholders = protection == nil ? placeholders(newNames: newNames, hasOthers: !others.isEmpty) : []
         let otherBytes = others.flatMap { $0.bytes(lineEnd: header.lineEnd) }
@@ -134,9 +137,7 @@ public struct HeaderSplit: Sendable {
                 continue
             }
             if number == 0 { output += otherBytes }
-            if movedNames.firstIndex(of: movedNames[number]) == number,
-                let new = newNames.firstIndex(of: movedNames[number])
-            {
+            if firstNumbers[movedNames[number]] == number, let new = newNames.firstIndex(of: movedNames[number]) {
                 output += newFields[new].bytes(lineEnd: header.lineEnd)
             } else if placeholders.contains(number) {
                 output += NewField(Self.placeholderName, "\(number)").bytes(lineEnd: header.lineEnd)
@@ -151,30 +152,6 @@ public struct HeaderSplit: Sendable {
         return protection.outerField(field, header.lineEnd) ?? []
     }
 
-    /// The header, with its empty line, of the message that `outer` was made from around an entity with the header
-    /// `inner`; it has the outer header's line ends.
-    ///
-    /// Of the inner header only the Content-* fields count, and MIME-Version where the outer one is of our adding.
-    public static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
-        let slots = outer.fields.indices.filter { isReplaced(outer.fields[$0], outer.lineEnd) }
-        let hasVersion = outer.fields.contains { $0.isNamed("MIME-Version") && !isReplaced($0, outer.lineEnd) }
-        let moved = inner.fields.filter { $0.isContentField || !hasVersion && $0.isNamed("MIME-Version") }
-        var places = [Int: [UInt8]]()
-        var place = slots.first ?? outer.fields.endIndex
-        let marks = marks(slots.map { ($0, outer.fields[$0]) }, names: moved.map { $0.name.lowercased() })
-        for (number, field) in moved.enumerated() {
-            place = marks[number] ?? place
-            places[place, default: []] += field.closedBytes(inner.lineEnd).withLines(endingIn: outer.lineEnd)
-        }
-        let replaced = Set(slots)
-        var output = Array(outer.leadingBytes)
-        for (index, field) in zip(outer.fields.indices, outer.fields) {
-            output += replaced.contains(index) ? places[index] ?? [] : field.closedBytes(outer.lineEnd)
-        }
-        output += places[outer.fields.endIndex] ?? []
-        return output + inner.separator.withLines(endingIn: outer.lineEnd)
-    }
-
     /// The protected entity of `message`, whose header this is: inner header and body, in canonical form.
     public func canonicalEntity(of message: Entity, in source: any ByteSource) -> ByteStream {
         let header = innerHeader.withLines(endingIn: .crlf)
@@ -185,9 +162,9 @@ public struct HeaderSplit: Sendable {
 
 extension HeaderSplit {
     /// A MIME-Version that the original message does not have, marked by a comment (RFC 2045 §4).
-    private static let addedVersion = NewField("MIME-Version", "1.0 (S/MIME)")
+    static let addedVersion = NewField("MIME-Version", "1.0 (S/MIME)")
     /// Stands for the moved field whose number it has.
-    private static let placeholderName = "X-Moved-Content-Field"
+    static let placeholderName = "X-Moved-Content-Field"
 
     /// The numbers of the moved fields that nothing else marks the place of.
     private func placeholders(newNames: [String], hasOthers: Bool) -> Set<Int> {
@@ -201,30 +178,13 @@ extension HeaderSplit {
                 followsMoved = false
                 continue
             }
-            let isMarked = newNames.contains(movedNames[number]) && !movedNames[..<number].contains(movedNames[number])
+            let isMarked = firstNumbers[movedNames[number]] == number && newNames.contains(movedNames[number])
             if isFirstRun { firstRunIsMarked = firstRunIsMarked || isMarked }
             if !isMarked, !isFirstRun, !followsMoved { placeholders.insert(number) }
             followsMoved = true
             number += 1
         }
         return firstRunIsMarked || number == 0 ? placeholders : placeholders.union([0])
-    }
-
-    /// Whether an outer field is there only for the protected content, whoever wrote it.
-    static func isReplaced(_ field: HeaderField, _ lineEnd: LineEnd) -> Bool {
-        field.isContentField || field.isNamed(placeholderName)
-            || field.rawBytes.elementsEqual(addedVersion.bytes(lineEnd: lineEnd))
-    }
-
-    /// For the number of each moved field whose place an outer field marks, that field's index.
-    private static func marks(_ slots: [(index: Int, field: HeaderField)], names: [String]) -> [Int: Int] {
-        var marks: [Int: Int] = [:]
-        for (index, field) in slots {
-            let number =
-                field.isNamed(placeholderName) ? Int(field.value) : names.firstIndex(of: field.name.lowercased())
-            if let number, marks[number] == nil { marks[number] = index }
-        }
-        return marks
     }
 }
 
@@ -236,6 +196,13 @@ extension HeaderBlock {
         case 1: LineEnd.lf.bytes
         default: LineEnd.crlf.bytes
         }
+    }
+}
+
+extension Array<String> {
+    /// Where each of them stands first.
+    var firstPlaces: [String: Int] {
+        Dictionary(zip(self, indices)) { first, _ in first }
     }
 }
 

@@ -24,25 +24,26 @@ public enum MboxQuoting {
         return undoing.isNeeded ? try spool.finish() : nil
     }
 
-    /// Where in a line the bytes are.
+    /// Where in a line the bytes are. The last ">" in front of a mark is held back until it is known to be one.
     private enum Place {
-        /// Behind so many ">" at its beginning.
-        case quotes(Int)
-        /// Behind so many ">" and so many bytes of the mark.
-        case mark(quotes: Int, Int)
+        case start
+        /// Behind ">".
+        case quoted
+        /// Behind ">" and so many bytes of the mark.
+        case mark(Int)
         case elsewhere
     }
 
     private struct Undoing {
         private(set) var isNeeded = false
-        private var place = Place.quotes(0)
+        private var place = Place.start
 
         /// What the last bytes leave open.
         var rest: [UInt8] {
             switch place {
-            case .quotes(let count): [UInt8](repeating: UInt8(ascii: ">"), count: count)
-            case .mark(let quotes, let count): Self.begun(quotes, count)
-            case .elsewhere: []
+            case .quoted: [UInt8(ascii: ">")]
+            case .mark(let count): [UInt8(ascii: ">")] + mark.prefix(count)
+            case .start, .elsewhere: []
             }
         }
 
@@ -56,29 +57,29 @@ public enum MboxQuoting {
         private mutating func add(_ byte: UInt8, to output: inout [UInt8]) {
             switch place {
             case .elsewhere: break
-            case .quotes(let count) where byte == UInt8(ascii: ">"):
-                place = .quotes(count + 1)
+            case .start where byte == UInt8(ascii: ">"):
+                place = .quoted
                 return
-            case .quotes(let count) where count > 0 && byte == mark[0]:
-                place = .mark(quotes: count, 1)
+            case .start: break
+            case .quoted where byte == mark[0]:
+                place = .mark(1)
                 return
-            case .mark(let quotes, let count) where byte == mark[count]:
+            case .quoted where byte == UInt8(ascii: ">"):
+                output.append(byte)
+                return
+            case .mark(let count) where byte == mark[count]:
                 guard count + 1 == mark.count else {
-                    place = .mark(quotes: quotes, count + 1)
+                    place = .mark(count + 1)
                     return
                 }
                 isNeeded = true
-                output += Self.begun(quotes - 1, mark.count)
+                output += mark
                 place = .elsewhere
                 return
-            case .quotes, .mark: output += rest
+            case .quoted, .mark: output += rest
             }
             output.append(byte)
-            place = byte == .lineFeed ? .quotes(0) : .elsewhere
-        }
-
-        private static func begun(_ quotes: Int, _ count: Int) -> [UInt8] {
-            [UInt8](repeating: UInt8(ascii: ">"), count: quotes) + mark.prefix(count)
+            place = byte == .lineFeed ? .start : .elsewhere
         }
     }
 }

@@ -29,7 +29,10 @@ public actor RevocationFetcher: RevocationSource {
     }
 
     private let client: HTTPClient
-    private var answers: [Question: Result<[UInt8], RevocationError>] = [:]
+    private typealias Answer = Task<Result<[UInt8], RevocationError>, Never>
+
+    /// What was asked; who wants to know the same before the answer is there waits for it, too.
+    private var answers: [Question: Answer] = [:]
     /// The services that gave no answer so far, in their order.
     public private(set) var outages: [Outage] = []
     /// The lists that were fetched and are what they should be, for keeping.
@@ -106,7 +109,21 @@ public actor RevocationFetcher: RevocationSource {
     }
 
     private func ask(_ question: Question) async -> [UInt8]? {
-        if let known = answers[question] { return try? known.get() }
+        guard let answer = answers[question] ?? begin(question) else { return nil }
+        switch await withTaskCancellationHandler(operation: { await answer.value }, onCancel: { answer.cancel() }) {
+        case .success(let bytes): return bytes
+        case .failure(.cancelled):
+            if answers[question] == answer { answers[question] = nil }
+            // It may be only somebody else who gave up waiting.
+            return answer.isCancelled && !Task.isCancelled ? await ask(question) : nil
+        case .failure(let error):
+            note(question.url, error)
+            return nil
+        }
+    }
+
+    /// Sends `question`; nil if it is not to be asked.
+    private func begin(_ question: Question) -> Answer? {
         guard answers.count < Self.maximumQuestions else { return nil }
         guard let url = ServiceURL(question.url) else {
             // A directory (ldap) beside a web server is usual, and no outage.
@@ -115,10 +132,9 @@ public actor RevocationFetcher: RevocationSource {
         }
         let content = question.request.map { (type: "application/ocsp-request", bytes: $0.der) }
         let type = question.request.map { _ in "application/ocsp-response" }
-        let answer = await client.ask(url, posting: content, expecting: type)
-        if case .failure(let error) = answer { note(question.url, error) }
-        if answer != .failure(.cancelled) { answers[question] = answer }
-        return try? answer.get()
+        let answer = Answer { [client] in await client.ask(url, posting: content, expecting: type) }
+        answers[question] = answer
+        return answer
     }
 
     private func note(_ url: String, _ error: RevocationError) {

@@ -21,7 +21,7 @@ public struct CertificatesMessage: Sendable {
             throw SMIMEError.malformed("smime-type says certs-only, but there is a signature")
         }
         certificates = data.certificates
-        certificateLists = data.crls.compactMap { try? CertificateList(der: $0) }
+        certificateLists = data.revocationEvidence.certificateLists
         guard !certificates.isEmpty || !certificateLists.isEmpty else {
             throw SMIMEError.malformed("smime-type says certs-only, but there are no certificates")
         }

@@ -40,18 +40,15 @@ public struct HeaderReport: Sendable {
     }
 
     private static func values(_ fields: some Sequence<HeaderField>) -> [String: String] {
-        fields.reduce(into: [:]) { values, field in
-            let name = field.name.lowercased()
-            values[name] = (values[name].map { "\($0)\n" } ?? "") + field.displayValue
-        }
+        Dictionary(grouping: fields) { $0.name.lowercased() }
+            .mapValues { $0.map(\.displayValue).joined(separator: "\n") }
     }
 
     /// What is to be said about it.
     var problems: [Problem] {
         var problems: [Problem] = []
         if !differing.isEmpty {
-            let names = differing.joined(separator: ", ")
-            problems.append(Problem(.headerDiffers, "not what the author wrote there: \(names.escapedForDisplay)"))
+            problems.append(Problem(.headerDiffers, "not what the author wrote there: \(differing.listedForDisplay)"))
         }
         if hidesAuthor {
             let inside = values["from"] ?? ""
@@ -60,8 +57,7 @@ public struct HeaderReport: Sendable {
         }
         let shown = added.filter(ProtectedHeader.isShown)
         if scheme.isComplete, !shown.isEmpty {
-            let names = shown.joined(separator: ", ")
-            problems.append(Problem(.headerUnprotected, "outside only, and by anybody: \(names.escapedForDisplay)"))
+            problems.append(Problem(.headerUnprotected, "outside only, and by anybody: \(shown.listedForDisplay)"))
         }
         return problems
     }

@@ -48,8 +48,14 @@ struct Inspector {
 
     private mutating func decompress(_ stream: ByteStream) throws -> any ByteSource {
         let spool = Spool()
-        let limit = decompressedLeft
-        decompressedLeft -= try CompressedData(reading: stream, limit: limit).content.makeReader().copy(to: spool)
+        var count = 0
+        // What comes out of an object that is damaged counts, too.
+        defer { decompressedLeft -= count }
+        let sink = ClosureSink { bytes in
+            count += bytes.count
+            try spool.write(bytes)
+        }
+        try CompressedData(reading: stream, limit: decompressedLeft).content.makeReader().copy(to: sink)
         return try spool.finish()
     }
 

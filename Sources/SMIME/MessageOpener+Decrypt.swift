@@ -44,6 +44,13 @@ extension MessageOpener {
         var isMalleable = false
         /// The message's header fields inside its protection.
         var protected: ProtectedHeader?
+        /// What is inside all layers that need no key; it is the same for all signatures around it.
+        var payload = Payload.unknown
+    }
+
+    private enum Payload {
+        case known(SecuredEntity?)
+        case unknown
     }
 
     private func open(_ opening: Opening, first: Layer?) async throws -> OpenedMessage {
@@ -125,7 +132,7 @@ extension MessageOpener {
         try await judge(
             layer,
             header: opening.header,
-            protected: try protectedHeader(in: layer, opening),
+            protected: try protectedHeader(in: layer, &opening),
             coverage: .whole,
             into: &opening.result
         )
@@ -143,15 +150,18 @@ extension MessageOpener {
     /// The message's header fields inside the signature `layer`, if no key is needed to get at them.
     private func protectedHeader(
         in layer: SignedLayer,
-        _ opening: Opening
+        _ opening: inout Opening
     ) throws(SMIMEError) -> ProtectedHeader? {
-        guard let outer = opening.header, let payload = try innerLayers(of: layer.content).payload else { return nil }
+        guard let outer = opening.header else { return nil }
+        if case .unknown = opening.payload { opening.payload = .known(try innerLayers(of: layer.content).payload) }
+        guard case .known(let payload?) = opening.payload else { return nil }
         return ProtectedHeader(in: payload, outer: outer)
     }
 
     private func read(_ layer: EncryptedLayer, _ opening: inout Opening) async throws {
         opening.result.report.add(layer.layer)
         opening.isEncrypted = true
+        opening.payload = .unknown
         let plaintext: Plaintext
         if let secret, layer.mayOpen(with: secret) {
             plaintext = try layer.decrypt(with: secret)

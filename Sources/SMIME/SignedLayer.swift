@@ -13,6 +13,8 @@ public struct SignedLayer: Sendable {
     let content: SecuredEntity?
     /// The very bytes that were hashed; nil if there are none.
     let signedBytes: SignedBytes?
+    /// What rides along about revocation.
+    private let evidence: RevocationEvidence
     private let problems: [Problem]
     /// What is odd, and no error, about the bytes that carry signature and content.
     let oddities: [Problem]
@@ -38,6 +40,7 @@ public struct SignedLayer: Sendable {
         signedBytes = SignedBytes(stream: stream, source: source)
         self.data = data
         self.content = SecuredEntity(entity: content, source: source)
+        evidence = data.revocationEvidence
         problems = data.problems
         oddities = padding.problems + Self.problems(transport)
     }
@@ -70,6 +73,7 @@ public struct SignedLayer: Sendable {
             guard case .limitExceeded = error, !mustBeEntity else { throw error }
             content = nil
         }
+        evidence = data.revocationEvidence
         problems = data.problems
         let isText = content?.entity.binaryRanges.isEmpty ?? false
         oddities = (padding?.problems ?? []) + (isText ? Self.problems(transport) : [])
@@ -88,6 +92,7 @@ public struct SignedLayer: Sendable {
         self.data = data
         self.content = nil
         signedBytes = SignedBytes(stream: signed, source: content)
+        evidence = data.revocationEvidence
         problems = data.problems
         oddities = []
     }
@@ -142,8 +147,8 @@ public struct SignedLayer: Sendable {
         trust.judge(
             certificate,
             extra: certificates,
-            extraLists: data.crls.compactMap { try? CertificateList(der: $0) },
-            responses: data.ocspResponses,
+            extraLists: evidence.certificateLists,
+            responses: evidence.responses,
             purpose: .signing,
             at: time
         )

@@ -160,6 +160,26 @@ import Testing
             forge.certificates = forge.signers.map(\.person.certificate) + certificates
             return MailForge().signed(MailForge.text, try forge.encoded())
         },
+        Bomb("1,000 revocation lists and 32 certificates of one long name, and 16 signers") {
+            let parts = (0..<60).map { ("2.5.4.3", TLV.utf8("Ä\($0) xxxxxxxxxxxxxxxx")) }
+            let alice = try Person.alice.get()
+            let authority = Authority(name: Name.rdns(parts), key: try Person.bob.get().key, chain: [])
+            let algorithm = TLV.sequence(TLV.oid(OID.sha256WithRSA), TLV.null)
+            let times = TLV.time("260101000000Z") + TLV.time("270101000000Z")
+            var forge = SignedForge(MailForge.text, by: alice)
+            forge.lists = (0..<1000).map { number in
+                let revoked = TLV.sequence(TLV.sequence(TLV.integer(number), TLV.time("260101000000Z")))
+                let body = TLV.sequence(TLV.integer(1), algorithm, authority.name, times, revoked)
+                return TLV.sequence(body, algorithm, TLV.bits([UInt8](repeating: 1, count: 256)))
+            }
+            forge.certificates += try (0..<32).map { _ in
+                var forge = CertificateForge(alice.key, names: [])
+                forge.subject = authority.name
+                return try forge.signed(by: authority)
+            }
+            forge.signers = Array(repeating: forge.signers[0], count: 16)
+            return MailForge().signed(MailForge.text, try forge.encoded())
+        },
         Bomb("nine layers") {
             var entity = MailForge.text
             for _ in 0..<9 {

@@ -97,6 +97,14 @@ import Testing
         #expect(NewField("A", "b\r\nC: d").bytes(lineEnd: .crlf).text == "A: b C: d\r\n")
     }
 
+    @Test func `of many names the first are listed, and of long ones the beginning`() {
+        #expect(["a", "b\u{202E}"].listedForDisplay == "a, b\\u{202E}")
+        let names = (1...30).map { "x\($0)" }
+        #expect(names.listedForDisplay == names.prefix(20).joined(separator: ", ") + " and 10 more")
+        let long = String(repeating: "y", count: 100)
+        #expect([long].listedForDisplay == long.prefix(80) + "...")
+    }
+
     @Test func `what is shown has no control, bidirectional or invisible characters`() {
         #expect("a\u{1B}[2J\u{202E}b\u{200B}é".escapedForDisplay == "a\\u{1B}[2J\\u{202E}b\\u{200B}é")
         #expect("plain 名前".escapedForDisplay == "plain 名前")

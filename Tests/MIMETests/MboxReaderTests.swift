@@ -60,6 +60,7 @@ import Testing
             ("a\n>From b\n", "a\nFrom b\n"), (">From b", "From b"), ("a\r\n>>From b\r\n", "a\r\n>From b\r\n"),
             ("a\n>From b\n>>>From c\n> From d\n>Fro\n>\n", "a\nFrom b\n>>From c\n> From d\n>Fro\n>\n"),
             (">>F\n>From >From\n", ">>F\nFrom >From\n"), (">From \n>From ", "From \nFrom "),
+            (">>>>\n>>>>From x\n>>>", ">>>>\n>>>From x\n>>>"), (">>Fr>From \n>From ", ">>Fr>From \nFrom "),
         ]
     )
     func `one mark less stands in front of every line that is quoted`(_ quoted: String, _ plain: String) throws {

@@ -114,6 +114,29 @@ import Testing
         #expect(await fetcher.outages == [])
     }
 
+    @Test func `who wants to know the same at the same time waits for the one answer`() async throws {
+        let lists = Lists()
+        let server = try LoopbackServer { path in
+            while lists[path].isEmpty { usleep(10_000) }
+            return .ok(lists[path])
+        }
+        let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
+        try factory.revoke(["leaf"], by: "ca", to: "ca")
+        let (leaf, ca) = (try certificate("leaf", factory), try certificate("ca", factory))
+        let fetcher = RevocationFetcher(Self.client)
+        let askers = (0..<5).map { _ in
+            Task { await fetcher.evidence(on: [leaf, ca], at: [0], date: leaf.notBefore).certificateLists.count }
+        }
+        while server.asked.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        // One of them gives up waiting.
+        askers[0].cancel()
+        #expect(await askers[0].value == 0)
+        try await Task.sleep(for: .milliseconds(300))
+        lists.put(try factory.bytes("ca.crl"))
+        for asker in askers.dropFirst() { #expect(await asker.value == 1) }
+        #expect(server.asked.count <= 2)
+    }
+
     @Test(arguments: [(true, ChainVerdict.Revocation.Status.revoked), (false, .good)])
     func `a list says where its delta is`(
         isNamed: Bool,

@@ -16,10 +16,16 @@ import Testing
         let small = try peak(of: thousand, times: 1, in: folder)
         let large = try peak(of: thousand, times: 20, in: folder)
         #expect(large - small < 8 << 20, "\(small) and \(large) bytes")
+
+        // Long messages are not held until a batch of them is stored.
+        let long = Data((message + String(repeating: body, count: 200) + "\n").utf8)
+        let one = try peak(of: long, messages: 1, times: 1, in: folder)
+        let many = try peak(of: long, messages: 1, times: 80, in: folder)
+        #expect(many - one < 24 << 20, "\(one) and \(many) bytes")
     }
 
     /// The largest resident set while a mailbox of `part`, repeated, is harvested from a file and from a pipe.
-    private func peak(of part: Data, times: Int, in folder: URL) throws -> Int {
+    private func peak(of part: Data, messages: Int = 1000, times: Int, in folder: URL) throws -> Int {
         let box = folder.appending(path: "box-\(times)")
         try (0..<times).reduce(into: Data()) { data, _ in data += part }.write(to: box)
         var environment = ProcessInfo.processInfo.environment
@@ -31,7 +37,7 @@ import Testing
         let pipe = try runner.run(["harvest", "-"], input: .file(box))
         for result in [file, pipe] {
             #expect(result.status == 0, "\(result.errorText)")
-            #expect(result.text.contains("\(times * 1000) messages"))
+            #expect(result.text.contains(times * messages == 1 ? "1 message" : "\(times * messages) messages"))
         }
         return max(try #require(file.peakMemory), try #require(pipe.peakMemory))
     }

@@ -5,10 +5,15 @@ extension Certificate {
     ///
     /// libcrypto: `d2i_PUBKEY_ex`
     package func publicKey() throws(OpenSSLError) -> Handle<EVP_PKEY> {
-        try Self.recentKeys.value(for: EncodingKey(bytes: publicKeyInfo)) { () throws(OpenSSLError) in
-            if let key = RSAKey(publicKeyInfo: publicKeyInfo) { return key.handle }
-            return try Handle(publicKeyInfo: publicKeyInfo)
+        guard publicKeyInfo.count <= Self.keptCount else { return try madeKey() }
+        return try Self.recentKeys.value(for: EncodingKey(bytes: publicKeyInfo)) { () throws(OpenSSLError) in
+            try madeKey()
         }
+    }
+
+    private func madeKey() throws(OpenSSLError) -> Handle<EVP_PKEY> {
+        if let key = RSAKey(publicKeyInfo: publicKeyInfo) { return key.handle }
+        return try Handle(publicKeyInfo: publicKeyInfo)
     }
 
     private static let recentKeys = RecentValues<EncodingKey, Handle<EVP_PKEY>>(capacity: 64)

@@ -3,7 +3,7 @@ import SwiftASN1
 /// The name of a certificate's subject or issuer.
 ///
 /// Two are equal when their encodings are; `matches` compares as RFC 5280 §7.1 wants it for chains.
-public struct DistinguishedName: Hashable, Sendable {
+public struct DistinguishedName: Sendable {
     /// One type and value of a name.
     struct Attribute: Hashable, Sendable {
         let type: ASN1ObjectIdentifier
@@ -17,6 +17,7 @@ public struct DistinguishedName: Hashable, Sendable {
     public let der: [UInt8]
     /// The relative names in the order of the encoding, most general first.
     let relativeNames: [[Attribute]]
+    private let canonicalName = CanonicalName()
 
     init(_ node: ASN1Node) throws {
         der = Array(node.encodedBytes)
@@ -51,38 +52,17 @@ public struct DistinguishedName: Hashable, Sendable {
     }
 
     /// A form that is equal for names that match.
-    var canonical: [Set<CanonicalAttribute>] {
-        relativeNames.map { Set($0.map(CanonicalAttribute.init)) }
-    }
+    var canonical: EncodingKey { canonicalName.form(of: relativeNames) }
 
     private func texts(_ type: ASN1ObjectIdentifier) -> [String] {
         relativeNames.joined().filter { $0.type == type }.compactMap(\.text)
     }
+}
 
-    /// An attribute in the form in which it is compared.
-    struct CanonicalAttribute: Hashable, Sendable {
-        let type: ASN1ObjectIdentifier
-        let value: [UInt8]
+extension DistinguishedName: Hashable {
+    public static func == (a: DistinguishedName, b: DistinguishedName) -> Bool { a.der == b.der }
 
-        init(_ attribute: Attribute) {
-            type = attribute.type
-            guard let text = attribute.text else {
-                value = attribute.encoding
-                return
-            }
-            var folded: [UInt8] = []
-            for byte in text.utf8 {
-                switch byte {
-                case 0x09...0x0d, 0x20: if folded.last != 0x20 { folded.append(0x20) }
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"): folded.append(byte | 0x20)
-                default: folded.append(byte)
-                }
-            }
-            if folded.first == 0x20 { folded.removeFirst() }
-            if folded.last == 0x20 { folded.removeLast() }
-            value = folded
-        }
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(der) }
 }
 
 extension DistinguishedName: CustomStringConvertible {

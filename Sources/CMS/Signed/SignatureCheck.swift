@@ -17,8 +17,8 @@ extension SignedData {
         var problems = attributeProblems(signer)
         let bindings = signer.signingCertificates
         var matching = candidates.filter { signer.identifier.matches($0) }
-        // Certificates may share a key, too: the one that the signature is bound to goes first.
-        _ = matching.partition { candidate in !bindings.allSatisfy { $0.matches(candidate) } }
+        // Certificates may share a key, too: those that the signature is bound to go first.
+        let boundCount = matching.partition { candidate in !bindings.allSatisfy { $0.matches(candidate) } }
         guard let first = matching.first else {
             problems.append(
                 Problem(.signerCertificateMissing, "the signer's certificate is not included and not known")
@@ -28,12 +28,13 @@ extension SignedData {
         do {
             let signature = try SignatureAttempt(signer, of: self)
             var allowance = Self.allowance
-            let certificate = try matching.first { candidate in
+            let place = try matching.firstIndex { candidate in
                 allowance -= candidate.verificationCost
                 return try allowance >= 0 && signature.fits(candidate)
             }
-            if let certificate {
-                problems += certificateProblems(signer, certificate)
+            let certificate = place.map { matching[$0] }
+            if let place, let certificate {
+                problems += certificateProblems(certificate, isBound: place < boundCount)
             } else if allowance < 0 {
                 problems.append(
                     Problem(.signerAmbiguous, "too many certificates may be the signer's to try them all")
@@ -131,9 +132,9 @@ extension SignedData {
         return problems
     }
 
-    private func certificateProblems(_ signer: SignerInfo, _ certificate: Certificate) -> [Problem] {
+    private func certificateProblems(_ certificate: Certificate, isBound: Bool) -> [Problem] {
         var problems: [Problem] = []
-        if !signer.signingCertificates.allSatisfy({ $0.matches(certificate) }) {
+        if !isBound {
             problems.append(Problem(.signerCertificateMismatch, "the signature is bound to another certificate"))
         }
         if certificate.publicKeyAlgorithm.isWeak {

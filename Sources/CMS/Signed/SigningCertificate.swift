@@ -11,11 +11,10 @@ struct SigningCertificate {
     let name: EntityIdentifier?
 
     func matches(_ certificate: Certificate) -> Bool {
-        guard let digest, let value = try? digest.digest(certificate.der) else { return false }
-        guard let name else { return value == hash }
+        guard let digest, let value = try? digest.digest(certificate.der), value == hash else { return false }
+        guard let name else { return true }
         // The name may have been encoded anew.
-        return value == hash && name.hexadecimal == certificate.serialNumber.hexadecimal
-            && name.issuerName == certificate.issuer
+        return name.hexadecimal == certificate.serialNumber.hexadecimal && name.issuerName == certificate.issuer
     }
 
     /// The DER of `SigningCertificateV2` naming `certificate` by SHA-256, the default, which is then not written.
@@ -70,13 +69,13 @@ struct SigningCertificate {
 }
 
 extension SignerInfo {
-    /// The certificate that each signing-certificate attribute binds the signature to.
+    /// The certificates that the signing-certificate attributes bind the signature to, one for each version.
     var signingCertificates: [SigningCertificate] {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
-        return [(Known.signingCertificate, false), (Known.signingCertificateV2, true)].flatMap { type, isVersion2 in
-            signedAttributes.all(type).map { attribute in
-                attribute.onlyValue.flatMap { try? SigningCertificate($0, isVersion2: isVersion2) } ?? .unreadable
-            }
+        return [(Known.signingCertificate, false), (Known.signingCertificateV2, true)].compactMap { type, isVersion2 in
+            guard signedAttributes.contains(where: { $0.type == type }) else { return nil }
+            // A doubled one binds to nothing (RFC 5035 §3).
+            return signedValue(type).flatMap { try? SigningCertificate($0, isVersion2: isVersion2) } ?? .unreadable
         }
     }
 }

@@ -31,7 +31,7 @@ struct PathFinder {
     private let anchors: Set<Fingerprint>
     private let systemAnchors: SystemAnchors?
     /// Whatever is at hand, by its subject's canonical form.
-    private let candidates: [[Set<DistinguishedName.CanonicalAttribute>]: [Certificate]]
+    private let candidates: [EncodingKey: [Certificate]]
 
     private let effort: PathEffort
     private var complete: [CertificatePath] = []
@@ -49,9 +49,9 @@ struct PathFinder {
     }
     private static let checked = RecentValues<Edge, Bool>(capacity: 1024)
 
-    init(_ store: TrustStore, extra: [Certificate], at date: Date) {
+    init(_ store: TrustStore, extra: [Certificate], effort: PathEffort, at date: Date) {
         self.date = date
-        effort = store.effort ?? PathEffort()
+        self.effort = effort
         anchors = Set(store.anchors.map(\.fingerprint))
         systemAnchors = store.systemAnchors
         var seen: Set<Fingerprint> = []

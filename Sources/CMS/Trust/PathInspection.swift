@@ -7,12 +7,10 @@ struct PathInspection {
     let store: TrustStore
     let purpose: TrustStore.Purpose
     let date: Date
-    /// The revocation lists of the store, and those that came with the message.
-    let lists: [CertificateList]
+    /// The revocation lists of the store, and those that came with the message; nil if nobody asks for them.
+    let lists: RevocationLists?
     /// What came with the message from responders.
     let responses: [OCSPResponse]
-    /// The certificates that came with the message.
-    let extra: [Certificate]
 
     func judge(_ path: CertificatePath, isPinned: Bool) -> ChainVerdict {
         let verification = PathVerification(path, at: date, policies: store.terms.policies)
@@ -38,14 +36,13 @@ struct PathInspection {
     }
 
     private func revocation(of path: CertificatePath, isPinned: Bool) -> ChainVerdict.Revocation? {
-        guard store.terms.revocation != .off else { return nil }
+        guard let lists else { return nil }
         let check = RevocationCheck(path, isPinned: isPinned, at: date)
         let isHard = store.terms.revocation == .hard
         let verdict = check.verdict(
             lists,
             responses,
             asked: path.certificates.compactMap { store.responses[$0.fingerprint] } + store.terms.responses,
-            others: store.intermediates + extra,
             isHard: isHard
         )
         return ChainVerdict.Revocation(

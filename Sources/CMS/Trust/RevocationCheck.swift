@@ -31,17 +31,15 @@ struct RevocationCheck {
     /// - Parameters:
     ///   - responses: what came with the message.
     ///   - asked: what responders said when they were asked, now or before, about this chain or another.
-    ///   - others: certificates beside the path that lists may be signed with.
     ///   - isHard: whether it is an error that nothing is known.
     func verdict(
-        _ lists: [CertificateList],
+        _ lists: RevocationLists,
         _ responses: [OCSPResponse],
         asked: [OCSPResponse],
-        others: [Certificate],
         isHard: Bool
     ) -> ChainVerdict.Revocation {
         var problems: [Problem] = []
-        var statuses = statuses(lists, others: others, &problems)
+        var statuses = statuses(lists, &problems)
         if !responses.isEmpty, !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses) {
             let text = "an OCSP response is not current, not about this chain, or by nobody who may speak for it"
             problems.append(Problem(.ocspUnusable, text))
@@ -87,15 +85,13 @@ struct RevocationCheck {
         return unused.isEmpty
     }
 
-    private func statuses(
-        _ lists: [CertificateList],
-        others: [Certificate],
-        _ problems: inout [Problem]
-    ) -> [Int: Status] {
-        let signers = listSigners(lists, others)
-        let usable = RevocationLists(lists, for: path.certificates + signers)
+    private func statuses(_ lists: RevocationLists, _ problems: inout [Problem]) -> [Int: Status] {
+        let usable = lists.selection(for: path.certificates)
         problems += usable.forged.map {
             Problem(.crlSignature, "a revocation list in the name of \($0.issuer) is not signed by it")
+        }
+        if usable.isCutShort {
+            problems.append(Problem(.revocationUnknown, "who signed the revocation lists takes too long to find out"))
         }
         guard !usable.lists.isEmpty, !places.isEmpty else { return [:] }
         guard
@@ -103,7 +99,7 @@ struct RevocationCheck {
                 path.certificates,
                 at: date,
                 lists: usable.lists,
-                others: signers
+                others: usable.signers
             )
         else { return [:] }
         var statuses: [Int: Status] = [:]
@@ -111,13 +107,6 @@ struct RevocationCheck {
             statuses[place] = status(findings.filter { $0.depth == place }.map(\.code), at: place, &problems)
         }
         return statuses
-    }
-
-    /// The certificates beside the path that bear the name of a list's issuer.
-    private func listSigners(_ lists: [CertificateList], _ others: [Certificate]) -> [Certificate] {
-        let names = Set(lists.map(\.issuer.canonical))
-        var seen = Set(path.certificates)
-        return Array(others.filter { names.contains($0.subject.canonical) && seen.insert($0).inserted }.prefix(32))
     }
 
     /// What libcrypto's errors about one certificate mean.

@@ -49,6 +49,6 @@ extension CertificateList {
     ///
     /// libcrypto: `X509_CRL_verify`
     public func isSigned(by issuer: Certificate) -> Bool {
-        self.issuer.matches(issuer.subject) && RevocationLists.isSigned(self, by: issuer)
+        self.issuer.matches(issuer.subject) && RevocationLists.verify(self, by: issuer) == true
     }
 }

@@ -83,16 +83,24 @@ public struct TrustStore: Hashable, Sendable {
     /// - Returns: the verdict, and whether the same question would be answered the same later.
     private func answer(_ question: TrustQuestion) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = question.certificate
-        var finder = PathFinder(self, extra: question.extra, at: question.date)
+        let effort = effort ?? PathEffort()
+        var finder = PathFinder(self, extra: question.extra, effort: effort, at: question.date)
         let paths = finder.paths(from: certificate)
         let isPinned = pinned.contains(certificate.fingerprint)
+        let lists =
+            terms.revocation == .off
+            ? nil
+            : RevocationLists(
+                certificateLists + terms.certificateLists + question.extraLists,
+                others: intermediates + question.extra,
+                effort: effort
+            )
         let inspection = PathInspection(
             store: self,
             purpose: question.purpose,
             date: question.date,
-            lists: certificateLists + terms.certificateLists + question.extraLists,
-            responses: question.responses,
-            extra: question.extra
+            lists: lists,
+            responses: question.responses
         )
         let verdicts = paths.lazy.map { inspection.judge($0, isPinned: isPinned) }
         // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.

@@ -79,7 +79,7 @@ public struct ProtectedHeader: Sendable {
     /// Where the sender kept no record, those that `outer` does not show as they are inside.
     public func hiddenNames(outer: HeaderBlock) -> [String] {
         switch scheme {
-        case .cipher: names { !records.contains(Statement($0)) }
+        case .cipher: names(missingIn: records)
         case .clear: []
         case .draft, .wrapped: names(missingIn: Self.statements(of: outer))
         }
@@ -89,11 +89,11 @@ public struct ProtectedHeader: Sendable {
     public func differingNames(outer: HeaderBlock) -> [String] {
         let statements = Self.statements(of: outer)
         guard scheme == .cipher else { return names(missingIn: statements) }
-        return names { field in
-            let own = Statement(field)
-            let left = records.filter { $0.name == own.name }
-            guard left.isEmpty else { return !left.isSubset(of: statements) }
-            return statements.contains { $0.name == own.name }
+        let left = Dictionary(grouping: records, by: \.name)
+        let shown = Set(statements.map(\.name))
+        return names { name in
+            guard let left = left[name] else { return shown.contains(name) }
+            return !statements.isSuperset(of: left)
         }
     }
 
@@ -119,14 +119,16 @@ public struct ProtectedHeader: Sendable {
     /// Whether readers show fields of this name, in lower case, or act upon them.
     public static func isShown(_ name: String) -> Bool { HeaderFieldKind.shownNames.contains(name) }
 
-    /// The names of the fields that `isMeant`, each once, in lower case.
-    private func names(where isMeant: (HeaderField) -> Bool) -> [String] {
+    /// The names, in lower case and each once, that `isMeant`.
+    private func names(where isMeant: (String) -> Bool) -> [String] {
         var seen: Set<String> = []
-        return fields.filter(isMeant).map { $0.name.lowercased() }.filter { seen.insert($0).inserted }
+        return fields.map { $0.name.lowercased() }.filter { seen.insert($0).inserted && isMeant($0) }
     }
 
+    /// The names of the fields of which one is not among `statements`.
     private func names(missingIn statements: Set<Statement>) -> [String] {
-        names { !statements.contains(Statement($0)) }
+        let missing = Set(fields.map { Statement($0) }.filter { !statements.contains($0) }.map(\.name))
+        return names(where: missing.contains)
     }
 
     private static func statements(of header: HeaderBlock) -> Set<Statement> {

@@ -110,7 +110,7 @@ extension SMIMECommand {
                 for signer in layer.signers { describe(signer, of: layer, report, name) }
             }
             if let hidden = report.headers?.hidden, !hidden.isEmpty {
-                Console.note("\(name): header fields that were hidden: \(hidden.joined(separator: ", "))")
+                Console.note("\(name): header fields that were hidden: \(hidden.listedForDisplay)")
             }
             if report.signers.isEmpty { Console.note("\(name): not signed") }
             if report.layers.flatMap(\.signers).count > 1 {

@@ -24,9 +24,11 @@ struct Harvest {
         case valid(VerifiedMessage, isUnquoted: Bool)
     }
 
+    /// It holds nothing of the message: a whole batch waits to be stored.
     private struct Outcome: Sendable {
         let index: Int
-        let item: MailSources.Item
+        let place: MailSources.Place
+        let count: Int
         let verdict: Verdict
     }
 
@@ -47,13 +49,15 @@ struct Harvest {
             var bytes = 0
             while !isInterrupted(), report.failure == nil, let item = next(sources, &report) {
                 if started >= jobs, let outcome = await group.next() {
-                    bytes += outcome.item.source.count
+                    bytes += outcome.count
                     pending.append(outcome)
                     advance(bytes)
                 }
                 if pending.count >= Self.batchSize { await store(&pending, &report, learned) }
                 let index = started
-                group.addTask { Outcome(index: index, item: item, verdict: await verify(item)) }
+                group.addTask {
+                    Outcome(index: index, place: item.place, count: item.source.count, verdict: await verify(item))
+                }
                 started += 1
             }
             for await outcome in group { pending.append(outcome) }
@@ -80,7 +84,7 @@ struct Harvest {
             if let message = result.learnable { return .valid(message, isUnquoted: false) }
             guard result.report.status != .unsigned else { return .unsigned }
             // A mailbox may have quoted a signed line that begins with "From ".
-            if item.number != nil, result.report.status == .invalid,
+            if item.place.number != nil, result.report.status == .invalid,
                 let unquoted = try MboxQuoting.undone(in: item.source),
                 let message = try await opener.verify(unquoted).learnable
             {
@@ -119,9 +123,9 @@ struct Harvest {
             case .failed(let failure):
                 report.failure = report.failure ?? failure
                 continue
-            case .refused(let reason): report.refuse(outcome.item, reason)
+            case .refused(let reason): report.refuse(outcome.place, reason)
             case .unsigned: report.unsigned += 1
-            case .valid(_, let isUnquoted): if isUnquoted { report.unquote(outcome.item) }
+            case .valid(_, let isUnquoted): if isUnquoted { report.unquote(outcome.place) }
             }
             report.messages += 1
         }

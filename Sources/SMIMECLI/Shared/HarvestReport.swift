@@ -40,15 +40,15 @@ struct HarvestReport: Encodable {
         case isInterrupted = "interrupted"
     }
 
-    mutating func refuse(_ item: MailSources.Item, _ reason: String) {
+    mutating func refuse(_ place: MailSources.Place, _ reason: String) {
         refusedCount += 1
         guard refused.count < Self.maximumCount else { return }
-        refused.append(Refusal(file: item.file, message: item.number, reason: reason))
+        refused.append(Refusal(file: place.file, message: place.number, reason: reason))
     }
 
-    mutating func unquote(_ item: MailSources.Item) {
+    mutating func unquote(_ place: MailSources.Place) {
         guard unquoted.count < Self.maximumCount else { return }
-        unquoted.append(Unquoting(file: item.file, message: item.number))
+        unquoted.append(Unquoting(file: place.file, message: place.number))
     }
 
     mutating func add(_ report: LearningReport) {

@@ -60,6 +60,6 @@ extension MessageProtector {
     func warnOfUnprotected(_ name: String, isEncrypted: Bool) {
         let names = unprotectedNames(isEncrypted: isEncrypted)
         guard !names.isEmpty else { return }
-        Console.warning("\(name): header fields that stay unprotected: \(names.joined(separator: ", "))")
+        Console.warning("\(name): header fields that stay unprotected: \(names.listedForDisplay)")
     }
 }

@@ -9,10 +9,15 @@ import Streams
 final class MailSources {
     /// One message.
     struct Item: Sendable {
+        let place: Place
+        let source: any ByteSource
+    }
+
+    /// Where a message stands.
+    struct Place: Sendable {
         let file: String
         /// Its number in a mailbox, from 1 on; nil for a file of its own.
         let number: Int?
-        let source: any ByteSource
 
         var name: String { number.map { "\(file), message \($0)" } ?? file }
     }
@@ -88,7 +93,8 @@ final class MailSources {
             }
             mailbox.count += 1
             self.mailbox = mailbox
-            return Item(file: mailbox.file, number: mailbox.count, source: try Self.message(mailbox.source, range))
+            let place = Place(file: mailbox.file, number: mailbox.count)
+            return Item(place: place, source: try Self.message(mailbox.source, range))
         } catch {
             self.mailbox = nil
             throw Failure(error, in: mailbox.file)
@@ -132,7 +138,7 @@ final class MailSources {
             mailbox = (file, source, MboxReader(source), 0)
             return nil
         }
-        return Item(file: file, number: nil, source: try Self.message(source, 0..<source.count))
+        return Item(place: Place(file: file, number: nil), source: try Self.message(source, 0..<source.count))
     }
 
     private static func message(_ source: any ByteSource, _ range: Range<Int>) throws -> any ByteSource {

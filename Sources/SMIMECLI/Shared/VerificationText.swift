@@ -51,7 +51,7 @@ extension HeaderReport {
     /// Which fields are protected, and what stands outside in their place or beside them.
     fileprivate var lines: [String] {
         let lists = [("signed", signed), ("encrypted", hidden)].filter { !$1.isEmpty }
-        return lists.map { "  header      \($0): \($1.joined(separator: ", "))" }
+        return lists.map { "  header      \($0): \($1.listedForDisplay)" }
             + differing.map { Self.line($0, "\(values[$0] ?? ""); outside: \(outside[$0] ?? "nothing")") }
             + added.filter(ProtectedHeader.isShown).map { Self.line($0, "outside only: \(outside[$0] ?? "")") }
     }

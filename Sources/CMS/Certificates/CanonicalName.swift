@@ -1,0 +1,43 @@
+import Synchronization
+
+/// A name in the form in which names are compared, made when it is first asked for.
+///
+/// It is kept: a message may bring a thousand lists and certificates with long names, each of which is compared for each signer.
+final class CanonicalName: Sendable {
+    private let kept = Mutex<EncodingKey?>(nil)
+
+    /// The form of the name that consists of `relativeNames`, which is always the same for one object.
+    func form(of relativeNames: [[DistinguishedName.Attribute]]) -> EncodingKey {
+        kept.withLock { kept in
+            let form = kept ?? EncodingKey(bytes: relativeNames.flatMap(Self.form))
+            kept = form
+            return form
+        }
+    }
+
+    /// The order of the attributes in one relative name does not count, nor how often one stands there.
+    private static func form(_ relativeName: [DistinguishedName.Attribute]) -> [UInt8] {
+        let attributes = Set(relativeName.map { framed(Array("\($0.type)".utf8)) + framed(folded($0)) })
+        return framed(attributes.sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self))
+    }
+
+    private static func folded(_ attribute: DistinguishedName.Attribute) -> [UInt8] {
+        guard let text = attribute.text else { return attribute.encoding }
+        var folded: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case 0x09...0x0d, 0x20: if folded.last != 0x20 { folded.append(0x20) }
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): folded.append(byte | 0x20)
+            default: folded.append(byte)
+            }
+        }
+        if folded.first == 0x20 { folded.removeFirst() }
+        if folded.last == 0x20 { folded.removeLast() }
+        return folded
+    }
+
+    /// `bytes` behind their length, so that no two sequences of fields look the same.
+    private static func framed(_ bytes: [UInt8]) -> [UInt8] {
+        stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bytes.count >> $0) } + bytes
+    }
+}

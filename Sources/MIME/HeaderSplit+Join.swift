@@ -1,0 +1,42 @@
+extension HeaderSplit {
+    /// The header, with its empty line, of the message that `outer` was made from around an entity with the header
+    /// `inner`; it has the outer header's line ends.
+    ///
+    /// Of the inner header only the Content-* fields count, and MIME-Version where the outer one is of our adding.
+    public static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
+        let slots = outer.fields.indices.filter { isReplaced(outer.fields[$0], outer.lineEnd) }
+        let hasVersion = outer.fields.contains { $0.isNamed("MIME-Version") && !isReplaced($0, outer.lineEnd) }
+        let moved = inner.fields.filter { $0.isContentField || !hasVersion && $0.isNamed("MIME-Version") }
+        var places = [Int: [UInt8]]()
+        var place = slots.first ?? outer.fields.endIndex
+        let marks = marks(slots.map { ($0, outer.fields[$0]) }, names: moved.map { $0.name.lowercased() })
+        for (number, field) in moved.enumerated() {
+            place = marks[number] ?? place
+            places[place, default: []] += field.closedBytes(inner.lineEnd).withLines(endingIn: outer.lineEnd)
+        }
+        let replaced = Set(slots)
+        var output = Array(outer.leadingBytes)
+        for (index, field) in zip(outer.fields.indices, outer.fields) {
+            output += replaced.contains(index) ? places[index] ?? [] : field.closedBytes(outer.lineEnd)
+        }
+        output += places[outer.fields.endIndex] ?? []
+        return output + inner.separator.withLines(endingIn: outer.lineEnd)
+    }
+
+    /// Whether an outer field is there only for the protected content, whoever wrote it.
+    static func isReplaced(_ field: HeaderField, _ lineEnd: LineEnd) -> Bool {
+        field.isContentField || field.isNamed(placeholderName)
+            || field.rawBytes.elementsEqual(addedVersion.bytes(lineEnd: lineEnd))
+    }
+
+    /// For the number of each moved field whose place an outer field marks, that field's index.
+    private static func marks(_ slots: [(index: Int, field: HeaderField)], names: [String]) -> [Int: Int] {
+        var marks: [Int: Int] = [:]
+        let firstNumbers = names.firstPlaces
+        for (index, field) in slots {
+            let number = field.isNamed(placeholderName) ? Int(field.value) : firstNumbers[field.name.lowercased()]
+            if let number, marks[number] == nil { marks[number] = index }
+        }
+        return marks
+    }
+}

@@ -1,0 +1,50 @@
+import CMS
+import Foundation
+import Streams
+import TestSupport
+import Testing
+
+/// What a message makes us do again and again, or keep.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RepeatedWorkTests {
+    @Test func `of very many signing-certificate attributes none has the certificate hashed`() throws {
+        let (key, authority) = (try Person.alice.get().key, try Authority.untrusted.get())
+        var forge = CertificateForge(key)
+        forge.others = [Extension.make("1.2.3.4", [UInt8](repeating: 0x41, count: 900_000))]
+        let person = try forge.person(key, below: authority)
+        let attribute = try Attributes.signingCertificate(person.certificate)
+        var signed = SignedForge(MailForge.text, by: person, isDetached: false)
+        signed.signers[0].signedAttributes = {
+            Attributes.usual($0) + Array(repeating: attribute, count: 16_000)
+        }
+        let data = try SignedData(reading: MemorySource(signed.encoded()).stream())
+        let (signer, certificate) = (try #require(data.signers.first), try #require(data.certificates.first))
+        let check = data.check(signer, candidates: Array(repeating: certificate, count: 100))
+        #expect(check.problems.map(\.code).contains("signer-certificate-mismatch"))
+    }
+
+    @Test(arguments: [(256, true), (20_000, false)])
+    func `keys of unusual size are not kept`(bytes: Int, isKept: Bool) throws {
+        var forge = CertificateForge(try Person.alice.get().key)
+        let number = TLV.element(0x02, [0] + [UInt8](repeating: 0xC1, count: bytes))
+        let key = TLV.bits(TLV.sequence(number, TLV.integer(65_537)))
+        forge.publicKey = TLV.sequence(TLV.sequence(TLV.oid(OID.rsa), TLV.null), key)
+        let certificate = try Certificate(der: forge.signed(by: Authority.untrusted.get()))
+        let (first, second) = (try certificate.publicKey(), try certificate.publicKey())
+        #expect((first === second) == isKept)
+    }
+
+    @Test func `a line of quotation marks is not held while a mailbox is read`() throws {
+        let bench = try Bench.shared.get()
+        let file = bench.folder.appending(path: "quotation.mbox")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let line = [UInt8](repeating: UInt8(ascii: ">"), count: 48 << 20)
+        let mail = MailForge().signed(
+            MailForge.text + line,
+            try SignedForge(MailForge.text, by: Person.alice.get()).encoded()
+        )
+        try Data(Array("From x@example.com Sat Nov 21 02:40:42 2026\r\n".utf8) + mail).write(to: file)
+        let result = try bench.run(["harvest", file.path], seconds: 280, measuresMemory: true)
+        #expect(result.text.contains("1 refused"), "\(result.text) \(result.errorText)")
+        #expect(try #require(result.peakMemory) < 80 << 20)
+    }
+}

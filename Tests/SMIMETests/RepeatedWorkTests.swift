@@ -1,0 +1,84 @@
+import CMS
+import Foundation
+import SMIME
+import Streams
+import Synchronization
+import TestSupport
+import Testing
+
+/// What is inside many layers, or stands in many parts, is not paid for again and again.
+@Suite struct RepeatedWorkTests {
+    private static let time = Date(timeIntervalSince1970: 1_790_000_000)
+    private static let header = "From: alice@example.com\r\nTo: bob@example.com\r\nMIME-Version: 1.0\r\n"
+
+    /// CompressedData around `content`.
+    private func compressed(_ content: [UInt8]) throws -> [UInt8] {
+        let writer = try CompressedDataWriter { try $0.write(content) }
+        let sink = MemorySink()
+        try writer.write(to: sink) { try $0.write(content) }
+        return sink.bytes
+    }
+
+    private func entity(_ object: [UInt8]) -> [UInt8] {
+        let fields = "Content-Type: application/pkcs7-mime; smime-type=compressed-data"
+        return Array("\(fields)\r\nContent-Transfer-Encoding: base64\r\n\r\n".utf8)
+            + Array(Data(object).base64EncodedString(options: .lineLength76Characters).utf8) + [13, 10]
+    }
+
+    /// How many bytes are read to open a message that is compressed inside so many signatures.
+    private func bytesRead(signatures: Int) async throws -> Int {
+        let noise = (0..<40_000).map { _ in UInt8.random(in: 33...126) }
+        var mail =
+            Array(Self.header.utf8)
+            + entity(try compressed(Array("Content-Type: text/plain\r\n\r\n".utf8) + noise))
+        for _ in 0..<signatures {
+            let sink = MemorySink()
+            try MessageProtector(MemorySource(mail))
+                .sign(by: Keyring.signer("alice"), as: .detached, at: Self.time, to: sink)
+            mail = sink.bytes
+        }
+        let source = CountingSource(mail)
+        let opened = try await MessageOpener(Keyring("alice"), at: Self.time).decrypt(source)
+        #expect(opened.report.layers.count == signatures + 1)
+        return source.bytesRead
+    }
+
+    @Test func `what is inside all signatures is looked for once`() async throws {
+        let (two, four, six) = (
+            try await bytesRead(signatures: 2), try await bytesRead(signatures: 4), try await bytesRead(signatures: 6)
+        )
+        // Each signature more costs the same.
+        #expect(Double(six - four) < 1.2 * Double(four - two), "\(two) \(four) \(six)")
+    }
+
+    @Test func `what comes out of damaged compression counts when files are inspected`() throws {
+        let noise = (0..<7_000).map { _ in UInt8.random(in: 0...255) }
+        let million = noise + [UInt8](repeating: 120, count: 1 << 20)
+        let writer = try CompressedDataWriter { sink in for _ in 0..<40 { try sink.write(million) } }
+        let sink = MemorySink()
+        try writer.write(to: sink) { sink in for _ in 0..<40 { try sink.write(million) } }
+        // The checksum at its end is wrong.
+        let part = entity(sink.bytes.dropLast() + [sink.bytes[sink.bytes.count - 1] ^ 1])
+        var mail = Array("\(Self.header)Content-Type: multipart/mixed; boundary=b\r\n\r\n".utf8)
+        for _ in 0..<8 { mail += Array("--b\r\n".utf8) + part }
+        let codes = try Inspection(of: MemorySource(mail + Array("--b--\r\n".utf8))).allProblems.map(\.code)
+        #expect(codes == Array(repeating: "cms-malformed", count: 6) + ["cms-limit", "cms-limit"])
+    }
+}
+
+/// Counts what is read of it.
+private final class CountingSource: ByteSource {
+    private let source: MemorySource
+    private let total = Mutex(0)
+
+    var bytesRead: Int { total.withLock { $0 } }
+    var count: Int { source.count }
+
+    init(_ bytes: [UInt8]) { source = MemorySource(bytes) }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+        let count = try source.read(into: buffer, at: offset)
+        total.withLock { $0 += count }
+        return count
+    }
+}
