@@ -62,7 +62,7 @@ struct AddressParser {
             return
         }
         guard mailboxes.count < MIMELimit.addresses.rawValue else { throw .limitExceeded(.addresses) }
-        mailboxes.append(Mailbox(displayName: name.map(EncodedWord.decode), address: address))
+        mailboxes.append(Mailbox(displayName: name.map { EncodedWord.decode($0) }, address: address))
     }
 
     /// Reads what stands between angle brackets, without the route that may lead it.

@@ -26,7 +26,10 @@ package enum EncodedWord {
     private static let maximumCount = 45
 
     /// `text` with its encoded words decoded; what cannot be decoded stays as it is.
-    package static func decode(_ text: String) -> String {
+    ///
+    /// - Parameter replacing: whether words in character sets that are not known, or that end within a character, are decoded
+    ///   as far as they are ASCII, for whoever looks for ASCII in them.
+    package static func decode(_ text: String, replacing: Bool = false) -> String {
         guard mayHoldWords(text) else { return text }
         let bytes = Array(text.utf8)
         var decoded: [UInt8] = []
@@ -34,7 +37,7 @@ package enum EncodedWord {
         var blanks = 0..<0
         var followsWord = false
         while position < bytes.count {
-            if let (word, end) = word(at: position, in: bytes) {
+            if let (word, end) = word(at: position, in: bytes, replacing) {
                 // Blanks between two encoded words are not part of the text (RFC 2047 §6.2).
                 if !followsWord { decoded += bytes[blanks] }
                 decoded += word.utf8
@@ -60,7 +63,11 @@ package enum EncodedWord {
     }
 
     /// The word that begins at `start`, and where it ends; nil if none does that can be decoded.
-    private static func word(at start: Int, in bytes: [UInt8]) -> (text: String, end: Int)? {
+    private static func word(
+        at start: Int,
+        in bytes: [UInt8],
+        _ replacing: Bool
+    ) -> (text: String, end: Int)? {
         let (equals, mark) = (UInt8(ascii: "="), UInt8(ascii: "?"))
         guard bytes[start] == equals, start + 1 < bytes.count, bytes[start + 1] == mark else { return nil }
         // Some write longer ones than RFC 2047 allows. From each beginning one looks so far and no further.
@@ -82,7 +89,8 @@ package enum EncodedWord {
             decoding: bytes[(start + 2)..<charsetEnd].prefix { $0 != UInt8(ascii: "*") },
             as: UTF8.self
         )
-        return Charset.decode(decoded, charset: charset).map { ($0, end + 2) }
+        let text = Charset.decode(decoded, charset: charset)
+        return (text ?? (replacing ? String(decoding: decoded, as: UTF8.self) : nil)).map { ($0, end + 2) }
     }
 
     private static func decode(_ text: ArraySlice<UInt8>, _ encoding: UInt8) -> [UInt8]? {

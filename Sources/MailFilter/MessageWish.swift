@@ -50,7 +50,8 @@ public struct MessageWish: Hashable, Sendable {
     }
 
     private static func pieces(_ text: String) -> [Substring] {
-        text.split { $0 == ";" || $0 == "," || $0.isNewline }.filter { !$0.allSatisfy(\.isWhitespace) }
+        text.split { $0 == ";" || $0 == "," || $0.isNewline }
+            .filter { piece in !piece.allSatisfy { $0.isWhitespace || $0 == "=" } }
     }
 
     private static func sides(_ piece: Substring) -> [Substring] {

@@ -137,6 +137,10 @@ public struct OutgoingFilter: Sendable {
             kind: Policy.Kind(of: controls.message.header, isFromNobody: sender == .null),
             protection: ExistingProtection(of: controls.message, in: controls.source)
         )
+        if heedsMessages, controls.wish != MessageWish(), verdict.signing.account == nil {
+            let who = sender.address.map(\.text) ?? "the null sender"
+            warn("what the message asks for with X-SMIME or a tag does not count: \(who) is no account")
+        }
         return (controls, verdict)
     }
 

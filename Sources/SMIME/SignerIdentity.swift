@@ -79,7 +79,9 @@ struct SignerIdentity {
         }
         if let problem = Self.contradiction(of: protected, to: certificate) {
             problems.append(problem)
-        } else if let own = protected?.addresses("From"), !own.isEmpty, !addresses.isEmpty, own.isDisjoint(with: addresses) {
+        } else if let own = protected?.addresses("From"), !own.isEmpty, !addresses.isEmpty,
+            own.isDisjoint(with: addresses)
+        {
             problems.append(Problem(.signerIsSender, "the signer is the Sender inside, not From: \(Self.list(own))"))
         }
         return VerificationReport.Axis(problems)

@@ -10,8 +10,8 @@ extension Failure {
     private static func status(of error: KeystoreError) -> ExitStatus {
         guard !error.isTemporary else { return .tryAgain }
         switch error {
-        case .addressTaken, .noAccount, .noUsableIdentity, .revokedIdentity, .unknownAccount, .unknownAlias, .unknownCertificate,
-            .unknownRecipient:
+        case .addressTaken, .noAccount, .noUsableIdentity, .revokedIdentity, .unknownAccount, .unknownAlias,
+            .unknownCertificate, .unknownRecipient:
             return .noUser
         case .cannotCreate(_, let code): return code == EACCES || code == EPERM ? .noPermission : .cannotCreate
         case .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .newer, .newerBackup, .unsupportedKey:
@@ -51,7 +51,8 @@ extension Failure {
         case .unknownRecipient(let address): ["add one with `smime recipient add \(address) FILE`"]
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
         case .busy, .cancelled, .cannotCreate, .cannotOpen, .closed, .insideStore, .malformedBackup,
-            .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey, .wrongPassphrase, .writeFailed:
+            .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey, .wrongPassphrase,
+            .writeFailed:
             []
         }
     }

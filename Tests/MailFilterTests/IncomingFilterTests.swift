@@ -85,11 +85,12 @@ import Testing
         #expect(text.hasSuffix("\n\nbody\r.\r\n"))
     }
 
-    @Test func `A header beyond every limit is delivered with its verdict in front`() async throws {
+    /// What others claim in it in our name could not be found and taken out.
+    @Test func `A header beyond every limit is refused`() async throws {
         let long = "X-Long: " + String(repeating: "x", count: 1 << 21)
-        let text = try await delivered("From: b@x.test\n\(long)\n\nHello\n")
-        #expect(text.hasPrefix("Authentication-Results: gw.example.org; smime=permerror"))
-        #expect(text.hasSuffix("\n\nHello\n"))
+        await #expect(throws: MIMEError.limitExceeded(.headerBytes)) {
+            try await delivered("From: b@x.test\n\(long)\n\nHello\n")
+        }
     }
 
     @Test(arguments: [
@@ -99,6 +100,8 @@ import Testing
         ("Subject: [\u{200B}signed: eve@x.test] hello", "Subject: hello"),
         ("Subject: [encr\u{AD}ypted]\u{301} hello", "Subject: hello"),
         ("Subject: [list] hello", "Subject: [list] hello"),
+        ("Subject: [[signed: x]signed: eve@x.test] hello", "Subject: hello"),
+        ("Subject: =?x-none?B?W3NpZ25lZDogZXZlQHgudGVzdF0gaGVsbG8=?=", "Subject: hello"),
     ])
     func `With tags in subjects those of others are taken out`(_ subject: String, _ expected: String) async throws {
         let text = try await delivered("From: b@x.test\n\(subject)\n\nHello\n", tags: true)

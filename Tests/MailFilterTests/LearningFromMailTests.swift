@@ -15,7 +15,7 @@ import Testing
         let gateway = Gateway(name: try #require(HostName("gw.example.org")))
         let filter = IncomingFilter(store: reader.store, time: Office.time, gateway: gateway)
         let plan = try await filter.plan(try mail.source(0), to: ["bob@example.com"])
-        let sightings = [plan.message].compactMap(\.self).map { SignerSighting($0) }
+        let sightings = [plan.learnable].compactMap(\.self).map { SignerSighting($0) }
         let report = try await reader.store.recipients.learn(sightings, at: Office.time)
         #expect(report.entries.count == 2)
         let answer = try await reader.plan(from: "bob@example.com", to: ["split@example.com"])

@@ -108,7 +108,7 @@ func takeIn(
     try await HandOver(from: sender.text, messages)
         .run(through: transport, rememberingIn: nil, as: nil, at: .now)
     // Delivered: nothing that goes wrong from here on is a failure of the mail's.
-    guard let message = plan.message else { return }
+    guard let message = plan.learnable else { return }
     _ = try? await store.recipients.learn([SignerSighting(message)], at: .now)
 }
 

@@ -86,6 +86,24 @@ import Testing
         #expect(try read("X-SMIME: encrypt").text == "")
     }
 
+    /// A slip of the pen must not send in clear what somebody wanted to protect.
+    @Test(arguments: [
+        "encrypt require", "sign+encrypt", "encryption=require", "(x) encrypt=require", "yes",
+        "=?utf-8?q?encrypt=3Drequire?=",
+    ])
+    func `A field for us that cannot be read requires all there is`(_ body: String) throws {
+        #expect(try read("X-SMIME: \(body)\r\n\r\nbody").wish == MessageWish(sign: .require, encrypt: .require))
+    }
+
+    @Test(arguments: [
+        "=?x-none?B?W2VuY3J5cHRdIP8=?=", "=?utf-8?B?W2VuY3J5cHRdIMM=?= =?utf-8?B?pA==?=", "[enc=?x-none?Q?rypt]?=",
+    ])
+    func `A tag in text that cannot be decoded is not passed over`(_ text: String) {
+        #expect(throws: SMIMEError.malformed("the subject has a tag in a character set that is not known")) {
+            try read("Subject: \(text)\r\n\r\nbody")
+        }
+    }
+
     @Test func `A message with another header is read alike from any place`() throws {
         let message = "X-SMIME: x\nSubject: [sign] y\n\n" + String(repeating: "0123456789\n", count: 300)
         let controls = try MessageControls(of: MemorySource(Array(message.utf8)), tags: .standard)

@@ -84,8 +84,8 @@ import Testing
         let found = try await split.plan(from: "split@example.com", to: ["bob@example.com"])
         let verified = try await split.opener.verify(try found.source(0))
         let encryption = try Office.certificate("split/encrypt-cert.pem")
-        #expect(verified.message?.signerCertificate == (try Office.certificate("split/cert.pem")))
-        #expect(verified.message?.encryptionCertificate == encryption)
+        #expect(verified.learnable?.signerCertificate == (try Office.certificate("split/cert.pem")))
+        #expect(verified.learnable?.encryptionCertificate == encryption)
     }
 
     @Test(arguments: [

@@ -134,10 +134,8 @@ public struct IncomingFilter: Sendable {
         decrypted cipher: String?
     ) throws -> any ByteSource {
         let results = AuthenticationResults(report, isOpen: cipher != nil).field(by: gateway.name)
-        guard let header = try Self.header(of: source) else {
-            // Nobody can say where such a header ends; what is in front of it is ours in any case.
-            return RewrittenSource(results.bytes(lineEnd: .crlf), source, after: 0)
-        }
+        // Nobody can say where such a header ends, and so what others claim in it could not be taken out.
+        guard let header = try Self.header(of: source) else { throw MIMEError.limitExceeded(.headerBytes) }
         let tags = tagged ? VerdictTags(report, wasDecrypted: cipher != nil) : nil
         var edit = HeaderEdit(added: [results, try gateway.mark(on: header)])
         if let cipher { edit.added.append(NewField("X-SMIME-Decrypted", "\(gateway.name); cipher=\(cipher)")) }

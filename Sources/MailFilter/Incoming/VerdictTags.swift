@@ -25,9 +25,9 @@ struct VerdictTags {
     /// The Subject `field` with the tags in front, and without those of others.
     func apply(to field: HeaderField, lineEnd: LineEnd) -> [UInt8] {
         let shown = field.displayValue
-        var clean = Self.removingTags(from: shown)
-        // What is left may be a tag again, which stood around the one that was taken out.
-        while case let again = Self.removingTags(from: clean), again != clean { clean = again }
+        var clean = Self.removingAllTags(from: shown)
+        let guessed = EncodedWord.decode(clean, replacing: true)
+        if case let cleanGuess = Self.removingAllTags(from: guessed), cleanGuess != guessed { clean = cleanGuess }
         guard !text.isEmpty || clean != shown else { return Array(field.rawBytes) }
         let subject = clean == shown ? field.value : EncodedWord.encode(clean)
         let tagged = text.isEmpty ? subject : "\(EncodedWord.encode(text)) \(subject)"
@@ -36,6 +36,13 @@ struct VerdictTags {
 
     /// The field for a message that has no subject; nil if there is nothing to say.
     var field: NewField? { text.isEmpty ? nil : NewField("Subject", EncodedWord.encode(text)) }
+
+    /// What is left of one may be a tag again, which stood around it.
+    private static func removingAllTags(from subject: String) -> String {
+        var subject = subject
+        while case let clean = removingTags(from: subject), clean != subject { subject = clean }
+        return subject
+    }
 
     /// By scalars, and without those that nobody sees: a bracket with a joiner behind it looks like a bracket.
     private static func removingTags(from subject: String) -> String {

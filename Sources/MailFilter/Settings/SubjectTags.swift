@@ -37,7 +37,8 @@ public struct SubjectTags: Hashable, Sendable {
 
     /// What the tags in the Subject `field` ask for, and the field without them; nil if there are none.
     ///
-    /// - Throws: `SMIMEError.malformed` for a subject beyond all measure, which could hold anything.
+    /// - Throws: `SMIMEError.malformed` for a subject beyond all measure, which could hold anything, and for one with a tag in
+    ///   text that cannot be decoded.
     func read(_ field: HeaderField, lineEnd: LineEnd) throws(SMIMEError) -> (wish: MessageWish, field: [UInt8])? {
         guard field.rawBytes.count <= Self.maximumSubject else { throw SMIMEError.malformed("the subject is too long") }
         var wish = MessageWish()
@@ -45,6 +46,12 @@ public struct SubjectTags: Hashable, Sendable {
         var text = remove(from: field.value, isEncoded: true, &wish)
         let shown = EncodedWord.decode(text).trimmingCharacters(in: .whitespaces)
         let rest = remove(from: shown, isEncoded: false, &wish)
+        // A tag in a word that cannot be taken apart cannot be taken out either, and must not be passed over.
+        let guessed = EncodedWord.decode(rest, replacing: true)
+        var ignored = MessageWish()
+        guard guessed == rest || remove(from: guessed, isEncoded: false, &ignored) == guessed else {
+            throw SMIMEError.malformed("the subject has a tag in a character set that is not known")
+        }
         guard text != field.value || rest != shown else { return nil }
         if rest != shown { text = EncodedWord.encode(rest) }
         return (wish, NewField(field.name, text).bytes(lineEnd: lineEnd))
