@@ -1,6 +1,12 @@
 extension HeaderBlock {
     /// Whether a field has bytes that are no ASCII.
     var has8Bit: Bool { bytes.contains { $0 > 127 } }
+    /// Whether a carriage return stands inside of a line: for many readers the line ends there, and maybe the header.
+    package var hasReturnInLine: Bool {
+        bytes.split(separator: .lineFeed).contains { line in
+            line.reversed().drop { $0 == .carriageReturn }.contains(.carriageReturn)
+        }
+    }
     /// Whether the fields are what RFC 6532 allows a header to be.
     var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
 }

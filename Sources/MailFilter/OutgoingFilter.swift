@@ -79,6 +79,8 @@ public struct OutgoingFilter: Sendable {
     ) async throws -> OutgoingPlan {
         let (controls, found) = try await judge(source, from: sender, to: recipients)
         let changes = found.decisions.contains { $0.action.isChange }
+        // Marking it would make other lines of it.
+        guard !changes || !controls.message.header.hasReturnInLine else { throw SMIMEError.defective(.bareCR) }
         let marked = changes ? try gateway?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action == .sign || $0.action == .signAndEncrypt }
         let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }

@@ -42,11 +42,8 @@ public struct MessageProtector {
         omitted = omitting
         policy = headers
         message = try MIMEReader.message(in: source)
-        // For many readers a carriage return ends a line: what stands behind it would stay outside, and in clear.
-        let lines = message.header.bytes.split(separator: 10)
-        guard !lines.contains(where: { $0.reversed().drop { $0 == 13 }.contains(13) }) else {
-            throw SMIMEError.defective(.bareCR)
-        }
+        // What stands behind it would stay outside, and in clear.
+        guard !message.header.hasReturnInLine else { throw SMIMEError.defective(.bareCR) }
         lineEnd = message.header.lineEnd
     }
 

@@ -48,6 +48,13 @@ import Testing
         }
     }
 
+    @Test func `Text behind a carriage return in the header does not go out beside what is encrypted`() async throws {
+        let header = "From: alice@example.com\rTo: bob@example.com\r\rMeet me at nine."
+        await #expect(throws: SMIMEError.defective(.bareCR)) { try await plan(to: "bob@example.com", header: header) }
+        let plain = MessageWish(sign: .never, encrypt: .never)
+        #expect(try await plan(to: "bob@example.com", header: header, flags: plain).messages.count == 1)
+    }
+
     @Test func `A message nobody needs a change of is the very same bytes`() async throws {
         let header = "From: alice@example.com\r\nSubject:  odd \n folded\nTo: bob@example.com\n"
         let found = try await plan(
