@@ -59,19 +59,17 @@ struct LineScanner {
         return nil
     }
 
-    /// Where, in the window from `start` on, a line feed or a carriage return stands in front of a hyphen.
+    /// Where, in the window from `start` on, a line feed or a carriage return stands in front of two hyphens.
     private func nextEndBeforeHyphens(from start: Int) -> Int? {
         let bytes = window.prefix(loaded.count)
         let first = start - loaded.lowerBound
+        let hyphen = UInt8(ascii: "-")
         var offset = first
-        while let hyphen = bytes.firstOffset(of: UInt8(ascii: "-"), from: offset) {
-            if hyphen > first, bytes[hyphen - 1].endsLines { return loaded.lowerBound + hyphen - 1 }
-            // A line full of hyphens is left with two calls.
-            let feed = bytes.firstOffset(of: .lineFeed, from: hyphen)
-            let end = feed ?? bytes.count
-            let short = UnsafeRawBufferPointer(rebasing: bytes[..<end])
-            guard let next = short.firstOffset(of: .carriageReturn, from: hyphen) ?? feed else { return nil }
-            offset = next
+        while let found = bytes.firstOffset(of: hyphen, from: offset) {
+            let mayBeTwo = found + 1 == bytes.count || bytes[found + 1] == hyphen
+            if found > first, mayBeTwo, bytes[found - 1].endsLines { return loaded.lowerBound + found - 1 }
+            offset = found + 1
+            while offset < bytes.count, bytes[offset] == hyphen { offset += 1 }
         }
         return nil
     }
@@ -95,21 +93,23 @@ struct LineScanner {
         let feed = visible.firstOffset(of: .lineFeed)
         var length = feed ?? visible.count
         if feed != nil, length > 0, visible[length - 1] == .carriageReturn { length -= 1 }
-        let before = try source.mailBytes(in: max(0, start - 2)..<start)
+        // Not read anew for each line: there may be millions that begin so.
+        let before = offset > 0 ? window.bytes[offset - 1] : try source.mailBytes(in: max(0, start - 1)..<start).last
         let text = Text(
             bytes: UnsafeRawBufferPointer(rebasing: visible[..<length]),
             isCut: feed == nil && start + visible.count < end,
-            isBehindReturn: before.last == .carriageReturn
+            isBehindReturn: before == .carriageReturn
         )
         guard let match = match(text) else { return nil }
         let next = start + (feed.map { $0 + 1 } ?? visible.count)
-        return Line(match: match, next: next, previousEnd: Self.end(ofPrevious: before, start))
+        return Line(match: match, next: next, previousEnd: try endOfPrevious(start))
     }
 
-    /// Where the line break starts that ends with `bytes` in front of `start`.
-    private static func end(ofPrevious bytes: [UInt8], _ start: Int) -> Int {
-        guard bytes.last == .lineFeed else { return start }
-        return bytes.first == .carriageReturn && bytes.count == 2 ? start - 2 : start - 1
+    /// Where the line break before `start` starts.
+    private func endOfPrevious(_ start: Int) throws(MIMEError) -> Int {
+        let before = try source.mailBytes(in: max(0, start - 2)..<start)
+        guard before.last == .lineFeed else { return start }
+        return before.first == .carriageReturn && before.count == 2 ? start - 2 : start - 1
     }
 
     /// Makes the window hold `position` and, unless the source ends, `count` bytes from there.
