@@ -54,7 +54,7 @@ import Testing
             printf '\(status)\\t491231235959Z\\t\(status == "R" ? "250101000000Z" : "")\\t%s\\tunknown\\t/CN=x\\n' \
             "$(openssl x509 -in \(name).pem -noout -serial | cut -d= -f2)" >index
             : >responder.log
-            timeout 100 openssl ocsp -port \(port) -nrequest 1 -index index -CA ca.pem -rsigner ca.pem -rkey ca.key -ndays 7 \
+            timeout 1800 openssl ocsp -port \(port) -nrequest 1 -index index -CA ca.pem -rsigner ca.pem -rkey ca.key -ndays 7 \
             </dev/null >responder.log 2>&1 &
             for i in $(seq 200); do grep -qiE 'waiting|accept' responder.log && exit 0; sleep 0.1; done
             cat responder.log >&2; exit 1
