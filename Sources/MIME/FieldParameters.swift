@@ -58,8 +58,8 @@ public struct FieldParameters: Hashable, Sendable {
         }
         values = sections.mapValues(Self.joined)
         contradictions.formUnion(sections.filter { $1[-1] != nil && $1[0] != nil }.keys)
-        let text = String(mail: passedOver + [0] + tokens.comments).lowercased()
-        irregularities.formUnion(values.keys.filter { isCut || text.contains($0) })
+        let words = (passedOver + [0] + tokens.comments).split { !$0.isWordByte }.map { String(mail: $0).lowercased() }
+        irregularities.formUnion(isCut ? Set(values.keys) : Set(words).intersection(values.keys))
     }
 
     /// A value, and whether everybody reads it so.
@@ -122,6 +122,17 @@ public struct FieldParameters: Hashable, Sendable {
             number += 1
         }
         return Charset.decode(bytes, charset: charset) ?? String(mail: bytes)
+    }
+}
+
+extension UInt8 {
+    /// Whether names are made of it.
+    fileprivate var isWordByte: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
     }
 }
 

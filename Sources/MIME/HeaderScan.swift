@@ -56,13 +56,14 @@ struct HeaderScan {
     private mutating func noteBareReturns(before end: Int) {
         var position = 0
         while let found = firstIndex(of: .carriageReturn, from: position), found < end {
-            position = found + 1
-            guard position == end || bytes[position] != .lineFeed else { continue }
-            defects.insert(.bareCR)
-            // Several in front of a line feed end one line for everybody.
-            guard bytes[position..<end].first(where: { $0 != .carriageReturn }) != .lineFeed else { continue }
+            // Several in front of a line feed end one line for everybody; each is looked at once.
+            position = bytes[found..<end].firstIndex { $0 != .carriageReturn } ?? end
+            let isRun = position - found > 1
+            let endsLine = position < end && bytes[position] == .lineFeed
+            if isRun || !endsLine { defects.insert(.bareCR) }
+            guard !endsLine, position < end else { continue }
             let line = bytes[position..<end].prefix { $0 != .carriageReturn && $0 != .lineFeed }
-            if line.isEmpty || isDecisive(line) { defects.insert(.hiddenFields) }
+            if isRun || isDecisive(line) { defects.insert(.hiddenFields) }
         }
     }
 

@@ -33,4 +33,13 @@ import Testing
         // Somebody else's header may have as many of them outside.
         #expect(HeaderSplit.join(outer: header, inner: inner) == text.bytes)
     }
+
+    @Test func `a header of carriage returns, and a Content-Type of comments and names, are read in one pass`() throws {
+        let returns = "A: b" + String(repeating: "\r", count: 900_000) + "c\n\n"
+        #expect(try HeaderBlock(parsing: Array(returns.utf8)).defects.isSuperset(of: [.bareCR, .hiddenFields]))
+        let names = (0..<990).map { "p\($0)=x; " }.joined()
+        let comment = "(" + String(repeating: "x ", count: 400_000) + ")"
+        let type = try #require(ContentType("multipart/mixed; \(names)\(comment)"))
+        #expect(type.parameters.names.count == 990 && type.parameters.irregularities.isEmpty)
+    }
 }
