@@ -109,6 +109,13 @@ import Testing
         #expect(try await delivered("From: b@x.test\n\(subject)\n\nHello\n").contains("\n\(subject)\n\n"))
     }
 
+    @Test func `Tags inside each other without end leave no tag`() async throws {
+        let count = 2_000
+        let subject = String(repeating: "[", count: count) + String(repeating: "encrypted]", count: count)
+        let text = try await delivered("From: b@x.test\nSubject: \(subject) hello\n\nHello\n", tags: true)
+        #expect(!text.contains("[") && text.contains("hello"))
+    }
+
     @Test func `A message that was here too often does not go on for ever`() async throws {
         await #expect(throws: GatewayError.loop(passes: 8)) {
             try await delivered("X-SMIME-Filtered: GW.example.org; count=8\nFrom: b@x.test\n\nHello\n")
