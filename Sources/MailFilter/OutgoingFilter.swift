@@ -70,8 +70,8 @@ public struct OutgoingFilter: Sendable {
 
     /// What happens to the message in `source` that `sender` sends to `recipients`.
     ///
-    /// - Throws: `MIMEError` for a message that cannot be read, `GatewayError.loop` for one that we changed too often,
-    ///   `KeystoreError`, `SettingError`, and what reading throws.
+    /// - Throws: `MIMEError` for a message that cannot be read, `SMIMEError` for one that cannot be protected as it is,
+    ///   `GatewayError.loop` for one that we changed too often, `KeystoreError`, `SettingError`, and what reading throws.
     public func plan(
         _ source: any ByteSource,
         from sender: EnvelopeSender,

@@ -149,7 +149,7 @@ public struct IncomingFilter: Sendable {
         return edit.apply(to: source, header)
     }
 
-    /// The header of the message in `source`; nil if it exceeds every limit.
+    /// The header of the message in `source`; nil if it exceeds its limit.
     private static func header(of source: any ByteSource) throws -> HeaderBlock? {
         var count = min(source.count, 64 << 10)
         while true {

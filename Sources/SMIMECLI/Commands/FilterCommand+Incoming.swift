@@ -16,7 +16,7 @@ extension SMIMECommand.FilterCommand {
                 The verdict goes into an Authentication-Results field (RFC 7281); those that others write in our name, and \
                 X-SMIME fields, are taken out. Nothing that is signed is touched. Mail for accounts is decrypted where a rule \
                 says so; whatever is wrong with a message, it is delivered with its verdict, but for one \
-                that is empty or was here many times (status 65).
+                that is empty, has a header of more than 1 MiB or was here many times (status 65).
 
                   smime filter incoming --sender bob@example.com --queue-id 4XyZ -- alice@example.org < mail.eml
                   smime policy set --recipient alice@example.org --decrypt-at-gateway yes
