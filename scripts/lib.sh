@@ -59,10 +59,12 @@ need_swift() {
 
 # release PRODUCT: builds it as it is delivered, and prints where it is.
 #
-# What Swift needs of C++ is in it and nothing is exported: the dynamic linker has less to bind, which is felt where a mail server
-# starts a process for every mail.
+# What Swift needs of C++ is in it and nothing is exported: the dynamic linker has less to bind. Generic types are named by their
+# metadata, and not by mangled names: to resolve one of those Swift's runtime reads every conformance that the program has. Both are
+# felt where a mail server starts a process for every mail. Libraries are not looked for beside the program.
 release() {
-    local flags=(-c release --static-swift-stdlib --product "$1") archive folder=.build/static
+    local flags=(-c release --static-swift-stdlib --disable-local-rpath --product "$1") archive folder=.build/static
+    flags+=(-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors)
     archive=$("$(dirname "$(readlink -f "$(command -v swift)")")/clang" -print-file-name=libstdc++.a)
     if [[ -f $archive ]]; then
         # The linker takes the shared library where there are both.
