@@ -41,7 +41,7 @@ extension SMIMECommand {
 }
 
 /// The mail servers whose configuration can be looked at.
-enum MailServer: String, CaseIterable, ExpressibleByArgument {
+enum MailServer: String, Choice {
     case postfix
 }
 

@@ -4,6 +4,16 @@ public import Keystore
 public import MIME
 public import MailFilter
 
+/// One of a few words.
+///
+/// ArgumentParser would list them through a key path, for which Swift's runtime looks through all conformances of the
+/// program, once for each type: a process that handles one mail feels it.
+public protocol Choice: CaseIterable, ExpressibleByArgument, RawRepresentable<String> {}
+
+extension Choice {
+    public static var allValueStrings: [String] { allCases.map { $0.rawValue } }
+}
+
 extension EmailAddress: ExpressibleByArgument {
     public init?(argument: String) {
         guard let address = try? EmailAddress(argument) else { return nil }
@@ -23,13 +33,13 @@ extension Fingerprint: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
 
-extension PKCS12.Compatibility: ExpressibleByArgument {}
+extension PKCS12.Compatibility: Choice {}
 
-extension ChangePolicy: ExpressibleByArgument {}
+extension ChangePolicy: Choice {}
 
-extension CertificateProfile: ExpressibleByArgument {}
+extension CertificateProfile: Choice {}
 
-extension RevocationPolicy: ExpressibleByArgument {}
+extension RevocationPolicy: Choice {}
 
 extension AddressScope: ExpressibleByArgument {
     public init?(argument: String) {
@@ -38,21 +48,21 @@ extension AddressScope: ExpressibleByArgument {
     }
 }
 
-extension Policy.GatewayDecryption: ExpressibleByArgument {}
-extension Policy.Kind: ExpressibleByArgument {}
-extension Policy.Level: ExpressibleByArgument {}
-extension Policy.Missing: ExpressibleByArgument {}
-extension Policy.Override: ExpressibleByArgument {}
-extension Policy.Protected: ExpressibleByArgument {}
+extension Policy.GatewayDecryption: Choice {}
+extension Policy.Kind: Choice {}
+extension Policy.Level: Choice {}
+extension Policy.Missing: Choice {}
+extension Policy.Override: Choice {}
+extension Policy.Protected: Choice {}
 
 extension Policy.Pattern: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
 
-extension Protection: ExpressibleByArgument {}
-extension HeaderConfidentiality: ExpressibleByArgument {}
-extension Setting: ExpressibleByArgument {}
-extension Setting.LogTarget: ExpressibleByArgument {}
+extension Protection: Choice {}
+extension HeaderConfidentiality: Choice {}
+extension Setting: Choice {}
+extension Setting.LogTarget: Choice {}
 
 extension HostName: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }

@@ -4,7 +4,7 @@ import MIME
 import SMIME
 
 /// What `inspect` prints of a file for other programs.
-enum Extraction: String, CaseIterable, ExpressibleByArgument {
+enum Extraction: String, Choice {
     /// The addresses in the certificates, one in a line.
     case addresses
     /// All certificates as PEM.

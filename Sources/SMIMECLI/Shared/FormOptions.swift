@@ -6,12 +6,12 @@ import Streams
 /// For verbs that also take bare CMS objects: in what form the input comes and the output goes.
 struct FormOptions: ParsableArguments {
     /// The form of an input.
-    enum InputForm: String, CaseIterable, ExpressibleByArgument {
+    enum InputForm: String, Choice {
         case auto, mime, der, pem
     }
 
     /// The form of an output.
-    enum OutputForm: String, CaseIterable, ExpressibleByArgument {
+    enum OutputForm: String, Choice {
         case mime, der, pem
     }
 

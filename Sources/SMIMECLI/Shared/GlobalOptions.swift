@@ -5,7 +5,7 @@ import Keystore
 /// What every verb understands.
 struct GlobalOptions: ParsableArguments {
     /// When messages are colored.
-    enum ColorMode: String, CaseIterable, ExpressibleByArgument {
+    enum ColorMode: String, Choice {
         case auto, always, never
     }
 
