@@ -29,7 +29,8 @@ enum AccountRecord {
 
     /// One account with everything that belongs to it, newest identity first.
     static func account(_ id: Int64, in database: Database) throws -> Account {
-        guard let row = try Row.fetchOne(database, sql: "SELECT * FROM account WHERE id = ?", arguments: [id]) else {
+        let statement = try database.cachedStatement("SELECT * FROM account WHERE id = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [id]) else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an account is missing")
         }
         let address = try row.address("address")
@@ -51,18 +52,27 @@ enum AccountRecord {
             )
         }
         let aliases = try String.fetchAll(
-            database,
-            sql: "SELECT pattern FROM account_alias WHERE account = ? ORDER BY pattern_key",
+            database.cachedStatement("SELECT pattern FROM account_alias WHERE account = ? ORDER BY pattern_key"),
             arguments: [id]
         )
         return Account(
             address: address,
             aliases: aliases,
             name: try row.optional("name"),
-            headerConfidentiality: (try row.optional("header_confidentiality") as String?).flatMap {
-                HeaderConfidentiality(rawValue: $0)
-            },
+            headerConfidentiality: try headerConfidentiality(row),
             identities: identities
         )
+    }
+
+    /// What of the header the account in this row hides; nil if it leaves that to the store.
+    static func headerConfidentiality(_ id: Int64, in database: Database) throws -> HeaderConfidentiality? {
+        try Row.fetchOne(
+            database.cachedStatement("SELECT header_confidentiality FROM account WHERE id = ?"),
+            arguments: [id]
+        ).flatMap(headerConfidentiality)
+    }
+
+    private static func headerConfidentiality(_ row: Row) throws -> HeaderConfidentiality? {
+        (try row.optional("header_confidentiality") as String?).flatMap { HeaderConfidentiality(rawValue: $0) }
     }
 }

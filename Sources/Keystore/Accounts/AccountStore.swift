@@ -37,6 +37,33 @@ public actor AccountStore {
         do throws(KeystoreError) { return try await account(for: address) } catch .unknownAccount { return nil }
     }
 
+    /// What of the header the account hides that mail of `address` belongs to; nil if there is none, or it leaves that
+    /// to the store.
+    public func headerConfidentiality(
+        for address: EmailAddress
+    ) async throws(KeystoreError) -> HeaderConfidentiality? {
+        try await database.read { database in
+            try AccountRecord.id(sendingAs: address, in: database).flatMap {
+                try AccountRecord.headerConfidentiality($0, in: database)
+            }
+        }
+    }
+
+    /// Whether an account was given `certificate` by hand, whatever addresses it names.
+    public func isAssigned(_ certificate: Certificate) async throws(KeystoreError) -> Bool {
+        try await database.read { database in
+            try Bool.fetchOne(
+                database.cachedStatement(
+                    """
+                    SELECT EXISTS (SELECT 1 FROM identity JOIN certificate ON id = certificate
+                        WHERE fingerprint = ? AND assigned)
+                    """
+                ),
+                arguments: [Data(certificate.fingerprint.bytes)]
+            ) ?? false
+        }
+    }
+
     /// The identity of `address` that is current for `purpose`: valid at `time`, of the right usage, naming the
     /// address, not known to have been revoked, trusted if any is, the newest.
     ///

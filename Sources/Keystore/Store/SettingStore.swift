@@ -24,6 +24,14 @@ public actor SettingStore {
         }
     }
 
+    /// The values of those of the settings `keys` that were made, as of one moment.
+    public func values(of keys: [String]) async throws(KeystoreError) -> [String: String] {
+        try await database.read { database in
+            let statement = try database.cachedStatement("SELECT value FROM setting WHERE key = ?")
+            return try keys.reduce(into: [:]) { $0[$1] = try String.fetchOne(statement, arguments: [$1]) }
+        }
+    }
+
     /// Makes or changes the setting `key`; without a value it is as if it had never been made.
     public func set(_ key: String, to value: String?) async throws(KeystoreError) {
         try await change(key) { _ in value }

@@ -20,33 +20,13 @@ extension StoreDatabase {
         let reader = try openReader(location)
         let found = try form(of: reader, path)
         guard found.version == Schema.version else { return nil }
-        if readOnly {
-            warm(reader)
-            return StoreDatabase(reader, path: path, isReadOnly: true)
-        }
+        guard !readOnly else { return StoreDatabase(reader, path: path, isReadOnly: true) }
         guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
         return try attempt(path) {
             let pool = try openPool(path)
             // Whatever keeps it from being done now, busy writers as a rule, it is done the next time.
             _ = try? RecordMigration.run(on: pool, within: RecordMigration.openingTime)
-            warm(pool)
             return StoreDatabase(pool, path: path, isReadOnly: false)
-        }
-    }
-
-    /// Reads the schema and the roots of the indexes that mail is looked up by, while the caller still reads its message.
-    private static func warm(_ reader: some DatabaseReader) {
-        let lookups = [
-            "SELECT id FROM account WHERE address_key = ''", "SELECT account FROM account_alias WHERE pattern_key = ''",
-            "SELECT certificate FROM identity WHERE account = 0",
-            "SELECT sealed FROM private_key WHERE certificate = 0",
-            "SELECT certificate FROM recipient WHERE address_key = ''",
-            "SELECT id FROM certificate WHERE issuer = x'' AND serial = x''",
-            "SELECT id FROM certificate WHERE subject_key = x''",
-        ]
-        // Whatever fails here fails again for whoever needs it, and is told then.
-        _ = try? reader.read { database in
-            for lookup in lookups { _ = try Row.fetchOne(database, sql: lookup) }
         }
     }
 
@@ -90,7 +70,8 @@ extension StoreDatabase {
     /// - Throws: `.corrupt`, `.newer`
     @discardableResult
     static func form(of reader: DatabaseQueue, _ path: String) throws(KeystoreError) -> Form {
-        let found = try attempt(path) { try reader.read(Form.init) }
+        // Each of the two is a single number, so that no transaction need hold them together.
+        let found = try attempt(path) { try reader.unsafeRead(Form.init) }
         guard found.applicationID == Schema.applicationID else {
             throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
         }
@@ -171,9 +152,16 @@ extension StoreDatabase {
         configuration.readonly = readOnly
         configuration.busyMode = .timeout(patience)
         configuration.label = "smime store"
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL") }
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
+        guard !readOnly else {
+            configuration.foreignKeysEnabled = false
+            return configuration
+        }
         // What is deleted or sealed anew does not stay in free pages.
-        if !readOnly { configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") } }
+        configuration.prepareDatabase {
+            try $0.execute(sql: "PRAGMA synchronous = FULL")
+            try $0.execute(sql: "PRAGMA secure_delete = ON")
+        }
         return configuration
     }
 

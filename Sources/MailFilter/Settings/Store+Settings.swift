@@ -7,9 +7,12 @@ extension Store {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func value<Value>(of setting: Setting, _ read: (String) -> Value?) async throws -> Value {
-        let made = try await settings.value(of: setting.rawValue)
-        guard let value = read(made ?? setting.standard) else { throw SettingError.notUnderstood(setting) }
-        return value
+        try await values(of: setting)[setting, read]
+    }
+
+    /// The values of `list`, as of one moment.
+    func values(of list: Setting...) async throws(KeystoreError) -> SettingValues {
+        SettingValues(made: try await settings.values(of: list.map(\.rawValue)))
     }
 
     /// What subject tags mean: `subject-tags`.
@@ -24,8 +27,9 @@ extension Store {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     public func cipherPreferences() async throws -> CipherPreferences {
-        let floor = try await value(of: .encryptionFloor) { ContentCipher(writable: $0) }
-        return try await value(of: .encryptionCipher) { CipherPreferences(parsing: $0, floor: floor) }
+        let values = try await values(of: .encryptionFloor, .encryptionCipher)
+        let floor = try values[.encryptionFloor, { ContentCipher(writable: $0) }]
+        return try values[.encryptionCipher, { CipherPreferences(parsing: $0, floor: floor) }]
     }
 
     /// Where certificates of recipients are looked up after the registry: `lookup.sources`, `lookup.directory`,
@@ -33,10 +37,11 @@ extension Store {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     public func lookupSources() async throws -> [any CertificateSource] {
-        let names = try await value(of: .lookupSources, Setting.sources)
-        let path = try await value(of: .lookupDirectory) { $0 }
+        let values = try await values(of: .lookupSources, .lookupDirectory, .lookupDirectoryTimeout)
+        let names = try values[.lookupSources, Setting.sources]
+        let path = try values[.lookupDirectory, { $0 }]
         guard names.contains("directory"), !path.isEmpty else { return [] }
-        return [DirectorySource(path: path, timeLimit: try await value(of: .lookupDirectoryTimeout, Setting.timeLimit))]
+        return [DirectorySource(path: path, timeLimit: try values[.lookupDirectoryTimeout, Setting.timeLimit])]
     }
 
     /// The lists in the folder that `revocation.directory` names; none if that is empty.
@@ -53,10 +58,11 @@ extension Store {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     public func revocationServices() async throws -> RevocationServices {
-        RevocationServices(
-            areAsked: try await value(of: .revocationOnline, Setting.isOn),
-            timeLimit: try await value(of: .revocationTimeout, Setting.timeLimit),
-            allowsPrivateAddresses: try await value(of: .revocationPrivateAddresses, Setting.isOn)
+        let values = try await values(of: .revocationOnline, .revocationTimeout, .revocationPrivateAddresses)
+        return RevocationServices(
+            areAsked: try values[.revocationOnline, Setting.isOn],
+            timeLimit: try values[.revocationTimeout, Setting.timeLimit],
+            allowsPrivateAddresses: try values[.revocationPrivateAddresses, Setting.isOn]
         )
     }
 
@@ -104,6 +110,20 @@ extension Store {
             terms: try await lists.added(to: terms, in: self),
             revocation: revocation
         )
+    }
+}
+
+/// Values of settings, as they stand in the store.
+struct SettingValues {
+    /// Those that were made, by name.
+    let made: [String: String]
+
+    /// The value of `setting`, one of those that were read, as `read` understands it; the standard one if it was not made.
+    subscript<Value>(_ setting: Setting, _ read: (String) -> Value?) -> Value {
+        get throws(SettingError) {
+            guard let value = read(made[setting.rawValue] ?? setting.standard) else { throw .notUnderstood(setting) }
+            return value
+        }
     }
 }
 

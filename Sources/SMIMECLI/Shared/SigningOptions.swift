@@ -48,7 +48,7 @@ struct SigningOptions: ParsableArguments {
     ) async throws -> SignedDataWriter.Signer {
         let author = try header.flatMap { try Sender(of: $0) }
         let keyed = try await keyedCertificate(author, store, time, terms)
-        if let failure = check(keyed.certificate, isFrom: author, try await isAssigned(keyed.certificate, store)) {
+        if let failure = try await check(keyed.certificate, isFrom: author, in: store) {
             throw try await misfit(failure, author, store, time)
         }
         if let digest, case let possible = keyed.certificate.signatureDigests, !possible.contains(digest) {
@@ -61,8 +61,8 @@ struct SigningOptions: ParsableArguments {
         guard !noChain else {
             return SignedDataWriter.Signer(key: keyed.key, certificate: keyed.certificate, digest: digest)
         }
-        // Without a From nobody can say whom an answer is for.
-        let address = author?.address
+        // Without a From nobody can say whom an answer is for, and many a certificate is for signing and encryption.
+        let address = keyed.certificate.canEncrypt ? nil : author?.address
         return try await store.read { snapshot in
             try SignatureCompanions(
                 of: keyed.certificate,
@@ -149,18 +149,17 @@ struct SigningOptions: ParsableArguments {
         )
     }
 
-    /// Whether an account was given the certificate by hand, whatever addresses it names.
-    private func isAssigned(_ certificate: Certificate, _ store: Store) async throws -> Bool {
-        try await store.accounts.all().flatMap(\.identities).contains {
-            $0.certificate == certificate && $0.isAssigned
-        }
-    }
-
     /// What is wrong with signing as `author` with `certificate`; nil, with a warning, if the user wants it so.
-    private func check(_ certificate: Certificate, isFrom author: Sender?, _ isAssigned: Bool) -> Failure? {
+    private func check(
+        _ certificate: Certificate,
+        isFrom author: Sender?,
+        in store: Store
+    ) async throws -> Failure? {
         guard let author, !author.addresses.contains(where: { certificate.names($0) }) else { return nil }
         let text = "the certificate does not name the message's From, \(author.address), so nobody would believe it"
-        guard isAssigned || identity != nil else {
+        var isWanted = identity != nil
+        if !isWanted { isWanted = try await store.accounts.isAssigned(certificate) }
+        guard isWanted else {
             return Failure(.noUser, text, hints: ["see `smime account list` for the accounts there are"])
         }
         Console.warning(text)
