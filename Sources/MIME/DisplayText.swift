@@ -1,3 +1,5 @@
+import Streams
+
 extension String {
     /// This text made harmless for terminals and logs: control, bidirectional and invisible characters, and those that
     /// pose as others, stand as `\u{…}`.
@@ -10,8 +12,7 @@ extension String {
         escaped { scalar in
             UTF16.encode(scalar).map { units in
                 units.map { unit in
-                    let digits = String(unit, radix: 16)
-                    return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                    "\\u" + [UInt8(unit >> 8), UInt8(unit & 0xFF)].hexadecimal
                 }.joined()
             } ?? ""
         }

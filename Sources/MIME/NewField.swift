@@ -1,3 +1,5 @@
+import Streams
+
 /// A header field to be written: name, value and parameters, folded at 78 characters where it can be.
 ///
 /// RFC 5322 §2.2.3, RFC 2045 §5.1
@@ -68,7 +70,7 @@ extension NewField.Parameter {
             let scalar = Unicode.Scalar(byte)
             let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
             if isPlain || "-._".utf8.contains(byte) { return String(scalar) }
-            return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            return "%" + [byte].hexadecimal.uppercased()
         }.joined()
     }
 }

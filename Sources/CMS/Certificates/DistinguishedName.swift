@@ -1,3 +1,4 @@
+import Streams
 import SwiftASN1
 
 /// The name of a certificate's subject or issuer.

@@ -1,3 +1,4 @@
+import Streams
 import SwiftASN1
 
 /// One way into an encrypted message: who can open it, and how.
