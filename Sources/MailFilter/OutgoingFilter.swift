@@ -82,7 +82,7 @@ public struct OutgoingFilter: Sendable {
         // Marking it would make other lines of it.
         guard !changes || !controls.message.header.hasReturnInLine else { throw SMIMEError.defective(.bareCR) }
         let marked = changes ? try gateway?.marked(controls.source, controls.message.header) : nil
-        let signs = found.decisions.contains { $0.action == .sign || $0.action == .signAndEncrypt }
+        let signs = found.decisions.contains { $0.action.signs }
         let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }
         return OutgoingPlan(
             source: controls.source,

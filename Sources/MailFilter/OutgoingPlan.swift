@@ -153,7 +153,3 @@ public struct OutgoingPlan: Sendable {
         return signer
     }
 }
-
-extension PolicyDecision.Action {
-    fileprivate var encrypts: Bool { self == .encrypt || self == .signAndEncrypt }
-}

@@ -17,7 +17,11 @@ public struct PolicyDecision: Hashable, Sendable {
         case signAndEncrypt = "sign+encrypt"
 
         /// Whether another message comes of it.
-        public var isChange: Bool { self == .encrypt || self == .sign || self == .signAndEncrypt }
+        public var isChange: Bool { signs || encrypts }
+        /// Whether what comes of it is encrypted.
+        var encrypts: Bool { self == .encrypt || self == .signAndEncrypt }
+        /// Whether what comes of it is signed.
+        var signs: Bool { self == .sign || self == .signAndEncrypt }
     }
 
     public let recipient: EmailAddress
