@@ -107,18 +107,6 @@ extension DistinguishedName: CustomStringConvertible {
     ]
 }
 
-extension Unicode.Scalar {
-    /// Whether showing this character could disturb the text around it: controls, line and paragraph separators,
-    /// bidirectional and other invisible formatting.
-    package var isUnfitForDisplay: Bool {
-        guard !isASCII else { return value < 0x20 || value == 0x7F }
-        return switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
-        default: false
-        }
-    }
-}
-
 extension ASN1Node {
     /// The text of a DirectoryString, IA5String or VisibleString; nil if it is none or badly encoded.
     var directoryString: String? {
