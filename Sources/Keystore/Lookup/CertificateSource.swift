@@ -1,6 +1,5 @@
 public import CMS
 public import Foundation
-import Synchronization
 
 /// Where people's certificates can be looked up beside the registry: a directory, a server.
 ///
@@ -78,30 +77,13 @@ extension CertificateSource {
         _ question: @escaping @Sendable (any CertificateSource) throws(SourceOutage) -> Answer
     ) async throws(SourceOutage) -> Answer {
         let limit = timeLimit
-        let result: Result<Answer, SourceOutage> = await withCheckedContinuation { continuation in
-            let first = FirstAnswer(continuation)
-            Thread.detachNewThread {
-                first.give(Result { () throws(SourceOutage) in try question(self) })
-            }
-            DispatchQueue.global().asyncAfter(deadline: .now() + limit.timeInterval) {
-                first.give(.failure(SourceOutage("no answer within \(limit.timeInterval.formatted()) s")))
-            }
+        let answer = FirstAnswer<Result<Answer, SourceOutage>>()
+        Thread.detachNewThread {
+            answer.give(Result { () throws(SourceOutage) in try question(self) })
         }
-        return try result.get()
-    }
-}
-
-/// Of several answers the first one counts.
-private final class FirstAnswer<Answer: Sendable>: Sendable {
-    private let waiting: Mutex<CheckedContinuation<Answer, Never>?>
-
-    init(_ continuation: CheckedContinuation<Answer, Never>) { waiting = Mutex(continuation) }
-
-    func give(_ answer: Answer) {
-        let continuation = waiting.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit.timeInterval) {
+            answer.give(.failure(SourceOutage("no answer within \(limit.timeInterval.formatted()) s")))
         }
-        continuation?.resume(returning: answer)
+        return try await answer.value().get()
     }
 }
