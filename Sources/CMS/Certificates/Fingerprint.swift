@@ -7,7 +7,7 @@ public struct Fingerprint: Hashable, Sendable {
 
     /// The digest of an encoded certificate or certificate revocation list.
     init(of encoding: [UInt8]) throws(CMSError) {
-        do { bytes = try DigestAlgorithm.sha256.digest(encoding) } catch { throw .openSSL(error) }
+        bytes = try lift { () throws(OpenSSLError) in try DigestAlgorithm.sha256.digest(encoding) }
     }
 
     /// Takes 32 bytes; nil if there are more or fewer.
