@@ -13,7 +13,9 @@ public struct NewField: Sendable, Hashable {
 
     /// A `name=value` pair; the value is quoted where it has to be, and encoded if it is not ASCII (RFC 2231).
     public struct Parameter: Sendable, Hashable {
+        /// The name, as it is written.
         public let name: String
+        /// The value, without quotes and not encoded.
         public let value: String
         /// Whether the value is quoted though it need not be, as most people write it.
         private let isQuoted: Bool

@@ -24,9 +24,13 @@ public struct PolicyDecision: Hashable, Sendable {
         var signs: Bool { self == .sign || self == .signAndEncrypt }
     }
 
+    /// Whom the mail is for.
     public let recipient: EmailAddress
+    /// Whether it is to be signed, by flags, rules and the message together.
     public let sign: Policy.Level
+    /// Whether it is to be encrypted, by the same.
     public let encrypt: Policy.Level
+    /// What happens to it.
     public let action: Action
     /// What is required and cannot be had, as in `no usable certificate for bob@example.org (none is known)`; empty
     /// unless the message bounces or waits.

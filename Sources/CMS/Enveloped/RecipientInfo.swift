@@ -29,6 +29,7 @@ public struct RecipientInfo: Sendable {
         case unsupported(String)
     }
 
+    /// How the content key reaches the recipient, and who that is.
     public let kind: Kind
     /// Whose certificate opens it; nil for the kinds that name no certificate.
     public let identifier: EntityIdentifier?

@@ -37,6 +37,7 @@ extension SourceOutage: LocalizedError, CustomStringConvertible {
 
 /// What a source had.
 public struct SourceAnswer: Sendable {
+    /// The certificates, in no order that means anything.
     public var found: [FoundCertificate] = []
     /// What could not be used, one sentence each.
     public var warnings: [String] = []
@@ -46,8 +47,11 @@ public struct SourceAnswer: Sendable {
 
 /// A certificate that a source has for an address or domain.
 public struct FoundCertificate: Sendable {
+    /// Whom it is for.
     public let address: AddressScope
+    /// The certificate, believed no more than any other.
     public let certificate: Certificate
+    /// Where it comes from.
     public let source: KnownRecipient.Source
     /// Where in the source, such as a file's path.
     public let detail: String

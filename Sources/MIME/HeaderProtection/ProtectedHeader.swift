@@ -19,6 +19,7 @@ public struct ProtectedHeader: Sendable {
         public var isComplete: Bool { self == .cipher || self == .clear }
     }
 
+    /// How the fields came to stand inside.
     public let scheme: Scheme
     /// The header that the fields stand in: the protected entity's own, or the wrapped message's.
     public let header: HeaderBlock
