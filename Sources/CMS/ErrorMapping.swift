@@ -1,7 +1,8 @@
 import Streams
 import SwiftASN1
 
-/// Turns whatever a parser throws into the error that callers of this module know.
+/// Gives what `body` throws on reading or writing a `structure` as the error that callers of this module know; what comes
+/// from elsewhere, as from a disk, stays what it is.
 ///
 /// - Parameter part: which part of the structure is read, if that helps to find the fault.
 func reporting<Result>(
@@ -9,17 +10,24 @@ func reporting<Result>(
     in part: String? = nil,
     _ body: () throws -> Result
 ) throws -> Result {
-    do {
-        return try body()
-    } catch let error as ASN1Error {
-        throw CMSError.malformed(structure, (part.map { "\($0): " } ?? "") + error.words)
-    } catch let error as ElementReader.Mismatch {
-        throw CMSError.malformed(structure, (part.map { "\($0): " } ?? "") + error.description)
-    } catch let error as OpenSSLError {
-        throw CMSError.openSSL(error)
-    } catch StreamError.malformedBase64 {
-        throw CMSError.malformed(structure, "malformed base64")
+    do { return try body() } catch { throw CMSError(error, in: structure, part) ?? error }
+}
+
+/// The same for bytes in memory that are parsed: whatever is thrown, by libcrypto as well, says that they are malformed.
+func parsing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
+    do { return try body() } catch let error as OpenSSLError { throw .malformed(structure, "\(error)") } catch {
+        throw CMSError(error, in: structure) ?? .malformed(structure, "\(error)")
     }
+}
+
+/// The same for bytes in memory that are written: if libcrypto fails, it is at fault.
+func writing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
+    do { return try body() } catch { throw CMSError(error, in: structure) ?? .malformed(structure, "\(error)") }
+}
+
+/// The same where only libcrypto is called.
+func lift<Value: ~Copyable>(_ body: () throws(OpenSSLError) -> Value) throws(CMSError) -> Value {
+    do throws(OpenSSLError) { return try body() } catch { throw .openSSL(error) }
 }
 
 /// Makes one error of all that can go wrong with a message once a recipient was chosen; what the disk or the
@@ -35,5 +43,20 @@ func concealing<Result>(_ body: () throws -> Result) throws -> Result {
         throw error
     } catch {
         throw CMSError.decryptionFailed
+    }
+}
+
+extension CMSError {
+    /// What `error` says about a `structure`; nil if it is about something else.
+    fileprivate init?(_ error: any Error, in structure: Structure, _ part: String? = nil) {
+        let place = part.map { "\($0): " } ?? ""
+        switch error {
+        case let error as CMSError: self = error
+        case let error as OpenSSLError: self = .openSSL(error)
+        case let error as ASN1Error: self = .malformed(structure, place + error.words)
+        case let error as ElementReader.Mismatch: self = .malformed(structure, place + error.description)
+        case StreamError.malformedBase64: self = .malformed(structure, "malformed base64")
+        default: return nil
+        }
     }
 }

@@ -37,6 +37,7 @@ public struct AddressScope: Hashable, Sendable {
         self.address = nil
     }
 
+    /// Whether it is all addresses of a domain.
     public var isDomain: Bool { address == nil }
 
     /// Whether `address` is in it.

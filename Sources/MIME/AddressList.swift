@@ -63,3 +63,19 @@ public struct AddressList: Sendable {
     /// The addresses, in order.
     public var addresses: [EmailAddress] { mailboxes.map(\.address) }
 }
+
+extension HeaderBlock {
+    /// The addresses in all fields called `name`, in order.
+    ///
+    /// - Throws: `MIMEError.limitExceeded(.addresses)`
+    public func addresses(_ name: String) throws(MIMEError) -> [EmailAddress] {
+        var addresses: [EmailAddress] = []
+        for field in all(name) { addresses += try AddressList(field: field).addresses }
+        return addresses
+    }
+
+    /// The same, without those in fields that hold more than anybody reads.
+    package func readableAddresses(_ name: String) -> Set<EmailAddress> {
+        Set(all(name).flatMap { (try? AddressList(field: $0))?.addresses ?? [] })
+    }
+}

@@ -1,3 +1,5 @@
+import Streams
+
 extension String {
     /// This text made harmless for terminals and logs: control, bidirectional and invisible characters, and those that
     /// pose as others, stand as `\u{…}`.
@@ -10,8 +12,7 @@ extension String {
         escaped { scalar in
             UTF16.encode(scalar).map { units in
                 units.map { unit in
-                    let digits = String(unit, radix: 16)
-                    return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                    "\\u" + [UInt8(unit >> 8), UInt8(unit & 0xFF)].hexadecimal
                 }.joined()
             } ?? ""
         }
@@ -21,10 +22,10 @@ extension String {
         guard !utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else { return self }
         let scalars = Array(unicodeScalars)
         let disguised = LookAlike.indices(in: scalars)
-        guard !disguised.isEmpty || scalars.contains(where: \.isUnsafeForDisplay) else { return self }
+        guard !disguised.isEmpty || scalars.contains(where: \.isUnfitForDisplay) else { return self }
         var escaped = ""
         for (index, scalar) in scalars.enumerated() {
-            if disguised.contains(index) || scalar.isUnsafeForDisplay {
+            if disguised.contains(index) || scalar.isUnfitForDisplay {
                 escaped += escape(scalar)
             } else {
                 escaped.unicodeScalars.append(scalar)
@@ -39,16 +40,5 @@ extension [String] {
     public var listedForDisplay: String {
         let names = prefix(20).map { ($0.count > 80 ? $0.prefix(80) + "..." : $0).escapedForDisplay }
         return names.joined(separator: ", ") + (count > 20 ? " and \(count - 20) more" : "")
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether the scalar moves the cursor, reorders what is around it, or cannot be seen.
-    var isUnsafeForDisplay: Bool {
-        guard !isASCII else { return value < 0x20 || value == 0x7F }
-        return switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: true
-        default: properties.isDefaultIgnorableCodePoint
-        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Streams
 
 /// An address that mail can be sent to: `local@domain`.
 ///
@@ -24,7 +25,7 @@ public struct EmailAddress: Sendable {
     public init(_ text: String) throws(MIMEError) {
         func malformed(_ reason: String) -> MIMEError { .malformedAddress(text, reason: reason) }
         guard text.utf8.count <= 320 else { throw malformed("too long for an address") }
-        guard !text.unicodeScalars.contains(where: \.isUnsafeForDisplay) else {
+        guard !text.unicodeScalars.contains(where: \.isUnfitForDisplay) else {
             throw malformed("control or invisible characters in an address")
         }
         guard text.utf8.first != UInt8(ascii: "-") else { throw malformed("an address must not look like an option") }

@@ -137,8 +137,8 @@ enum PercentDecoding {
         var bytes: [UInt8] = []
         var index = 0
         while index < text.count {
-            if text[index] == escape, index + 2 < text.count, let high = text[index + 1].hexValue,
-                let low = text[index + 2].hexValue
+            if text[index] == escape, index + 2 < text.count, let high = text[index + 1].hexadecimalValue,
+                let low = text[index + 2].hexadecimalValue
             {
                 bytes.append(high << 4 | low)
                 index += 3
@@ -148,17 +148,5 @@ enum PercentDecoding {
             }
         }
         return bytes
-    }
-}
-
-extension UInt8 {
-    /// The value of a hexadecimal digit.
-    var hexValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 }

@@ -212,36 +212,3 @@ extension HeaderField {
         rawBytes.last == .lineFeed ? Array(rawBytes) : rawBytes + lineEnd.bytes
     }
 }
-
-extension Array<UInt8> {
-    /// The same lines with another end.
-    func withLines(endingIn lineEnd: LineEnd) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(count + 16)
-        for byte in self {
-            if byte == .lineFeed {
-                if result.last == .carriageReturn { result.removeLast() }
-                result += lineEnd.bytes
-            } else {
-                result.append(byte)
-            }
-        }
-        return result
-    }
-}
-
-/// Reads one reader after the other.
-final class JoinedReader: ByteReader {
-    private var readers: ArraySlice<any ByteReader>
-
-    init(_ readers: [any ByteReader]) { self.readers = readers[...] }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        while let reader = readers.first {
-            let count = try reader.read(into: buffer)
-            if count > 0 { return count }
-            readers.removeFirst()
-        }
-        return 0
-    }
-}

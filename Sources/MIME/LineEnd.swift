@@ -7,6 +7,23 @@ public enum LineEnd: String, Sendable, Hashable {
     public var bytes: [UInt8] { Array(rawValue.utf8) }
 }
 
+extension Array<UInt8> {
+    /// The same lines with another end, as `LineEndReader` gives them of what is read.
+    package func withLines(endingIn lineEnd: LineEnd) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(count + 16)
+        for byte in self {
+            if byte == .lineFeed {
+                if result.last == .carriageReturn { result.removeLast() }
+                result += lineEnd.bytes
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
+    }
+}
+
 extension UInt8 {
     static let carriageReturn = UInt8(ascii: "\r")
     static let lineFeed = UInt8(ascii: "\n")

@@ -12,6 +12,7 @@ public struct LineEndCensus: Sendable, Equatable {
     public private(set) var bareCR = 0
     /// Bytes of the longest line, its end not counted.
     public private(set) var longestLine = 0
+    /// Whether a zero byte was met.
     public private(set) var hasNUL = false
     /// Whether a byte above 127 was met.
     public private(set) var has8Bit = false

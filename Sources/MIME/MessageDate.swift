@@ -6,6 +6,7 @@ public import Foundation
 ///
 /// RFC 5322 §3.3, §4.3
 public struct MessageDate: Sendable, Hashable {
+    /// The moment, whatever the zone it was written in.
     public let date: Date
 
     /// Reads the body of a field; nil if it says no time.

@@ -1,3 +1,5 @@
+import Streams
+
 /// A header field to be written: name, value and parameters, folded at 78 characters where it can be.
 ///
 /// RFC 5322 §2.2.3, RFC 2045 §5.1
@@ -11,7 +13,9 @@ public struct NewField: Sendable, Hashable {
 
     /// A `name=value` pair; the value is quoted where it has to be, and encoded if it is not ASCII (RFC 2231).
     public struct Parameter: Sendable, Hashable {
+        /// The name, as it is written.
         public let name: String
+        /// The value, without quotes and not encoded.
         public let value: String
         /// Whether the value is quoted though it need not be, as most people write it.
         private let isQuoted: Bool
@@ -68,7 +72,7 @@ extension NewField.Parameter {
             let scalar = Unicode.Scalar(byte)
             let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
             if isPlain || "-._".utf8.contains(byte) { return String(scalar) }
-            return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            return "%" + [byte].hexadecimal.uppercased()
         }.joined()
     }
 }

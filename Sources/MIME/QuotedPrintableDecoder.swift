@@ -54,8 +54,8 @@ public final class QuotedPrintableDecoder: ByteReader {
                 let end = bytes.endOfPlainText(from: index, to: bytes.count)
                 decoded.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[index..<end]))
                 index = end
-                if index + 2 < bytes.count, bytes[index] == UInt8(ascii: "="), let high = bytes[index + 1].hexValue,
-                    let low = bytes[index + 2].hexValue
+                if index + 2 < bytes.count, bytes[index] == UInt8(ascii: "="),
+                    let high = bytes[index + 1].hexadecimalValue, let low = bytes[index + 2].hexadecimalValue
                 {
                     decoded.append(high << 4 | low)
                     index += 3
@@ -83,10 +83,10 @@ public final class QuotedPrintableDecoder: ByteReader {
                 takeText(byte)
             }
         case .escape:
-            if byte.hexValue != nil { state = .escapeDigit(byte) } else { takeSoftBreak(byte) }
+            if byte.hexadecimalValue != nil { state = .escapeDigit(byte) } else { takeSoftBreak(byte) }
         case .escapeDigit(let first):
             state = .text
-            if let high = first.hexValue, let low = byte.hexValue {
+            if let high = first.hexadecimalValue, let low = byte.hexadecimalValue {
                 decoded.append(high << 4 | low)
             } else {
                 isMalformed = true

@@ -20,3 +20,10 @@ extension CipherNegotiation.Party {
         self.init(name: name, certificate: certificate, capabilities: SMIMECapability.ours, isOurs: true)
     }
 }
+
+extension RecipientChoice {
+    /// The certificate to encrypt to, as a party to the choice of the cipher; nil if there is none.
+    package var party: CipherNegotiation.Party? {
+        selected.map { CipherNegotiation.Party(name: address.text, certificate: $0.certificate, known: $0) }
+    }
+}

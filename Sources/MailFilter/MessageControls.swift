@@ -50,19 +50,13 @@ public struct MessageControls: Sendable {
     ///
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
     public func visibleRecipients() throws(MIMEError) -> Set<EmailAddress> {
-        var addresses: Set<EmailAddress> = []
-        for field in message.header.all("To") + message.header.all("Cc") {
-            addresses.formUnion(try AddressList(field: field).addresses)
-        }
-        return addresses
+        Set(try message.header.addresses("To") + message.header.addresses("Cc"))
     }
 
     /// Whom the message is from; nobody if there is not exactly one From field.
     ///
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
     public func authors() throws(MIMEError) -> [EmailAddress] {
-        let fields = message.header.all("From")
-        guard fields.count == 1, let field = fields.first else { return [] }
-        return try AddressList(field: field).addresses
+        message.header.all("From").count == 1 ? try message.header.addresses("From") : []
     }
 }

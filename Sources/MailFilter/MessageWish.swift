@@ -2,7 +2,9 @@ public import Keystore
 
 /// What somebody wants for one message: the command line, or the message itself.
 public struct MessageWish: Hashable, Sendable {
+    /// Whether it is to be signed; nil if that was not said.
     public var sign: Policy.Level?
+    /// Whether it is to be encrypted; nil if that was not said.
     public var encrypt: Policy.Level?
 
     public init(sign: Policy.Level? = nil, encrypt: Policy.Level? = nil) {

@@ -82,7 +82,7 @@ public struct OutgoingFilter: Sendable {
         // Marking it would make other lines of it.
         guard !changes || !controls.message.header.hasReturnInLine else { throw SMIMEError.defective(.bareCR) }
         let marked = changes ? try gateway?.marked(controls.source, controls.message.header) : nil
-        let signs = found.decisions.contains { $0.action == .sign || $0.action == .signAndEncrypt }
+        let signs = found.decisions.contains { $0.action.signs }
         let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }
         return OutgoingPlan(
             source: controls.source,
@@ -181,7 +181,8 @@ public struct OutgoingFilter: Sendable {
             return (try snapshot.rules(forSenders: senders, recipients: recipients, kind: kind), signing)
         }
         answer.warnings.forEach(warn)
-        var question = PolicyQuestion(
+        let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
+        let question = PolicyQuestion(
             sender: sender,
             account: signing.account,
             rules: rules,
@@ -190,18 +191,11 @@ public struct OutgoingFilter: Sendable {
             kind: kind,
             protection: protection,
             signing: signing.standing,
-            encryption: [:]
+            encryption: choices.mapValues { $0.selected == nil ? .missing(why: $0.whyNone) : .usable }
         )
-        var parties: [EmailAddress: CipherNegotiation.Party] = [:]
-        for (recipient, choice) in zip(recipients, answer.choices) {
-            parties[recipient] = choice.selected.map {
-                CipherNegotiation.Party(name: "\(recipient)", certificate: $0.certificate, known: $0)
-            }
-            question.encryption[recipient] = choice.selected == nil ? .missing(why: choice.whyNone) : .usable
-        }
         return Verdict(
             decisions: recipients.map { PolicyDecision(for: $0, question) },
-            parties: parties,
+            parties: choices.compactMapValues(\.party),
             signing: signing
         )
     }

@@ -9,6 +9,7 @@ public import Streams
 public struct OutgoingPlan: Sendable {
     /// One of the messages, and who gets it.
     public struct Message: Sendable {
+        /// The envelope's recipients.
         public let recipients: [EmailAddress]
         /// `plain`, `sign`, `encrypt` or `sign+encrypt`.
         public let action: PolicyDecision.Action
@@ -152,8 +153,4 @@ public struct OutgoingPlan: Sendable {
         guard let signer else { throw SMIMEError.malformed("nobody to sign it") }
         return signer
     }
-}
-
-extension PolicyDecision.Action {
-    fileprivate var encrypts: Bool { self == .encrypt || self == .signAndEncrypt }
 }

@@ -17,12 +17,20 @@ public struct PolicyDecision: Hashable, Sendable {
         case signAndEncrypt = "sign+encrypt"
 
         /// Whether another message comes of it.
-        public var isChange: Bool { self == .encrypt || self == .sign || self == .signAndEncrypt }
+        public var isChange: Bool { signs || encrypts }
+        /// Whether what comes of it is encrypted.
+        var encrypts: Bool { self == .encrypt || self == .signAndEncrypt }
+        /// Whether what comes of it is signed.
+        var signs: Bool { self == .sign || self == .signAndEncrypt }
     }
 
+    /// Whom the mail is for.
     public let recipient: EmailAddress
+    /// Whether it is to be signed, by flags, rules and the message together.
     public let sign: Policy.Level
+    /// Whether it is to be encrypted, by the same.
     public let encrypt: Policy.Level
+    /// What happens to it.
     public let action: Action
     /// What is required and cannot be had, as in `no usable certificate for bob@example.org (none is known)`; empty
     /// unless the message bounces or waits.

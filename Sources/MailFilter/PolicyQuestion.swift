@@ -15,6 +15,7 @@ public struct PolicyQuestion: Sendable {
     public var sender: EmailAddress?
     /// The main address of the account that `sender` is an address of.
     public var account: EmailAddress?
+    /// The rules for the sender, the recipient and the kind of mail, and the global one.
     public var rules: [Policy.Rule]
     /// What the command line says.
     public var flags: MessageWish

@@ -60,12 +60,19 @@ struct SigningStanding: Sendable {
             )
             return
         }
-        let names = authors.map(\.text).joined(separator: ", ")
         let isRevoked = account.identities.contains { verdicts.isRevoked($0.certificate) }
-        let why =
-            isRevoked
-            ? "no certificate for From \(names) but what was revoked" : "no valid certificate for From \(names)"
-        standing = .missing(why: "the account \(account.address) has \(why)")
+        standing = .missing(why: Self.why(account.address, cannotSignFor: authors, isRevoked: isRevoked))
+    }
+
+    private static func why(
+        _ account: EmailAddress,
+        cannotSignFor authors: [EmailAddress],
+        isRevoked: Bool
+    ) -> String {
+        let names = authors.map(\.text).joined(separator: ", ")
+        return isRevoked
+            ? "the account \(account) has no certificate for From \(names) but what was revoked"
+            : "the account \(account) has no valid certificate for From \(names)"
     }
 
     /// The signer, its key opened; nil if there is none.

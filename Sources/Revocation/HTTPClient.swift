@@ -1,6 +1,5 @@
 import CMS
 import Foundation
-import Synchronization
 
 /// Asks services on the network, within limits.
 public struct HTTPClient: Sendable {
@@ -40,7 +39,7 @@ public struct HTTPClient: Sendable {
             maximumCount: maximumCount
         )
         let connection = Connection()
-        let answer = Answer()
+        let answer = FirstAnswer<Result<[UInt8], RevocationError>>()
         let deadline = ContinuousClock.now + timeLimit
         let alarm = Task {
             try await Task.sleep(until: deadline, clock: .continuous)
@@ -49,11 +48,8 @@ public struct HTTPClient: Sendable {
         }
         defer { alarm.cancel() }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                answer.wait(with: continuation)
-                let thread = Thread { answer.give(run(exchange, at: url, over: connection, before: deadline)) }
-                thread.start()
-            }
+            Thread.detachNewThread { answer.give(run(exchange, at: url, over: connection, before: deadline)) }
+            return await answer.value()
         } onCancel: {
             answer.give(.failure(.cancelled))
             connection.cut()
@@ -89,35 +85,5 @@ public struct HTTPClient: Sendable {
             if case .badAnswer = error, ContinuousClock.now >= deadline { return .failure(.timeLimit) }
             return .failure(error)
         }
-    }
-}
-
-/// An answer that somebody waits for; the first one counts.
-private final class Answer: Sendable {
-    typealias Value = Result<[UInt8], RevocationError>
-
-    private struct State {
-        var value: Value?
-        var continuation: CheckedContinuation<Value, Never>?
-    }
-
-    private let state = Mutex(State())
-
-    func wait(with continuation: CheckedContinuation<Value, Never>) {
-        let value = state.withLock { state in
-            if state.value == nil { state.continuation = continuation }
-            return state.value
-        }
-        if let value { continuation.resume(returning: value) }
-    }
-
-    func give(_ value: Value) {
-        let continuation = state.withLock { state in
-            guard state.value == nil else { return nil as CheckedContinuation<Value, Never>? }
-            state.value = value
-            defer { state.continuation = nil }
-            return state.continuation
-        }
-        continuation?.resume(returning: value)
     }
 }

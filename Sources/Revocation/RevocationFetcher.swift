@@ -8,15 +8,19 @@ public import Foundation
 public actor RevocationFetcher: RevocationSource {
     /// A service that gave no answer, and why.
     public struct Outage: Hashable, Sendable {
+        /// The service, as certificates name it.
         public let url: String
+        /// Why it gave none.
         public let error: RevocationError
     }
 
     /// A response, and what it is good for.
     public struct Kept: Hashable, Sendable {
+        /// The answer, whose signature was checked.
         public let response: OCSPResponse
         /// The certificate that it is about.
         public let certificate: Fingerprint
+        /// From when to when it holds.
         public let lifetime: OCSPResponse.Lifetime
     }
 
@@ -42,6 +46,7 @@ public actor RevocationFetcher: RevocationSource {
 
     public init(_ client: HTTPClient = HTTPClient()) { self.client = client }
 
+    /// Asks the services that the certificates at `places` of `chain` name: responders first, then for lists.
     public func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
         var evidence = RevocationEvidence()
         for place in places where place + 1 < chain.count && !Task.isCancelled {

@@ -5,6 +5,7 @@
 public struct ServiceURL: Hashable, Sendable {
     /// A name or an address, without brackets.
     public let host: String
+    /// The port, 80 if the URL names none.
     public let port: UInt16
     /// The path with its query, beginning with a slash.
     public let path: String

@@ -20,7 +20,7 @@ public enum AssertedSigner: Hashable, Sendable {
     /// Whether `certificate` is the one, or names the address.
     func matches(_ certificate: Certificate) -> Bool {
         switch self {
-        case .address(let address): certificate.addresses.contains { (try? EmailAddress($0)) == address }
+        case .address(let address): certificate.mailAddresses.contains(address)
         case .fingerprint(let fingerprint): certificate.fingerprint == fingerprint
         }
     }

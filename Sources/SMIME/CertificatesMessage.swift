@@ -6,7 +6,9 @@ public import Streams
 ///
 /// RFC 8551 §3.8
 public struct CertificatesMessage: Sendable {
+    /// The certificates, in the order of the object.
     public let certificates: [Certificate]
+    /// The revocation lists, in the order of the object.
     public let certificateLists: [CertificateList]
 
     /// Reads the message in `source`; nil unless it says that it is one.

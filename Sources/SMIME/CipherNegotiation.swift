@@ -8,6 +8,7 @@ public struct CipherNegotiation: Sendable {
     public struct Party: Sendable {
         /// The name in reports: an address, or a certificate's subject.
         public let name: String
+        /// The one to encrypt to.
         public let certificate: Certificate
         /// What they announce to read; nil if nothing is known.
         public let capabilities: [SMIMECapability]?
@@ -70,13 +71,17 @@ public struct CipherNegotiation: Sendable {
 
     /// What is known of one party.
     public struct Verdict: Sendable {
+        /// The name in reports, as the party's.
         public let name: String
         /// The ciphers announced, in the order of the announcement, those below the floor left out.
         public let ciphers: [ContentCipher]
+        /// How the content key is wrapped for it.
         public let recipient: Recipient
     }
 
+    /// The cipher that all can read.
     public let cipher: ContentCipher
+    /// Why it is this one.
     public let reason: Reason
     /// In the order of the parties.
     public let verdicts: [Verdict]

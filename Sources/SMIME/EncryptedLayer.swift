@@ -8,7 +8,9 @@ import Streams
 public struct EncryptedLayer: Sendable {
     /// A certificate of ours with its private key.
     public struct Key: Sendable {
+        /// What messages name the recipient by.
         public let certificate: Certificate
+        /// What opens them.
         public let privateKey: PrivateKey
 
         public init(certificate: Certificate, privateKey: PrivateKey) {

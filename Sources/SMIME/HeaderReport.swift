@@ -33,7 +33,7 @@ public struct HeaderReport: Sendable {
         // Without a record what is hidden and what was changed look alike.
         self.differing = protected.scheme == .cipher ? differing : differing.filter { !hidden.contains($0) }
         added = protected.addedNames(outer: outer).sorted()
-        let author = Set(outer.all("From").flatMap { (try? AddressList(field: $0))?.addresses ?? [] })
+        let author = outer.readableAddresses("From")
         hidesAuthor = hidden.contains("from") && protected.addresses("From").map { $0 != author } == true
         let told = Set(self.differing + added)
         outside = Self.values(outer.fields.filter { told.contains($0.name.lowercased()) })

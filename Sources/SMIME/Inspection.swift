@@ -63,6 +63,7 @@ public struct Inspection: Sendable {
         case layer(Layer)
     }
 
+    /// What the file turned out to be, with what it holds.
     public let subject: Subject
     /// What is wrong with the file as a whole.
     public internal(set) var problems: [Problem] = []

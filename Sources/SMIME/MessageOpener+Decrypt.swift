@@ -245,13 +245,10 @@ public struct OpenedMessage: Sendable {
     /// RFC 9788 §4.4
     private var keepsFrom: Bool {
         guard let header, let inner = protected?.addresses("From") else { return false }
-        let outer = Set(header.all("From").flatMap { (try? AddressList(field: $0))?.addresses ?? [] })
-        guard inner != outer else { return false }
+        guard inner != header.readableAddresses("From") else { return false }
         return !report.signers.contains { signer in
             signer.integrity.ok == true && signer.chain.ok == true && signer.time.ok == true
-                && (signer.certificate?.addresses ?? []).contains {
-                    (try? EmailAddress($0)).map(inner.contains) == true
-                }
+                && signer.certificate?.mailAddresses.isDisjoint(with: inner) == false
         }
     }
 

@@ -241,6 +241,7 @@ public struct MessageOpener: Sendable {
 
 /// What verifying a message gave: the report, and the content that the first signature is about.
 public struct VerifiedContent: Sendable {
+    /// The verdict, with all that it rests on.
     public internal(set) var report = VerificationReport()
     /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
     public internal(set) var learnable: VerifiedMessage?

@@ -48,14 +48,14 @@ struct SignerIdentity {
 
     /// The first address of From that `certificate` names.
     func author(named certificate: Certificate) -> EmailAddress? {
-        let addresses = Set(certificate.addresses.compactMap { try? EmailAddress($0) })
+        let addresses = certificate.mailAddresses
         return from.map(\.address).first(where: addresses.contains)
     }
 
     /// The identity axis for a signer with `certificate`.
     func judge(_ certificate: Certificate) -> VerificationReport.Axis {
         var problems = problems
-        let addresses = Set(certificate.addresses.compactMap { try? EmailAddress($0) })
+        let addresses = certificate.mailAddresses
         if certificate.hasMalformedAddress {
             problems.append(Problem(.certificateAddressMalformed, "an address in the certificate is not one"))
         } else if certificate.subject.holdsControlCharacters {
@@ -90,7 +90,7 @@ struct SignerIdentity {
     /// What is wrong if `certificate` signed fields that say that somebody else did; nil if they do not.
     static func contradiction(of protected: ProtectedHeader?, to certificate: Certificate) -> Problem? {
         guard let from = protected?.addresses("From") else { return nil }
-        let addresses = Set(certificate.addresses.compactMap { try? EmailAddress($0) })
+        let addresses = certificate.mailAddresses
         guard !addresses.isEmpty, addresses.isDisjoint(with: from.union(protected?.addresses("Sender") ?? [])) else {
             return nil
         }
@@ -100,4 +100,9 @@ struct SignerIdentity {
     private static func list(_ addresses: Set<EmailAddress>) -> String {
         addresses.map(\.text.escapedForDisplay).sorted().joined(separator: ", ")
     }
+}
+
+extension Certificate {
+    /// The addresses it names, as far as they are any.
+    var mailAddresses: Set<EmailAddress> { Set(addresses.compactMap { try? EmailAddress($0) }) }
 }

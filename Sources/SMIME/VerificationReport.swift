@@ -50,6 +50,7 @@ public struct VerificationReport: Sendable {
     public struct Axis: Sendable, Equatable {
         /// False if and only if a problem is an error; nil if nobody looked.
         public let ok: Bool?
+        /// What was found, errors and warnings.
         public let problems: [Problem]
 
         /// An axis that was looked at, with what was found.
@@ -71,6 +72,7 @@ public struct VerificationReport: Sendable {
     public struct Signer: Sendable {
         /// The certificate the signature was checked with; nil if there was none to be had.
         public let certificate: Certificate?
+        /// When the signer claims to have signed; nil if it is not said.
         public let signingTime: Date?
         /// The digest's name; nil if it is none that we know.
         public let digest: String?
@@ -129,9 +131,11 @@ public struct VerificationReport: Sendable {
             public var isEncryption: Bool { self == .encrypted || self == .authenticatedEncrypted }
         }
 
+        /// What the layer does.
         public let kind: Kind
         /// The cipher or signature algorithm.
         public let algorithm: String
+        /// What is wrong with the layer itself, and not with a signer of it.
         public let problems: [Problem]
         /// Who signed it, if it is signed.
         public internal(set) var signers: [Signer] = []
@@ -146,6 +150,7 @@ public struct VerificationReport: Sendable {
         public internal(set) var isPart = false
     }
 
+    /// How much of the message the signatures are over.
     public internal(set) var coverage = Coverage.none
     /// Every layer that was seen, the outermost first.
     public private(set) var layers: [Layer] = []

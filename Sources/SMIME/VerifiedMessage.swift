@@ -9,6 +9,7 @@ public import MIME
 public struct VerifiedMessage: Sendable {
     /// The address in From that the signer's certificate names.
     public let author: EmailAddress
+    /// The certificate of the signature.
     public let signerCertificate: Certificate
     /// Another certificate of the author's that mail is to be encrypted to: it came along, names the author, is fit for
     /// encryption and trusted.

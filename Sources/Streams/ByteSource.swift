@@ -77,6 +77,7 @@ public struct MemorySource: ByteSource {
     /// A source over `bytes`.
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
+    /// How many bytes there are.
     public var count: Int { bytes.count }
 
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {

@@ -5,6 +5,7 @@ public final class FileSource: ByteSource {
     private let descriptor: Int32
     private let start: Int
     private let status: stat
+    /// How many bytes there are from where the file stood when it was opened.
     public let count: Int
 
     /// Opens the file at `path`.

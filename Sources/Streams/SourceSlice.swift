@@ -9,6 +9,7 @@ public struct SourceSlice: ByteSource {
         self.range = range.clamped(to: 0..<base.count)
     }
 
+    /// How many bytes of the base there are in it.
     public var count: Int { range.count }
 
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {

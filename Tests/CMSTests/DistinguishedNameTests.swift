@@ -35,6 +35,11 @@ import Testing
         #expect(name.description == "CN=good\\E2\\80\\AElive\\1B[31m\\0AX")
     }
 
+    @Test func `characters that nobody can see are shown as their bytes`() throws {
+        let name = try subject("/CN=A\u{3164}l\u{fe0f}i\u{34f}ce")
+        #expect(name.description == "CN=A\\E3\\85\\A4l\\EF\\B8\\8Fi\\CD\\8Fce")
+    }
+
     @Test func `case, blanks and string types do not tell names apart`() throws {
         let name = try subject("/O=The  House/CN=Ann Ex")
         #expect(try name.matches(subject("/O=the house /CN=ANN EX")))

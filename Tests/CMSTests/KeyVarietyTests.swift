@@ -159,7 +159,7 @@ import Testing
             d75dc4ddd8c0f200cb05019d67b592f6fc821c49479ab48640292eacb3b7c4be
             """
         let value = try DigestAlgorithm.shake256.digest([])
-        #expect(value.map { String(format: "%02x", $0) }.joined() == expected)
+        #expect(value.hexadecimal == expected)
     }
 
     private func sign(_ certificate: Certificate, _ key: PrivateKey, _ digest: DigestAlgorithm) throws -> [UInt8] {

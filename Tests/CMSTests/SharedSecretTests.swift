@@ -27,8 +27,6 @@ import Testing
         return try content.stream.bytes()
     }
 
-    private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined() }
-
     @Test(arguments: [16, 24, 32], ContentCipher.writable.map(\.name))
     func `a secret key opens here and with openssl`(count: Int, cipher: String) throws {
         let key = Array(Self.key.prefix(count))
@@ -47,12 +45,12 @@ import Testing
         }
         guard cipher.hasSuffix("-cbc") || cipher.hasSuffix("-gcm") else { return }
         let read = try OpenSSLCommand().cms(
-            "-decrypt -inform DER -secretkey \(hex(key)) -secretkeyid abcd",
+            "-decrypt -inform DER -secretkey \(key.hexadecimal) -secretkeyid abcd",
             input: message
         )
         #expect(read == sample(100))
         let theirs = try OpenSSLCommand().cms(
-            "-encrypt -outform DER -\(cipher) -secretkey \(hex(key)) -secretkeyid abcd",
+            "-encrypt -outform DER -\(cipher) -secretkey \(key.hexadecimal) -secretkeyid abcd",
             input: sample(100)
         )
         #expect(try decrypt(theirs, with: secret) == sample(100))

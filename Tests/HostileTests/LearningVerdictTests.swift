@@ -1,4 +1,5 @@
 import Foundation
+import Streams
 import TestSupport
 import Testing
 
@@ -82,9 +83,7 @@ import Testing
             try #require(recipient["certificates"] as? [[String: Any]]).map { certificate in
                 let fingerprint = certificate["fingerprint"] as? String ?? ""
                 let name = names.first { name in
-                    fingerprint.hasSuffix(
-                        name.value.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-                    )
+                    fingerprint.hasSuffix(name.value.hexadecimal)
                 }
                 return (name?.key ?? fingerprint) + (certificate["selected"] as? Bool == true ? "*" : "")
             }

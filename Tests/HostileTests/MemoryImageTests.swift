@@ -1,4 +1,5 @@
 import Foundation
+import Streams
 import TestSupport
 import Testing
 
@@ -135,7 +136,7 @@ private final class SecretSession {
             try Data(word.utf8).write(to: files.appending(path: name))
         }
         let key = (0..<32).map { _ in UInt8.random(in: 1...255) }
-        let digits = key.map { String(format: "%02x", $0) }.joined()
+        let digits = key.hexadecimal
         secrets.add("the secret key", number: key)
         secrets.add("the secret key's digits", text: digits)
         try Data(key).write(to: files.appending(path: "key"))

@@ -55,7 +55,7 @@ import Testing
             let result = try await opener.verify(MemorySource(changed))
             let sink = MemorySink()
             let isWritten = try result.writeContent(to: sink)
-            if isWritten { #expect(Self.canonical(sink.bytes) == Self.text, "round \(round)") }
+            if isWritten { #expect(sink.bytes.withLines(endingIn: .crlf) == Self.text, "round \(round)") }
             guard result.report.status == .valid else {
                 refused += 1
                 continue
@@ -98,13 +98,8 @@ import Testing
         print("mutations of \(Self.encrypted[index].name): \(Self.count), \(refused) refused, \(opened) opened")
     }
 
-    private static func canonical(_ bytes: [UInt8]) -> [UInt8] {
-        let text = String(decoding: bytes, as: UTF8.self)
-        return Array(text.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n").utf8)
-    }
-
     private static func body(of bytes: [UInt8]) -> String {
-        let text = String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n")
+        let text = String(decoding: bytes.withLines(endingIn: .lf), as: UTF8.self)
         return text.range(of: "\n\n").map { String(text[$0.upperBound...]) } ?? text
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Streams
 import TestSupport
 import Testing
 
@@ -156,9 +157,7 @@ import Testing
         #expect(result.status == 0, "\(result.errorText)")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
         #expect(names.count == 2, "\(names)")
-        let carol = CertificateFields(try Person.carol.get().certificate).serial.dropFirst(2).map {
-            String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
-        }.joined()
+        let carol = CertificateFields(try Person.carol.get().certificate).serial.dropFirst(2).hexadecimal
         let all = try names.map { name in
             let text = try home.run(["inspect", "--json", "\(folder)/\(name)"]).text
             let bytes = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)

@@ -33,7 +33,7 @@ struct SeededGenerator: RandomNumberGenerator {
 
 extension String {
     /// The text's bytes with CRLF line ends.
-    var crlf: [UInt8] { Array(replacing("\n", with: "\r\n").utf8) }
+    var crlf: [UInt8] { bytes.withLines(endingIn: .crlf) }
     /// The text's bytes.
     var bytes: [UInt8] { Array(utf8) }
 }

@@ -108,9 +108,9 @@ import Testing
     ) async throws {
         let opener = MessageOpener(try Keyring(name), at: .judged)
         for lineEnd in [LineEnd.lf, .crlf] {
-            let opened = try await opener.decrypt(MemorySource(try SampleMail.lines(encrypted, lineEnd)))
+            let opened = try await opener.decrypt(MemorySource(encrypted.withLines(endingIn: lineEnd)))
             #expect(
-                try written { try opened.write(to: $0) } == Data(SampleMail.lines(mail.bytes, lineEnd)),
+                try written { try opened.write(to: $0) } == Data(mail.bytes.withLines(endingIn: lineEnd)),
                 "\(options)"
             )
         }

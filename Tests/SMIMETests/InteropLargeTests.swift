@@ -60,7 +60,7 @@ import Testing
             "cms -encrypt -\(cipher.name) -stream \(mail.fields) \(party)",
             input: mail.entity
         )
-        let crlf = try SampleMail.lines(theirs, .crlf)
+        let crlf = theirs.withLines(endingIn: .crlf)
         let opened = try await MessageOpener(keyring, at: .judged).decrypt(MemorySource(crlf))
         #expect(try written { try opened.write(to: $0) } == Data(Self.source.get().bytes))
     }

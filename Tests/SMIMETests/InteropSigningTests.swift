@@ -86,7 +86,7 @@ import Testing
     /// As openssl writes it, and after transports that change all line ends.
     private func expectValid(_ signed: [UInt8], _ mail: SampleMail, _ options: String) async throws {
         let opener = MessageOpener(try Keyring(), at: .judged)
-        for bytes in try [signed, SampleMail.lines(signed, .lf), SampleMail.lines(signed, .crlf)] {
+        for bytes in [signed, signed.withLines(endingIn: .lf), signed.withLines(endingIn: .crlf)] {
             let result = try await opener.verify(MemorySource(bytes))
             #expect(result.report.status == .valid, "\(options): \(result.report.status)")
             let content = MemorySink()

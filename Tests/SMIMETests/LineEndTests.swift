@@ -47,7 +47,7 @@ import Testing
         try MessageProtector(MemorySource(Array(text.utf8)))
             .sign(by: Keyring.signer("alice"), as: .detached, at: .judged, to: sink, lineEnd: lineEnd)
         for arrived in [LineEnd.lf, .crlf] {
-            let bytes = try SampleMail.lines(sink.bytes, arrived)
+            let bytes = sink.bytes.withLines(endingIn: arrived)
             let report = try await MessageOpener(try Keyring("alice"), at: .judged).verify(MemorySource(bytes)).report
             #expect(report.status == .valid)
         }

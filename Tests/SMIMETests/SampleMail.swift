@@ -57,18 +57,12 @@ struct SampleMail {
     var bytes: [UInt8] {
         get throws {
             let fields = ["To: bob@example.com", "From: \(from)", "Subject: hi", "MIME-Version: 1.0", ""]
-            return try Self.lines(Array(fields.joined(separator: "\r\n").utf8) + entity, lineEnd)
+            return (Array(fields.joined(separator: "\r\n").utf8) + entity).withLines(endingIn: lineEnd)
         }
     }
 
     /// Options that make openssl write the same header.
     var fields: String { "-to bob@example.com -from \(from) -subject hi" }
-
-    /// `bytes` with line ends of one kind.
-    static func lines(_ bytes: [UInt8], _ lineEnd: LineEnd) throws -> [UInt8] {
-        try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader()
-            .readAll(limit: .max, orThrow: CancellationError())
-    }
 }
 
 /// What `body` writes; as Data, which a test that fails does not print whole.

@@ -115,12 +115,3 @@ extension ASN1Node {
         try ASN1ObjectIdentifier(berEncoded: self)
     }
 }
-
-/// Runs a parser and reports whatever it throws as a malformed `structure`.
-func parsing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
-    do { return try body() } catch let error as CMSError { throw error } catch let error as OpenSSLError {
-        throw .malformed(structure, "\(error)")
-    } catch let error as ASN1Error { throw .malformed(structure, error.words) } catch {
-        throw .malformed(structure, "\(error)")
-    }
-}

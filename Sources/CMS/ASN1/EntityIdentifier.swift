@@ -1,3 +1,4 @@
+import Streams
 package import SwiftASN1
 
 /// How CMS names the certificate of a signer or a recipient.

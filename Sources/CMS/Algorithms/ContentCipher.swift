@@ -52,10 +52,15 @@ public struct ContentCipher: Hashable, Sendable {
     /// The ciphers that can be chosen for writing, best first.
     public static let writable = all.filter(\.isWritable)
 
+    /// AES with a 256-bit key in Galois/Counter mode, for AuthEnvelopedData (RFC 5084).
     public static let aes256GCM = ContentCipher("aes-256-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 46], 32, .gcm)
+    /// AES with a 128-bit key in Galois/Counter mode, for AuthEnvelopedData (RFC 5084).
     public static let aes128GCM = ContentCipher("aes-128-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 6], 16, .gcm)
+    /// AES with a 256-bit key in CBC mode, for EnvelopedData (RFC 3565).
     public static let aes256CBC = ContentCipher("aes-256-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 42], 32, .cbc)
+    /// AES with a 128-bit key in CBC mode, for EnvelopedData (RFC 3565).
     public static let aes128CBC = ContentCipher("aes-128-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 2], 16, .cbc)
+    /// ChaCha20 with Poly1305, for AuthEnvelopedData (RFC 8103).
     public static let chaCha20Poly1305 =
         ContentCipher("chacha20-poly1305", [1, 2, 840, 113549, 1, 9, 16, 3, 18], 32, .chacha)
     static let aes256CCM = ContentCipher("aes-256-ccm", [2, 16, 840, 1, 101, 3, 4, 1, 47], 32, .ccm)

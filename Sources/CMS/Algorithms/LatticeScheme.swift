@@ -24,11 +24,17 @@ public struct LatticeScheme: Hashable, Sendable {
     /// The name in reports: `ml-dsa-65`.
     package var reportName: String { name.lowercased() }
 
+    /// Signatures of security category 2 (FIPS 204, RFC 9882).
     public static let mlDSA44 = LatticeScheme("ML-DSA-44", 17, signingWith: [.sha512, .sha384, .sha256])
+    /// Signatures of security category 3.
     public static let mlDSA65 = LatticeScheme("ML-DSA-65", 18, signingWith: [.sha512, .sha384])
+    /// Signatures of security category 5.
     public static let mlDSA87 = LatticeScheme("ML-DSA-87", 19, signingWith: [.sha512])
+    /// Key encapsulation of security category 1 (FIPS 203, RFC 9936).
     public static let mlKEM512 = LatticeScheme("ML-KEM-512", 1, wrappingKeyCount: 16)
+    /// Key encapsulation of security category 3.
     public static let mlKEM768 = LatticeScheme("ML-KEM-768", 2, wrappingKeyCount: 32)
+    /// Key encapsulation of security category 5.
     public static let mlKEM1024 = LatticeScheme("ML-KEM-1024", 3, wrappingKeyCount: 32)
 
     /// Every row.

@@ -9,11 +9,15 @@ public struct Certificate: Sendable {
     public let der: [UInt8]
     /// The SHA-256 of `der`.
     public let fingerprint: Fingerprint
+    /// Whose certificate it is; empty where only subjectAltName says so.
     public let subject: DistinguishedName
+    /// Who signed it.
     public let issuer: DistinguishedName
     /// The content octets of the INTEGER as it was encoded.
     public let serialNumber: [UInt8]
+    /// The first moment at which it is valid.
     public let notBefore: Date
+    /// The last second in which it is valid.
     public let notAfter: Date
     /// The mail addresses of the subject as written in the certificate: those of the subject alternative name, or
     /// those of the distinguished name if there are none in the former.
@@ -31,12 +35,15 @@ public struct Certificate: Sendable {
     public let extendedKeyUsages: [String]?
     /// Whether basicConstraints says so.
     public let isCertificateAuthority: Bool
+    /// By which issuers and messages may name its key (RFC 5280 §4.2.1.2); nil if it does not say.
     public let subjectKeyIdentifier: [UInt8]?
+    /// The key identifier of its issuer's key (RFC 5280 §4.2.1.1); nil if it does not say.
     public let authorityKeyIdentifier: [UInt8]?
     /// The DER of the SMIMECapabilities that its issuer put into it (RFC 4262); nil if there are none.
     public let capabilitiesEncoding: [UInt8]?
     /// The DER of the SubjectPublicKeyInfo.
     public let publicKeyInfo: [UInt8]
+    /// What kind of key it is about, and of what size.
     public let publicKeyAlgorithm: PublicKeyAlgorithm
     /// The name of the algorithm that the issuer signed with, or its dotted object identifier.
     public let signatureAlgorithm: String

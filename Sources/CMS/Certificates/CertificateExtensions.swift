@@ -1,3 +1,4 @@
+import Streams
 import SwiftASN1
 
 /// The extensions that S/MIME looks at.

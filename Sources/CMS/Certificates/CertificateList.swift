@@ -10,7 +10,9 @@ public struct CertificateList: Hashable, Sendable {
     public let der: [UInt8]
     /// The SHA-256 of `der`.
     public let fingerprint: Fingerprint
+    /// The authority that signed it, whose certificates it is about.
     public let issuer: DistinguishedName
+    /// When it was made.
     public let thisUpdate: Date
     /// When the issuer promised the next list at the latest; nil if it did not.
     public let nextUpdate: Date?

@@ -1,3 +1,4 @@
+import Streams
 import SwiftASN1
 
 /// The name of a certificate's subject or issuer.
@@ -104,18 +105,6 @@ extension DistinguishedName: CustomStringConvertible {
         ([2, 5, 4, 9], "street"), ([2, 5, 4, 97], "organizationIdentifier"),
         ([0, 9, 2342, 19_200_300, 100, 1, 1], "UID"),
     ]
-}
-
-extension Unicode.Scalar {
-    /// Whether showing this character could disturb the text around it: controls, line and paragraph separators,
-    /// bidirectional and other invisible formatting.
-    package var isUnfitForDisplay: Bool {
-        guard !isASCII else { return value < 0x20 || value == 0x7F }
-        return switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
-        default: false
-        }
-    }
 }
 
 extension ASN1Node {

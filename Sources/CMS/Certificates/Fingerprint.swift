@@ -1,3 +1,5 @@
+import Streams
+
 /// The SHA-256 of a certificate's encoding, by which it is known everywhere.
 public struct Fingerprint: Hashable, Sendable {
     /// The 32 bytes of the digest.
@@ -5,7 +7,7 @@ public struct Fingerprint: Hashable, Sendable {
 
     /// The digest of an encoded certificate or certificate revocation list.
     init(of encoding: [UInt8]) throws(CMSError) {
-        do { bytes = try DigestAlgorithm.sha256.digest(encoding) } catch { throw .openSSL(error) }
+        bytes = try lift { () throws(OpenSSLError) in try DigestAlgorithm.sha256.digest(encoding) }
     }
 
     /// Takes 32 bytes; nil if there are more or fewer.
@@ -18,14 +20,8 @@ public struct Fingerprint: Hashable, Sendable {
     public init?(_ text: some StringProtocol) {
         let prefix = "sha256:"
         let digits = text.lowercased().hasPrefix(prefix) ? Substring(text.dropFirst(prefix.count)) : Substring(text)
-        let nibbles = digits.utf8.filter { $0 != UInt8(ascii: ":") }.map(\.hexadecimalValue)
-        guard nibbles.count == 64 else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: 64, by: 2) {
-            guard let high = nibbles[index], let low = nibbles[index + 1] else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        self.bytes = bytes
+        guard let bytes = [UInt8](hexadecimal: digits.utf8, ignoring: ":") else { return nil }
+        self.init(bytes: bytes)
     }
 
     /// In one piece, where an array is hashed byte by byte.
@@ -51,25 +47,5 @@ extension Fingerprint: CustomStringConvertible, Comparable, Codable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
-    }
-}
-
-extension Sequence<UInt8> {
-    /// Two lower-case digits for each byte.
-    package var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-}
-
-extension UInt8 {
-    /// The value of an ASCII hexadecimal digit; nil if it is none.
-    package var hexadecimalValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

@@ -7,15 +7,23 @@ public struct KeyUsage: OptionSet, Hashable, Sendable {
 
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// Signs anything but certificates and revocation lists.
     public static let digitalSignature = KeyUsage(rawValue: 1 << 0)
     /// Called contentCommitment since X.509 (2005).
     public static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
+    /// Has other keys encrypted to it, as RSA does in CMS.
     public static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
+    /// Has data encrypted to it, without another key in between.
     public static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
+    /// Agrees on keys, as elliptic curves do in CMS.
     public static let keyAgreement = KeyUsage(rawValue: 1 << 4)
+    /// Signs certificates.
     public static let keyCertSign = KeyUsage(rawValue: 1 << 5)
+    /// Signs revocation lists.
     public static let cRLSign = KeyUsage(rawValue: 1 << 6)
+    /// With `keyAgreement`: only to encrypt.
     public static let encipherOnly = KeyUsage(rawValue: 1 << 7)
+    /// With `keyAgreement`: only to decrypt.
     public static let decipherOnly = KeyUsage(rawValue: 1 << 8)
 }
 

@@ -25,10 +25,12 @@ public struct Recipient: Sendable {
         }
     }
 
+    /// The one whose key the content can be read with.
     public let certificate: Certificate
     /// Whether the RecipientInfo names the certificate by its key identifier, if it has one, instead of issuer and
     /// serial number.
     public var usesKeyIdentifier: Bool
+    /// How the content key is wrapped, if the certificate's key is of RSA.
     public var rsaWrapping: RSAWrapping
 
     /// A recipient whose certificate is taken as it is: whether it is valid, trusted and fit for encryption is for others to

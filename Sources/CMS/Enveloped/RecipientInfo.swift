@@ -1,3 +1,4 @@
+import Streams
 import SwiftASN1
 
 /// One way into an encrypted message: who can open it, and how.
@@ -28,6 +29,7 @@ public struct RecipientInfo: Sendable {
         case unsupported(String)
     }
 
+    /// How the content key reaches the recipient, and who that is.
     public let kind: Kind
     /// Whose certificate opens it; nil for the kinds that name no certificate.
     public let identifier: EntityIdentifier?

@@ -1,11 +1,7 @@
 extension PrivateKey {
     /// The PKCS#8 encoding sealed under `key`; `context`, the certificate's fingerprint as a rule, is authenticated too.
     public func sealed(under key: SealingKey, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
-        do {
-            return try withPKCS8 { try key.seal($0, authenticating: context) }
-        } catch let error as CMSError { throw error } catch let error as OpenSSLError { throw .openSSL(error) } catch {
-            throw .unsupported("\(error)")
-        }
+        try writing(.privateKey) { try withPKCS8 { try key.seal($0, authenticating: context) } }
     }
 
     /// Opens what `sealed` made.

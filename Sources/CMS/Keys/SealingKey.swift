@@ -104,8 +104,3 @@ public struct SealingKey: Sendable {
         return try open(sealed, authenticating: context).withBytes(body)
     }
 }
-
-/// Runs libcrypto calls and wraps what they throw.
-func lift<Value: ~Copyable>(_ body: () throws(OpenSSLError) -> Value) throws(CMSError) -> Value {
-    do throws(OpenSSLError) { return try body() } catch { throw .openSSL(error) }
-}

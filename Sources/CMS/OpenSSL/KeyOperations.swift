@@ -199,15 +199,11 @@ extension Handle<EVP_PKEY> {
 
     /// A fresh key of the same kind and parameters.
     ///
-    /// libcrypto: `EVP_PKEY_keygen`
+    /// libcrypto: `EVP_PKEY_keygen_init`, `EVP_PKEY_generate`
     func generateSibling() throws(OpenSSLError) -> Handle<EVP_PKEY> {
         let key = try context().withPointer { context throws(OpenSSLError) -> Owned<EVP_PKEY> in
             try check(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
-            var key: OpaquePointer?
-            let result = EVP_PKEY_keygen(context, &key)
-            let owned = try Owned<EVP_PKEY>(key, "EVP_PKEY_keygen")
-            try check(result, "EVP_PKEY_keygen")
-            return owned
+            return try generatedKey(context)
         }
         return Handle(key)
     }
@@ -226,39 +222,13 @@ extension Handle<EVP_PKEY> {
     }
 }
 
-/// How an RSA key wraps another key.
-enum RSAPadding: Sendable {
-    /// RSAES-PKCS1-v1_5 (RFC 8017 §7.2).
-    case pkcs1
-    /// RSAES-OAEP (RFC 8017 §7.1).
-    case oaep(digest: DigestAlgorithm, mgf: DigestAlgorithm, label: [UInt8])
-
-    func configure(_ context: OpaquePointer) throws(OpenSSLError) {
-        switch self {
-        case .pkcs1:
-            try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
-        case .oaep(let digest, let mgf, let label):
-            try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_OAEP_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
-            try digest.withPointer { digest throws(OpenSSLError) in
-                try check(EVP_PKEY_CTX_set_rsa_oaep_md(context, digest), "EVP_PKEY_CTX_set_rsa_oaep_md")
-            }
-            try mgf.withPointer { mgf throws(OpenSSLError) in
-                try check(EVP_PKEY_CTX_set_rsa_mgf1_md(context, mgf), "EVP_PKEY_CTX_set_rsa_mgf1_md")
-            }
-            guard !label.isEmpty else { return }
-            // libcrypto takes the copy over and frees it with OPENSSL_free.
-            let copy = label.withUnsafeBytes { CRYPTO_memdup($0.baseAddress, $0.count, #file, #line) }
-            let result = EVP_PKEY_CTX_set0_rsa_oaep_label(context, copy, CInt(label.count))
-            if result <= 0 { smime_OPENSSL_free(copy) }
-            try check(result, "EVP_PKEY_CTX_set0_rsa_oaep_label")
-        }
-    }
-}
-
-extension DigestAlgorithm {
-    /// Lends libcrypto's method for this digest.
-    func withPointer<Result>(_ body: (OpaquePointer) throws(OpenSSLError) -> Result) throws(OpenSSLError) -> Result {
-        let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, libcryptoName, nil), "EVP_MD_fetch")
-        return try digest.withPointer { digest throws(OpenSSLError) in try body(digest) }
-    }
+/// A fresh key by what `context` was told.
+///
+/// libcrypto: `EVP_PKEY_generate`
+func generatedKey(_ context: OpaquePointer) throws(OpenSSLError) -> Owned<EVP_PKEY> {
+    var key: OpaquePointer?
+    let result = EVP_PKEY_generate(context, &key)
+    let owned = try Owned<EVP_PKEY>(key, "EVP_PKEY_generate")
+    try check(result, "EVP_PKEY_generate")
+    return owned
 }

@@ -5,8 +5,11 @@ public import Foundation
 public struct OpenSSLError: Error, Equatable, Sendable {
     /// One entry of libcrypto's error queue.
     public struct Entry: Equatable, Sendable {
+        /// The packed number; `openssl errstr` says what it means, given in hexadecimal.
         public let code: UInt
+        /// The part of libcrypto that noticed it; empty if it has no name.
         public let library: String
+        /// What was wrong, in libcrypto's words; empty if it has none.
         public let reason: String
         /// Detail the library attached, such as a file name. Never a secret.
         public let detail: String?

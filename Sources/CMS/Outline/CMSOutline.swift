@@ -10,6 +10,7 @@ public struct CMSOutline: Sendable {
     /// How many bytes of certificates, recipients and the like are kept of one object.
     public static let maximumCount = 32 << 20
 
+    /// What kind of object the outermost ContentInfo holds.
     public let type: CMSContentType
     /// The type of the content inside by name, as `data`, or by its dotted OID; nil if it was not reached.
     public internal(set) var contentType: String?
@@ -17,15 +18,19 @@ public struct CMSOutline: Sendable {
     public internal(set) var contentCount: Int?
     /// The names or dotted OIDs of what the object as a whole uses: digests, the cipher, the compression.
     public internal(set) var algorithms: [String] = []
+    /// Whom it is encrypted to, in the order of the object.
     public internal(set) var recipients: [RecipientInfo] = []
+    /// Who claims to have signed it, in the order of the object; no signature is checked.
     public internal(set) var signers: [SignerInfo] = []
     /// The certificates that ride along; those that cannot be read are counted in `problems`.
     public internal(set) var certificates: [Certificate] = []
+    /// The revocation lists that ride along; those that cannot be read are counted in `problems`.
     public internal(set) var certificateLists: [CertificateList] = []
     /// The names or dotted OIDs of authenticated attributes of the object, which are not those of a signer.
     public internal(set) var authenticatedAttributes: [String] = []
     /// The names or dotted OIDs of attributes that nothing protects.
     public internal(set) var unprotectedAttributes: [String] = []
+    /// What is wrong with it or stays unknown.
     public internal(set) var problems: [Problem] = []
     /// How many bytes of it are kept here.
     public internal(set) var count = 0

@@ -24,11 +24,8 @@ extension PKCS12 {
         compatibility: Compatibility = .modern
     ) throws(CMSError) -> [UInt8] {
         let form = PassphraseForm(writing: passphrase)
-        do {
-            let writer = try PKCS12Writer(form: form, compatibility: compatibility)
-            return try writer.file(identities, chain: chain)
-        } catch let error as CMSError { throw error } catch let error as OpenSSLError { throw .openSSL(error) } catch {
-            throw .malformed(.pkcs12, "\(error)")
+        return try writing(.pkcs12) {
+            try PKCS12Writer(form: form, compatibility: compatibility).file(identities, chain: chain)
         }
     }
 }

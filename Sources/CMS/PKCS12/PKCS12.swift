@@ -7,7 +7,9 @@ import SwiftASN1
 public struct PKCS12: Sendable {
     /// A private key and a certificate about it.
     public struct Identity: Sendable {
+        /// The private key, decrypted.
         public let key: PrivateKey
+        /// A certificate about that key.
         public let certificate: Certificate
         /// The name the file gives it, as it stands there: escape it before showing it.
         public let friendlyName: String?
@@ -21,6 +23,7 @@ public struct PKCS12: Sendable {
     public let identities: [Identity]
     /// The certificates without a key in this file: the chain, as a rule.
     public let certificates: [Certificate]
+    /// The revocation lists in it.
     public let certificateLists: [CertificateList]
     /// What was odd about the file; warnings only.
     public let problems: [Problem]

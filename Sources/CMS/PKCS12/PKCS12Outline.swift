@@ -12,7 +12,9 @@ public struct PKCS12Outline: Sendable {
 
     /// How the file is authenticated; nil if it is not.
     public let mac: String?
+    /// The ContentInfos in it, each encrypted as a whole or not, in order.
     public let parts: [Part]
+    /// Whether something stands behind the end of the file's structure.
     public let hasTrailingBytes: Bool
 
     /// Reads the structure of a file in BER, DER or PEM. Nothing is derived or decrypted.

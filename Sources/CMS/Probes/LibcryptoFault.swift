@@ -6,6 +6,7 @@ import COpenSSL
 public struct LibcryptoFault: Sendable, Equatable {
     /// A release of OpenSSL.
     public struct Version: Sendable, Comparable, CustomStringConvertible {
+        /// The three numbers, as in 3.0.15.
         public let major, minor, patch: Int
 
         public init(_ major: Int, _ minor: Int, _ patch: Int) {

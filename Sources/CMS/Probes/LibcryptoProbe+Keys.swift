@@ -54,11 +54,7 @@ extension LibcryptoProbe {
             try check(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
             if kind == "RSA" { try check(EVP_PKEY_CTX_set_rsa_keygen_bits(context, 1024), "RSA bits") }
             if kind == "EC" { try check(EVP_PKEY_CTX_set_group_name(context, "P-256"), "EVP_PKEY_CTX_set_group_name") }
-            var key: OpaquePointer?
-            let result = EVP_PKEY_generate(context, &key)
-            let owned = try Owned<EVP_PKEY>(key, "EVP_PKEY_generate")
-            try check(result, "EVP_PKEY_generate")
-            return owned
+            return try generatedKey(context)
         }
         return Handle(key)
     }

@@ -12,6 +12,7 @@ public struct Problem: Hashable, Sendable {
 
     /// What is the case; each kind has its row in the table of codes.
     public let kind: ProblemCode
+    /// How bad it is.
     public let level: Level
     /// One sentence without a full stop, safe to print.
     public let text: String

@@ -25,6 +25,7 @@ public struct SignedData: Sendable {
     public let certificates: [Certificate]
     /// The CRLs that ride along, each in its encoding.
     public let crls: [[UInt8]]
+    /// Who claims to have signed, in the order of the object.
     public let signers: [SignerInfo]
     /// What is wrong with the structure as a whole.
     public private(set) var problems: [Problem]

@@ -8,7 +8,9 @@ import SwiftASN1
 public struct SignedDataWriter {
     /// Who signs, and how.
     public struct Signer: Sendable {
+        /// The key that signs.
         public let key: PrivateKey
+        /// The certificate about `key`, by which the SignerInfo names the signer.
         public let certificate: Certificate
         /// The certificate that the signer wants to be encrypted to, if that is not the one it signs with; it travels
         /// along.
@@ -17,6 +19,7 @@ public struct SignedDataWriter {
         public var encryptionCertificate: Certificate?
         /// The certificates that travel along, the signer's own excepted.
         public var chain: [Certificate]
+        /// The digest of the content, and of the signed attributes.
         public var digest: DigestAlgorithm
         /// Whether the SignerInfo names the certificate by its key identifier, if it has one.
         public var usesKeyIdentifier: Bool

@@ -1,3 +1,4 @@
+import Streams
 import SwiftASN1
 
 /// The hash by which a signature is bound to the signer's certificate.

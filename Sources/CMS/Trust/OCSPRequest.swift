@@ -7,6 +7,7 @@ public import Foundation
 /// understand, and no nonce, so that responders may answer from what they have. The name protects nothing; what counts is
 /// the signature of the answer and its time.
 public struct OCSPRequest: Hashable, Sendable {
+    /// The encoding, as it is posted.
     public let der: [UInt8]
 
     /// libcrypto: `OCSP_request_add0_id`, `i2d_OCSP_REQUEST`

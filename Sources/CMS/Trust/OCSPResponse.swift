@@ -35,7 +35,9 @@ public struct OCSPResponse: Hashable, Sendable {
 
     /// From when to when an answer holds.
     public struct Lifetime: Hashable, Sendable {
+        /// When what it says was known to be so: thisUpdate.
         public let since: Date
+        /// How long the responder stands by it: nextUpdate, or the longest time that answers without one are believed.
         public let until: Date
 
         public init(since: Date, until: Date) {

@@ -10,7 +10,9 @@ public protocol RevocationSource: Sendable {
 
 /// What a source had to say about revocation.
 public struct RevocationEvidence: Hashable, Sendable {
+    /// Lists of the issuers, checked by whoever uses them.
     public var certificateLists: [CertificateList] = []
+    /// Answers of responders, checked by whoever uses them.
     public var responses: [OCSPResponse] = []
 
     public init() {}

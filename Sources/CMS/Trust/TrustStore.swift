@@ -127,13 +127,16 @@ public struct ChainVerdict: Sendable {
 
     /// What is known about revocation.
     public struct Revocation: Hashable, Sendable {
+        /// The whole chain's state.
         public enum Status: String, Hashable, Sendable {
             case good
             case revoked
             /// For some certificate of the chain nothing usable is at hand.
             case unknown
         }
+        /// What is known of all certificates of the chain together.
         public let status: Status
+        /// Why it is not good; empty where it is.
         public let problems: [Problem]
         /// The places in the chain of the certificates that nothing is known of.
         public let unknownPlaces: [Int]

@@ -20,6 +20,7 @@ public struct Account: Sendable {
 public struct Identity: Sendable {
     /// The account it belongs to.
     public let account: EmailAddress
+    /// The certificate, whose private key is in the store.
     public let certificate: Certificate
     /// Whether it was given to the account by hand, so that the certificate need not name the account's address.
     public let isAssigned: Bool
@@ -45,7 +46,9 @@ public struct Identity: Sendable {
 
 /// A certificate of ours with its private key, opened for use.
 public struct KeyedCertificate: Sendable {
+    /// What the key is certified by.
     public let certificate: Certificate
+    /// The key, ready for use.
     public let key: PrivateKey
 
     public init(certificate: Certificate, key: PrivateKey) {

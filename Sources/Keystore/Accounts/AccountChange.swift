@@ -19,9 +19,13 @@ public struct AccountChange: Sendable {
 
     /// What people call the account; nil leaves it, an empty text takes it away.
     public var name: String?
+    /// Further addresses, or domains all of whose addresses are the account's.
     public var addedAliases: [AddressScope] = []
+    /// Those that are not the account's any more.
     public var removedAliases: [AddressScope] = []
+    /// Which identity goes before newer ones; nil leaves it.
     public var pin: Pin?
+    /// What of the header of its encrypted mail is hidden; nil leaves it.
     public var headerConfidentiality: Hiding?
 
     public init() {}

@@ -6,6 +6,7 @@ import GRDB
 public actor AnchorStore {
     /// A certificate that is trusted by itself.
     public struct Anchor: Sendable {
+        /// The trusted certificate, as a rule an authority's own.
         public let certificate: Certificate
         /// When it was made an anchor.
         public let added: Date

@@ -5,18 +5,25 @@ public import MIME
 public struct RestoreReport: Sendable {
     /// An account of the backup.
     public struct Account: Sendable {
+        /// The account's main address.
         public let address: EmailAddress
+        /// Whether the store did not have it.
         public let isNew: Bool
     }
 
     /// An identity of the backup.
     public struct Identity: Sendable {
+        /// The account that it belongs to.
         public let account: EmailAddress
+        /// The certificate, whose private key was restored as well.
         public let certificate: Certificate
+        /// Whether the account did not have it.
         public let isNew: Bool
     }
 
+    /// Every account of the backup.
     public internal(set) var accounts: [Account] = []
+    /// Every identity of the backup.
     public internal(set) var identities: [Identity] = []
     /// How many certificates were not in the store before.
     public internal(set) var newCertificates = 0

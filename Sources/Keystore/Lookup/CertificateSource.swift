@@ -1,6 +1,5 @@
 public import CMS
 public import Foundation
-import Synchronization
 
 /// Where people's certificates can be looked up beside the registry: a directory, a server.
 ///
@@ -38,6 +37,7 @@ extension SourceOutage: LocalizedError, CustomStringConvertible {
 
 /// What a source had.
 public struct SourceAnswer: Sendable {
+    /// The certificates, in no order that means anything.
     public var found: [FoundCertificate] = []
     /// What could not be used, one sentence each.
     public var warnings: [String] = []
@@ -47,8 +47,11 @@ public struct SourceAnswer: Sendable {
 
 /// A certificate that a source has for an address or domain.
 public struct FoundCertificate: Sendable {
+    /// Whom it is for.
     public let address: AddressScope
+    /// The certificate, believed no more than any other.
     public let certificate: Certificate
+    /// Where it comes from.
     public let source: KnownRecipient.Source
     /// Where in the source, such as a file's path.
     public let detail: String
@@ -78,30 +81,13 @@ extension CertificateSource {
         _ question: @escaping @Sendable (any CertificateSource) throws(SourceOutage) -> Answer
     ) async throws(SourceOutage) -> Answer {
         let limit = timeLimit
-        let result: Result<Answer, SourceOutage> = await withCheckedContinuation { continuation in
-            let first = FirstAnswer(continuation)
-            Thread.detachNewThread {
-                first.give(Result { () throws(SourceOutage) in try question(self) })
-            }
-            DispatchQueue.global().asyncAfter(deadline: .now() + limit.timeInterval) {
-                first.give(.failure(SourceOutage("no answer within \(limit.timeInterval.formatted()) s")))
-            }
+        let answer = FirstAnswer<Result<Answer, SourceOutage>>()
+        Thread.detachNewThread {
+            answer.give(Result { () throws(SourceOutage) in try question(self) })
         }
-        return try result.get()
-    }
-}
-
-/// Of several answers the first one counts.
-private final class FirstAnswer<Answer: Sendable>: Sendable {
-    private let waiting: Mutex<CheckedContinuation<Answer, Never>?>
-
-    init(_ continuation: CheckedContinuation<Answer, Never>) { waiting = Mutex(continuation) }
-
-    func give(_ answer: Answer) {
-        let continuation = waiting.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit.timeInterval) {
+            answer.give(.failure(SourceOutage("no answer within \(limit.timeInterval.formatted()) s")))
         }
-        continuation?.resume(returning: answer)
+        return try await answer.value().get()
     }
 }

@@ -12,8 +12,11 @@ public struct DirectorySource: CertificateSource {
     public static let standardTimeLimit = Duration.seconds(2)
     private static let maximumFileSize = 1 << 20
 
+    /// The folder.
     public let path: String
+    /// How long reading may take: the folder may be on a server.
     public let timeLimit: Duration
+    /// `directory`
     public var kind: KnownRecipient.Source { .directory }
 
     public init(path: String, timeLimit: Duration = standardTimeLimit) {
@@ -21,6 +24,7 @@ public struct DirectorySource: CertificateSource {
         self.timeLimit = timeLimit
     }
 
+    /// Reads the files named for the addresses and their domains.
     public func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer {
         let folder = try open()
         defer { close(folder) }
@@ -31,6 +35,7 @@ public struct DirectorySource: CertificateSource {
         return answer
     }
 
+    /// Says where the folder is, if it can be opened.
     public func state() throws(SourceOutage) -> String {
         close(try open())
         return path

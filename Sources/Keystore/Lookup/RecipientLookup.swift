@@ -22,6 +22,7 @@ public struct RecipientLookup: Sendable {
         public let warnings: [String]
     }
 
+    /// The store that is asked first.
     public let store: Store
     /// The sources after the registry.
     public let sources: [any CertificateSource]

@@ -13,8 +13,11 @@ extension Policy {
 
     /// What is wanted for some mail; what a rule leaves open is for the next rule to say.
     public struct Rule: Hashable, Sendable {
+        /// Which mail it is about.
         public let scope: Scope
+        /// Whether it is signed.
         public var sign: Level?
+        /// Whether it is encrypted.
         public var encrypt: Level?
         /// How far messages may change the levels that this rule decides.
         public var override: Override?

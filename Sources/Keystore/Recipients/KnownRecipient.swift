@@ -33,12 +33,17 @@ public struct KnownRecipient: Sendable {
 
     /// Whose it is: an address, or everybody's in a domain.
     public let address: AddressScope
+    /// What mail is encrypted to.
     public let certificate: Certificate
+    /// Where it was first met.
     public let source: Source
     /// More about the source, such as the Message-ID of the mail it was learned from.
     public let sourceDetail: String?
+    /// When it came to the store.
     public let firstSeen: Date
+    /// When it was last met; from mail it is brought up to date once a day at the most.
     public let lastSeen: Date
+    /// How far the user believes that it is the address's.
     public let trust: Trust
     /// The DER of the SMIMECapabilities the owner announced last (RFC 8551 §2.5.2).
     public let capabilities: [UInt8]?

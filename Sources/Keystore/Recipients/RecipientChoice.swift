@@ -3,6 +3,7 @@ public import Foundation
 
 /// What is known for one address or domain, judged.
 public struct RecipientChoice: Sendable {
+    /// Whom it was asked for.
     public let address: AddressScope
     /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
     public let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]

@@ -36,12 +36,15 @@ public enum RecipientSelection {
         /// Its key is too short to encrypt to, pinned or not.
         case weakKey = "weak-key"
 
+        /// Whether this is the one that mail is encrypted to.
         public var isSelected: Bool { self == .selected || self == .selectedForDomain }
     }
 
     /// What the outside world says of a certificate.
     public struct Chain: Hashable, Sendable {
+        /// Whether it leads to an anchor and is valid now.
         public let isTrusted: Bool
+        /// Whether it, or an authority above it, is known to have been revoked.
         public let isRevoked: Bool
         /// Whether something should say that it was not revoked, and nothing does.
         public let isRevocationMissing: Bool

@@ -21,6 +21,7 @@ public struct SignerSighting: Sendable {
     public let capabilities: [UInt8]?
     /// When the author says that it was signed.
     public let signingTime: Date?
+    /// The Message-ID as it is written, which nothing protects.
     public let messageID: String?
 
     /// Only what was verified may come here; `scripts/check` sees to it.
@@ -73,16 +74,21 @@ public struct LearningReport: Sendable {
 
     /// One certificate that is new for an address.
     public struct Entry: Sendable {
+        /// Whose it is.
         public let address: EmailAddress
+        /// The new certificate.
         public let certificate: Certificate
+        /// What it is to those known before.
         public let kind: Kind
         /// Whether it is not used until someone trusts it by hand.
         public let isHeld: Bool
         /// The newest of those known before.
         public let previous: Certificate?
+        /// The Message-ID of the mail that showed it.
         public let messageID: String?
     }
 
+    /// The certificates that were not known for their addresses.
     public internal(set) var entries: [Entry] = []
     /// Certificates that were known for their address.
     public internal(set) var known: [(address: EmailAddress, certificate: Certificate)] = []

@@ -5,7 +5,9 @@ public import MIME
 public struct ImportBatch: Sendable {
     /// A key and its certificate, for one or more accounts. Another certificate's key is refused, and one for no account.
     public struct IdentityItem: Sendable {
+        /// The certificate about `key`.
         public let certificate: Certificate
+        /// The private key, which is sealed before it is stored.
         public let key: PrivateKey
         /// The accounts that get it, at least one, made if they do not exist.
         public let accounts: [EmailAddress]
@@ -30,8 +32,11 @@ public struct ImportBatch: Sendable {
 
     /// Somebody's certificate, for the addresses or domains it is to be used for.
     public struct RecipientItem: Sendable {
+        /// What mail to `addresses` is encrypted to.
         public let certificate: Certificate
+        /// Whom it is for; it need not name them.
         public let addresses: [AddressScope]
+        /// Where it comes from.
         public let source: KnownRecipient.Source
         /// Whether it is believed without a chain from now on.
         public let isPinned: Bool
@@ -53,7 +58,9 @@ public struct ImportBatch: Sendable {
     public struct ResponseItem: Sendable {
         /// The certificate that it is about.
         public let certificate: Fingerprint
+        /// The answer, whose signature was checked.
         public let response: OCSPResponse
+        /// From when to when it holds.
         public let lifetime: OCSPResponse.Lifetime
 
         public init(certificate: Fingerprint, response: OCSPResponse, lifetime: OCSPResponse.Lifetime) {
@@ -63,13 +70,19 @@ public struct ImportBatch: Sendable {
         }
     }
 
+    /// Keys of ours with their certificates.
     public var identities: [IdentityItem] = []
+    /// Other people's certificates.
     public var recipients: [RecipientItem] = []
+    /// Authorities that help to build chains and are not trusted.
     public var intermediates: [Certificate] = []
+    /// Certificates that are trusted from now on.
     public var anchors: [Certificate] = []
+    /// Revocation lists whose signatures nobody has checked; they take no other's place.
     public var crls: [CertificateList] = []
     /// Lists from their issuers' services whose signatures were checked; those that they take the place of are forgotten.
     public var fetchedLists: [CertificateList] = []
+    /// Answers of responders, whose signatures were checked.
     public var responses: [ResponseItem] = []
 
     public init() {}
@@ -85,27 +98,39 @@ public struct ImportBatch: Sendable {
 public struct ImportReport: Sendable {
     /// A certificate and the account or recipient address it was stored for.
     public struct Entry: Sendable {
+        /// The account's or recipient's address, or a domain.
         public let address: AddressScope
+        /// What was stored.
         public let certificate: Certificate
+        /// Whether it was not stored for this address before.
         public let isNew: Bool
     }
 
     /// An intermediate or an anchor.
     public struct Authority: Sendable {
+        /// What was stored.
         public let certificate: Certificate
+        /// Whether it was not stored as such before.
         public let isNew: Bool
     }
 
     /// A certificate revocation list.
     public struct RevocationList: Sendable {
+        /// What was stored.
         public let list: CertificateList
+        /// Whether it was not stored before.
         public let isNew: Bool
     }
 
+    /// One entry for each account that got one.
     public internal(set) var identities: [Entry] = []
+    /// One entry for each address or domain that got one.
     public internal(set) var recipients: [Entry] = []
+    /// The authorities that are not trusted by themselves.
     public internal(set) var intermediates: [Authority] = []
+    /// The certificates that are trusted.
     public internal(set) var anchors: [Authority] = []
+    /// The revocation lists that were given.
     public internal(set) var crls: [RevocationList] = []
     /// The recipients that mail told of.
     var fromMail: Set<String> = []

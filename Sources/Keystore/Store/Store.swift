@@ -20,14 +20,21 @@ public final class Store: Sendable {
         case readWrite
     }
 
+    /// Where its files are.
     public let location: StoreLocation
     /// Whether a store was there or has been made.
     public let exists: Bool
+    /// The accounts with their identities.
     public let accounts: AccountStore
+    /// What is trusted, and what helps to judge: intermediates, revocation lists, answers of responders.
     public let anchors: AnchorStore
+    /// What was handed over to the mail server.
     public let journal: HandOverJournal
+    /// The rules.
     public let policy: PolicyStore
+    /// Other people's certificates.
     public let recipients: RecipientRegistry
+    /// The settings, as texts.
     public let settings: SettingStore
     let database: StoreDatabase
     let unlocker: StoreUnlocker

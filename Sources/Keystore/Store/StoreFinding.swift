@@ -34,8 +34,11 @@ public struct StoreFinding: Sendable, Equatable {
         case staleFile = "stale-file"
     }
 
+    /// What it is, for scripts.
     public let code: Code
+    /// How bad it is.
     public let level: Level
+    /// What it is, in one sentence for people.
     public let text: String
 
     init(_ code: Code, _ level: Level, _ text: String) {

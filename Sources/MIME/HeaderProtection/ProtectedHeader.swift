@@ -19,6 +19,7 @@ public struct ProtectedHeader: Sendable {
         public var isComplete: Bool { self == .cipher || self == .clear }
     }
 
+    /// How the fields came to stand inside.
     public let scheme: Scheme
     /// The header that the fields stand in: the protected entity's own, or the wrapped message's.
     public let header: HeaderBlock
@@ -69,9 +70,7 @@ public struct ProtectedHeader: Sendable {
 
     /// The addresses of the fields called `name`; nil if there is no such field.
     public func addresses(_ name: String) -> Set<EmailAddress>? {
-        let fields = header.all(name)
-        guard !fields.isEmpty else { return nil }
-        return Set(fields.flatMap { (try? AddressList(field: $0))?.addresses ?? [] })
+        header.first(name) == nil ? nil : header.readableAddresses(name)
     }
 
     /// The names, in lower case, of the fields of which something was hidden outside.

@@ -9,7 +9,9 @@ public import Streams
 public struct HandOver: Sendable {
     /// One message, and who gets it.
     public struct Message: Sendable {
+        /// The message.
         public let file: SpooledFile
+        /// The envelope's recipients, as the mail server wrote them.
         public let recipients: [String]
         /// The envelope sender of this one; nil for that of them all.
         let sender: String?
@@ -23,6 +25,7 @@ public struct HandOver: Sendable {
 
     /// The envelope sender; empty for the null sender.
     public let sender: String
+    /// The messages, which are handed over one after the other.
     public let messages: [Message]
 
     public init(from sender: String, _ messages: [Message]) {

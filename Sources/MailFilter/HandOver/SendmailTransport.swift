@@ -29,6 +29,7 @@ public struct SendmailTransport: MailTransport {
         self.init(program: program, arguments: words.count == 1 ? Self.standardArguments : Array(words.dropFirst()))
     }
 
+    /// Gives the message to the program on its standard input, and waits for its end.
     public func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError) {
         let words = [program] + arguments + ["-f", sender.isEmpty ? "<>" : sender, "--"] + recipients
         let said: SpooledFile

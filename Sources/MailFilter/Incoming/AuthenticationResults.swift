@@ -2,6 +2,7 @@ import CMS
 import Foundation
 import MIME
 import SMIME
+import Streams
 
 /// What is told of a message's signatures in an Authentication-Results field.
 ///
@@ -38,8 +39,7 @@ struct AuthenticationResults {
     ///
     /// - Parameter isOpen: whether what is encrypted was decrypted, and so known to be signed or not.
     init(_ report: VerificationReport, isOpen: Bool) {
-        let isEncrypted =
-            !isOpen && report.layers.contains { $0.kind == .encrypted || $0.kind == .authenticatedEncrypted }
+        let isEncrypted = !isOpen && report.layers.contains { $0.kind.isEncryption }
         if report.signers.isEmpty, report.status == .unsigned, isEncrypted {
             findings = [Finding(result: .none, reason: "encrypted", properties: "")]
             return
@@ -98,7 +98,7 @@ struct AuthenticationResults {
     private static func properties(_ signer: VerificationReport.Signer) -> String {
         let section = signer.section.map { " body.smime-part=\($0)" } ?? ""
         guard let certificate = signer.certificate else { return section }
-        let serial = certificate.serialNumber.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let serial = certificate.serialNumber.hexadecimal
         let address = signer.address.map { " body.smime-identifier=\(value($0))" } ?? ""
         return "\(address)\(section) body.smime-serial=\(serial) body.smime-issuer=\(quoted("\(certificate.issuer)"))"
     }
@@ -117,7 +117,7 @@ struct AuthenticationResults {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += "\\" + String(Unicode.Scalar(byte))
             case 32...126: output += String(Unicode.Scalar(byte))
-            default: output += "\\\\" + String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+            default: output += "\\\\" + [byte].hexadecimal
             }
         }
         return "\"\(output)\""

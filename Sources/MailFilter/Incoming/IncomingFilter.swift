@@ -59,13 +59,13 @@ public struct IncomingFilter: Sendable {
         let verified = try await MessageOpener(provider, at: time, terms: terms, revocation: revocation).verify(source)
         var plan = IncomingPlan(report: verified.report, learnable: verified.learnable)
         var others = recipients
-        if verified.report.layers.contains(where: \.isEncryption) {
+        if verified.report.layers.contains(where: \.kind.isEncryption) {
             for (recipient, account) in try await decryptingAccounts(of: recipients) {
                 guard let opened = try await decrypt(source, for: account, provider) else { continue }
                 let report = opened.report
                 plan.learnable = plan.learnable ?? opened.learnable
                 let clear = try SpooledFile { try opened.write(to: $0) }.rewound()
-                let cipher = report.layers.first(where: \.isEncryption)?.algorithm ?? "unknown"
+                let cipher = report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
                 plan.messages.append(
                     IncomingPlan.Message(
                         recipients: [recipient],
@@ -168,10 +168,6 @@ public struct IncomingFilter: Sendable {
     private static func bytes(of source: any ByteSource, _ count: Int) throws(MIMEError) -> [UInt8] {
         do throws(StreamError) { return try source.bytes(in: 0..<count) } catch { throw .unreadable(error) }
     }
-}
-
-extension VerificationReport.Layer {
-    fileprivate var isEncryption: Bool { kind == .encrypted || kind == .authenticatedEncrypted }
 }
 
 /// Only the keys of one account.

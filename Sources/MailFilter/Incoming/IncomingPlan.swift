@@ -5,9 +5,11 @@ public import Streams
 public struct IncomingPlan: Sendable {
     /// One of the messages, and who gets it.
     public struct Message: Sendable {
+        /// The envelope's recipients, as the mail server wrote them.
         public let recipients: [String]
         /// The message with the verdict in its header.
         public let source: any ByteSource
+        /// The verdict on it; on what was inside, if it was decrypted for these recipients.
         public let report: VerificationReport
         /// Whether it is in clear behind us. Then its envelope sender must be `Store.decryptedSender()`: what cannot be
         /// delivered must not go back in clear to whoever sent the ciphertext.

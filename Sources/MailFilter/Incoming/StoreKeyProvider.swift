@@ -35,12 +35,14 @@ public struct StoreKeyProvider: KeyProvider {
         self.init(StoreOpening(store), systemAnchors: systemAnchors, warn: warn)
     }
 
+    /// The keys of the store's accounts that are among `recipients`.
     public func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
         try await opening.store().accounts.decryptionKeys(matching: recipients).map {
             EncryptedLayer.Key(certificate: $0.certificate, privateKey: $0.key)
         }
     }
 
+    /// The certificates that the store has of `signers`.
     public func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
         try await opening.store().certificates(matching: signers)
     }

@@ -89,58 +89,42 @@ extension SMIMECommand {
 
         func run() async throws {
             let opening = try global.opening(.readOnly, password: secrets.storePassword)
-            let extra = try Certificate.unchecked(from: toCert)
-            let secret = try secrets.secret(isNew: true)
-            let lists = FolderLists(warn: Console.warning)
-            let asked = OnlineRevocation(opening, isDemanded: online.online)
+            let common = Common(
+                opening: opening,
+                extra: try Certificate.unchecked(from: toCert),
+                secret: try secrets.secret(isNew: true),
+                lists: FolderLists(warn: Console.warning),
+                asked: OnlineRevocation(opening, isDemanded: online.online)
+            )
             let outcomes = try await Batch(input.paths, output).run { path in
-                (try await encrypt(path, extra, secret, opening, lists, asked), ExitStatus.success)
+                (try await encrypt(path, common), ExitStatus.success)
             }
-            try await asked.finish()
+            try await common.asked.finish()
             let files = outcomes.compactMap(\.value).flatMap(\.self)
             if report.json, !files.isEmpty { try Report.print(EncryptionReport(files)) }
             try outcomes.map(\.status).throwWorst()
         }
 
-        private func encrypt(
-            _ path: String,
-            _ extra: [Certificate],
-            _ secret: SharedSecret?,
-            _ opening: StoreOpening,
-            _ lists: FolderLists,
-            _ asked: OnlineRevocation
-        ) async throws -> [EncryptedFile] {
+        /// What is the same for every file.
+        private struct Common: Sendable {
+            let opening: StoreOpening
+            /// Certificates to encrypt to that were given as files.
+            let extra: [Certificate]
+            let secret: SharedSecret?
+            let lists: FolderLists
+            let asked: OnlineRevocation
+        }
+
+        private func encrypt(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
             let recipients = to.map(\.text).joined(separator: ", ")
             let fields =
                 (signing.from.map { [NewField("From", $0.text)] } ?? [])
                 + (to.isEmpty ? [] : [NewField("To", recipients)])
             let source = try MessageInput.open(path, isText: text, fields: fields)
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
-            let store = try await opening.store()
-            let policy = try await headers.policy(for: signing.from ?? author, in: store)
-            var protector = try MessageProtector(source, headers: hiding.applied(to: policy))
-            protector.compresses = compress
-            if object.outform == .mime { MessageInput.noteMissingHeader(protector.header, of: path) }
-            guard output.outputDir != nil || !to.isEmpty || protector.header.first("Bcc") == nil else {
-                throw Failure(
-                    .usage,
-                    "\(InputFile.name(path)): a Bcc field needs --output-dir, for a copy of its own for each of them"
-                )
-            }
-            let plan = RecipientPlan(
-                lookup: try await store.lookup(
-                    systemAnchors: anchors.systemAnchors,
-                    terms: revocation.terms,
-                    lists: lists,
-                    revocation: asked
-                ),
-                time: times.date,
-                ciphers: try await store.cipherPreferences(),
-                demanded: cipher,
-                extra: extra,
-                hasSecret: secret != nil,
-                online: asked
-            )
+            let store = try await common.opening.store()
+            let protector = try await protector(of: source, at: path, by: author, in: store)
+            let plan = try await plan(common, store)
             // What was said of the account counts for its aliases, too.
             let account = try await store.accounts.account(ifAnyFor: signing.from ?? author)?.address
             let copies = try await plan.copies(
@@ -157,13 +141,50 @@ extension SMIMECommand {
             return try copies.map { copy in
                 let target = try output.target(for: path).map { copy.path($0) }
                 try object.check(target: target)
-                try Output.write(to: target) { try write(protector, copy.negotiation, secret, signer, to: $0) }
+                try Output.write(to: target) { try write(protector, copy.negotiation, common.secret, signer, to: $0) }
                 if copies.count > 1, let target {
                     let who = copy.addresses.map(\.text).joined(separator: ", ")
                     Console.note("\(target): to be sent to \(who) and nobody else")
                 }
-                return EncryptedFile(target ?? "-", copy, secret)
+                return EncryptedFile(target ?? "-", copy, common.secret)
             }
+        }
+
+        /// The message in `source` with what is to become of its header.
+        private func protector(
+            of source: any ByteSource,
+            at path: String,
+            by author: EmailAddress?,
+            in store: Store
+        ) async throws -> MessageProtector {
+            let policy = try await headers.policy(for: signing.from ?? author, in: store)
+            var protector = try MessageProtector(source, headers: hiding.applied(to: policy))
+            protector.compresses = compress
+            if object.outform == .mime { MessageInput.noteMissingHeader(protector.header, of: path) }
+            guard output.outputDir != nil || !to.isEmpty || protector.header.first("Bcc") == nil else {
+                throw Failure(
+                    .usage,
+                    "\(InputFile.name(path)): a Bcc field needs --output-dir, for a copy of its own for each of them"
+                )
+            }
+            return protector
+        }
+
+        private func plan(_ common: Common, _ store: Store) async throws -> RecipientPlan {
+            RecipientPlan(
+                lookup: try await store.lookup(
+                    systemAnchors: anchors.systemAnchors,
+                    terms: revocation.terms,
+                    lists: common.lists,
+                    revocation: common.asked
+                ),
+                time: times.date,
+                ciphers: try await store.cipherPreferences(),
+                demanded: cipher,
+                extra: common.extra,
+                hasSecret: common.secret != nil,
+                online: common.asked
+            )
         }
 
         private func write(
@@ -194,60 +215,5 @@ extension SMIMECommand {
                 lineEnd: output.lineEnd
             )
         }
-    }
-}
-
-/// What was encrypted with which cipher, and for whom.
-private struct EncryptionReport: Encodable {
-    /// The cipher of the first file.
-    let cipher: String
-    let files: [EncryptedFile]
-
-    init(_ files: [EncryptedFile]) {
-        cipher = files.first?.cipher ?? ""
-        self.files = files
-    }
-}
-
-/// One file that was written.
-struct EncryptedFile: Encodable, Sendable {
-    /// What was known of somebody, and came of it.
-    struct Choice: Encodable, Sendable {
-        let name: String
-        /// Missing where a secret takes the place of a certificate.
-        let fingerprint: Fingerprint?
-        /// The ciphers announced that count; none if nothing is known.
-        let announces: [String]
-        /// How the content's key is wrapped for them: `oaep` and the like, `ecdh`, `x25519`, `ml-kem-768`, `password`,
-        /// `key-encryption-key`.
-        let keyEncryption: String
-    }
-
-    let file: String
-    let recipients: [String]
-    let cipher: String
-    /// Why it is this cipher: announced, demanded, standard, or the rule for the account or a recipient.
-    let reason: String
-    let choices: [Choice]
-
-    init(_ file: String, _ copy: RecipientPlan.Copy, _ secret: SharedSecret?) {
-        self.file = file
-        recipients = copy.addresses.map(\.text)
-        cipher = copy.negotiation.cipher.name
-        reason = copy.negotiation.reason.rawValue
-        let readers = copy.negotiation.verdicts.map { verdict in
-            Choice(
-                name: verdict.name,
-                fingerprint: verdict.recipient.certificate.fingerprint,
-                announces: verdict.ciphers.map(\.name),
-                keyEncryption: verdict.recipient.keyEncryption
-            )
-        }
-        let keepers = [secret].compactMap(\.self).map { secret in
-            let kind = secret.recipientKind
-            let name = kind == .password ? "whoever knows the password" : "whoever has the secret key"
-            return Choice(name: name, fingerprint: nil, announces: [], keyEncryption: kind.rawValue)
-        }
-        choices = readers + keepers
     }
 }

@@ -34,10 +34,7 @@ extension SMIMECommand.FilterCommand {
 
         private func filter(_ log: inout FilterLog) async throws {
             let source = try MessageInput.open("-", isText: false)
-            let store = try await options.store()
-            if options.log == nil {
-                log.target = try await store.value(of: .filterLog, Setting.LogTarget.init(rawValue:))
-            }
+            let store = try await options.store(&log)
             let entry = try options.entry(source)
             let recipients = try Self.addresses(try await options.waiting(store, entry))
             guard !recipients.isEmpty else { return log.add("actions", "handed over before") }

@@ -71,8 +71,7 @@ extension SMIMECommand.PolicyCommand {
         }
 
         private static func recipients(of header: HeaderBlock) throws -> [EmailAddress] {
-            let addresses = try ["To", "Cc", "Bcc"].flatMap { header.all($0) }
-                .flatMap { try AddressList(field: $0).addresses }
+            let addresses = try ["To", "Cc", "Bcc"].flatMap { try header.addresses($0) }
             guard !addresses.isEmpty else {
                 throw Failure(.usage, "the message names no recipients", hints: ["name them with --to ADDR"])
             }

@@ -47,20 +47,7 @@ extension SMIMECommand.RecipientCommand {
                     hints: ["an authority is trusted with `smime trust add FILE`"]
                 )
             }
-            for item in batch.recipients where !item.certificate.names(address) {
-                Console.warning("\(item.certificate.subject): does not name \(address)")
-            }
-            for item in batch.recipients where !item.certificate.keyAllowsEncryption {
-                Console.warning("\(item.certificate.subject): does not allow encryption")
-            }
-            for item in batch.recipients where item.certificate.isCertificateAuthority && !trust {
-                Console.warning(
-                    "\(item.certificate.subject): says that it is an authority's, and is not used unless pinned"
-                )
-                Console.hint(
-                    "compare its fingerprint, then: smime recipient trust \(address) --fingerprint \(item.certificate.fingerprint)"
-                )
-            }
+            for item in batch.recipients { warn(of: item.certificate) }
             let store = try await global.store(.readWrite)
             let added = try await store.add(batch, at: .now)
             try await store.close()
@@ -72,6 +59,20 @@ extension SMIMECommand.RecipientCommand {
                     table.add(entry.isNew ? "new" : "known", entry.address.text, "\(entry.certificate.fingerprint)")
                 }
                 return table.text
+            }
+        }
+
+        /// Says why a certificate may not be the one that was meant.
+        private func warn(of certificate: Certificate) {
+            if !certificate.names(address) { Console.warning("\(certificate.subject): does not name \(address)") }
+            if !certificate.keyAllowsEncryption {
+                Console.warning("\(certificate.subject): does not allow encryption")
+            }
+            if certificate.isCertificateAuthority, !trust {
+                Console.warning("\(certificate.subject): says that it is an authority's, and is not used unless pinned")
+                Console.hint(
+                    "compare its fingerprint, then: smime recipient trust \(address) --fingerprint \(certificate.fingerprint)"
+                )
             }
         }
     }

@@ -83,8 +83,9 @@ struct FilterOptions: ParsableArguments {
         addresses.map { $0.isEmpty ? "''" : $0.escapedForDisplay }.joined(separator: ", ")
     }
 
-    /// The store. One that is not there would let all mail pass in clear: that is a mistake in the mail server's setup.
-    func store() async throws -> Store {
+    /// The store, by whose setting the log is written where no option says otherwise. One that is not there would let all
+    /// mail pass in clear: that is a mistake in the mail server's setup.
+    func store(_ line: inout FilterLog) async throws -> Store {
         let store = try await global.store(.readOnly, password: passwords.origin)
         guard store.exists else {
             throw Failure(
@@ -93,6 +94,7 @@ struct FilterOptions: ParsableArguments {
                 hints: ["make one with `smime import` or `smime policy set`, or say where it is with --home"]
             )
         }
+        if log == nil { line.target = try await store.value(of: .filterLog, Setting.LogTarget.init(rawValue:)) }
         return store
     }
 

@@ -1,6 +1,7 @@
 import CMS
 import Foundation
 import SMIME
+import Streams
 
 /// A certificate as it stands in a file or message, trusted or not.
 struct CertificateOutput: Encodable {
@@ -26,7 +27,7 @@ struct CertificateOutput: Encodable {
         self.hasKey = hasKey
         subject = certificate.subject.description
         issuer = certificate.issuer.description
-        serial = certificate.serialNumber.hex
+        serial = certificate.serialNumber.hexadecimal
         addresses = certificate.addresses
         fingerprint = certificate.fingerprint
         notBefore = certificate.notBefore
@@ -37,7 +38,7 @@ struct CertificateOutput: Encodable {
         authority = certificate.isCertificateAuthority
         keyUsage = certificate.keyUsage?.description
         extendedKeyUsages = certificate.extendedKeyUsages
-        keyIdentifier = certificate.subjectKeyIdentifier?.hex
+        keyIdentifier = certificate.subjectKeyIdentifier?.hexadecimal
     }
 }
 
@@ -131,9 +132,4 @@ extension CMSOutline {
     var layerAlgorithm: String {
         (type == .signedData ? signers.map(\.signatureName) : algorithms).joined(separator: ", ")
     }
-}
-
-extension Sequence<UInt8> {
-    /// Two lower-case digits for each byte.
-    fileprivate var hex: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }

@@ -102,12 +102,8 @@ struct RecipientPlan {
         var found: [EmailAddress: CipherNegotiation.Party] = [:]
         var missing: [String] = []
         for (address, choice) in zip(addresses, choices) {
-            if let selected = choice.selected {
-                found[address] = CipherNegotiation.Party(
-                    name: "\(address)",
-                    certificate: selected.certificate,
-                    known: selected
-                )
+            if let party = choice.party {
+                found[address] = party
             } else {
                 missing.append("\(address) (\(choice.whyNone))")
             }

@@ -58,24 +58,8 @@ struct SecretOptions: ParsableArguments {
         }
     }
 
-    /// What pairs of hexadecimal digits stand for; blanks and line ends do not count. Never by way of a String, of which
-    /// copies would stay in memory.
+    /// What pairs of hexadecimal digits stand for; blanks and line ends do not count.
     private static func bytes(hexadecimal text: some Collection<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count / 2 + 1)
-        var isHalf = false
-        for character in text where !" \t\r\n".utf8.contains(character) {
-            guard let digit = character.hexadecimalValue else {
-                bytes.wipe()
-                return nil
-            }
-            if isHalf { bytes[bytes.count - 1] |= digit } else { bytes.append(digit << 4) }
-            isHalf.toggle()
-        }
-        guard !isHalf, !bytes.isEmpty else {
-            bytes.wipe()
-            return nil
-        }
-        return bytes
+        [UInt8](hexadecimal: text, ignoring: " \t\r\n").flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -176,10 +176,10 @@ struct Sender {
     ///
     /// - Throws: `Failure` with status 65 if there is more than one From field.
     init?(of header: HeaderBlock) throws {
-        let fields = header.all("From")
-        guard fields.count <= 1 else { throw Failure(.badData, "the message has more than one From field") }
-        guard let field = fields.first else { return nil }
-        addresses = try AddressList(field: field).addresses
+        guard header.all("From").count <= 1 else {
+            throw Failure(.badData, "the message has more than one From field")
+        }
+        addresses = try header.addresses("From")
         guard !addresses.isEmpty else { return nil }
     }
 }

@@ -1,0 +1,38 @@
+import COpenSSL
+
+/// How an RSA key wraps another key.
+enum RSAPadding: Sendable {
+    /// RSAES-PKCS1-v1_5 (RFC 8017 §7.2).
+    case pkcs1
+    /// RSAES-OAEP (RFC 8017 §7.1).
+    case oaep(digest: DigestAlgorithm, mgf: DigestAlgorithm, label: [UInt8])
+
+    func configure(_ context: OpaquePointer) throws(OpenSSLError) {
+        switch self {
+        case .pkcs1:
+            try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
+        case .oaep(let digest, let mgf, let label):
+            try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_OAEP_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
+            try digest.withPointer { digest throws(OpenSSLError) in
+                try check(EVP_PKEY_CTX_set_rsa_oaep_md(context, digest), "EVP_PKEY_CTX_set_rsa_oaep_md")
+            }
+            try mgf.withPointer { mgf throws(OpenSSLError) in
+                try check(EVP_PKEY_CTX_set_rsa_mgf1_md(context, mgf), "EVP_PKEY_CTX_set_rsa_mgf1_md")
+            }
+            guard !label.isEmpty else { return }
+            // libcrypto takes the copy over and frees it with OPENSSL_free.
+            let copy = label.withUnsafeBytes { CRYPTO_memdup($0.baseAddress, $0.count, #file, #line) }
+            let result = EVP_PKEY_CTX_set0_rsa_oaep_label(context, copy, CInt(label.count))
+            if result <= 0 { smime_OPENSSL_free(copy) }
+            try check(result, "EVP_PKEY_CTX_set0_rsa_oaep_label")
+        }
+    }
+}
+
+extension DigestAlgorithm {
+    /// Lends libcrypto's method for this digest.
+    func withPointer<Result>(_ body: (OpaquePointer) throws(OpenSSLError) -> Result) throws(OpenSSLError) -> Result {
+        let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, libcryptoName, nil), "EVP_MD_fetch")
+        return try digest.withPointer { digest throws(OpenSSLError) in try body(digest) }
+    }
+}

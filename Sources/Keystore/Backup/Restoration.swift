@@ -1,0 +1,164 @@
+public import CMS
+import Foundation
+public import MIME
+
+/// A backup with everything in it read, so that nothing can turn out wrong once the store is being changed.
+public struct Restoration: Sendable {
+    /// The longest file that is read as a backup.
+    public static let maximumCount = BackupFile.maximumCount
+
+    struct Account: Sendable {
+        let address: EmailAddress
+        let backup: AccountBackup.Account
+        let aliases: [AddressScope]
+        let headerConfidentiality: HeaderConfidentiality?
+        let identities: [(certificate: Certificate, backup: AccountBackup.Identity)]
+    }
+
+    struct Recipient: Sendable {
+        /// What the registry compares addresses by.
+        let key: String
+        let certificate: Certificate
+        let trust: KnownRecipient.Trust
+        let source: KnownRecipient.Source
+        let backup: AccountBackup.Recipient
+    }
+
+    /// The private keys, for sealing.
+    let items: [ImportBatch.IdentityItem]
+    let accounts: [Account]
+    let recipients: [Recipient]
+    let authorities: [(certificate: Certificate, anchored: Int?)]
+    let revocationLists: [CertificateList]
+    let rules: [Policy.Rule]
+    /// When the backup was made, in seconds since 1970.
+    let created: Int
+    /// The names of the ciphers that rules said for the accounts.
+    public var ciphers: [(account: EmailAddress, cipher: String)] {
+        accounts.compactMap { account in account.backup.cipher.map { (account.address, $0) } }
+    }
+
+    /// Whether a file begins like an account backup.
+    public static func isBackup(_ bytes: [UInt8]) -> Bool { BackupFile.isBackup(bytes) }
+
+    /// Reads an account backup.
+    ///
+    /// - Parameter path: how errors call the file.
+    /// - Throws: `.malformedBackup`, `.newerBackup`, `.wrongPassphrase`
+    public init(_ bytes: [UInt8], passphrase: borrowing Passphrase, path: String) throws(KeystoreError) {
+        let content = try BackupFile.open(bytes, passphrase: passphrase, path: path)
+        let backup = try AccountBackup.decoded(content, path: path)
+        do { try self.init(backup, passphrase: passphrase) } catch {
+            throw KeystoreError.malformedBackup(path: path, detail: "\(error)")
+        }
+    }
+
+    private init(_ backup: AccountBackup, passphrase: borrowing Passphrase) throws {
+        let contents = try BackupContents(of: backup, passphrase: passphrase)
+        items = contents.items
+        accounts = try backup.accounts.map { try contents.account($0) }
+        recipients = try backup.recipients.map { try contents.recipient($0) }
+        authorities = try backup.authorities.map { (try contents.certificate($0.fingerprint), $0.anchored) }
+        revocationLists = try backup.revocationLists.map { try CertificateList(der: [UInt8]($0)) }
+        rules = try backup.policy.map { rule in
+            guard let rule = Policy.Rule(rule) else { throw Missing(description: "it holds a rule of an unknown kind") }
+            return rule
+        }
+        created = backup.created
+    }
+}
+
+/// What a backup should hold, and does not.
+private struct Missing: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// The certificates and private keys in a backup, to which everything else in it refers.
+private struct BackupContents {
+    private(set) var items: [ImportBatch.IdentityItem] = []
+    private var certificates: [Fingerprint: Certificate] = [:]
+    /// The certificates whose private keys are among `items`.
+    private var keyed: Set<Fingerprint> = []
+
+    init(of backup: AccountBackup, passphrase: borrowing Passphrase) throws {
+        for der in backup.certificates {
+            let certificate = try Certificate(der: [UInt8](der))
+            certificates[certificate.fingerprint] = certificate
+        }
+        for account in backup.accounts {
+            let address = try EmailAddress(account.address)
+            for file in account.keys {
+                // A borrowed value cannot be wrapped in an optional; the copy is wiped at once.
+                let copy: Passphrase? = passphrase.copy()
+                for identity in try PKCS12([UInt8](file), passphrase: copy).identities { add(identity, for: address) }
+            }
+        }
+    }
+
+    private mutating func add(_ identity: PKCS12.Identity, for address: EmailAddress) {
+        let (certificate, key) = (identity.certificate, identity.key)
+        certificates[certificate.fingerprint] = certificate
+        guard keyed.insert(certificate.fingerprint).inserted else { return }
+        items.append(.init(certificate: certificate, key: key, accounts: [address], isAssigned: false))
+    }
+
+    func certificate(_ fingerprint: Fingerprint) throws -> Certificate {
+        guard let found = certificates[fingerprint] else {
+            throw Missing(description: "\(fingerprint) is missing in it")
+        }
+        return found
+    }
+
+    func account(_ account: AccountBackup.Account) throws -> Restoration.Account {
+        let confidentiality = account.headerConfidentiality.flatMap(HeaderConfidentiality.init(rawValue:))
+        guard (confidentiality == nil) == (account.headerConfidentiality == nil) else {
+            throw Missing(description: "it hides header fields in an unknown way")
+        }
+        return Restoration.Account(
+            address: try EmailAddress(account.address),
+            backup: account,
+            aliases: try account.aliases.map { try AddressScope($0) },
+            headerConfidentiality: confidentiality,
+            identities: try account.identities.map { identity in
+                guard keyed.contains(identity.fingerprint) else {
+                    throw Missing(description: "the key of \(identity.fingerprint) is missing in it")
+                }
+                return (try certificate(identity.fingerprint), identity)
+            }
+        )
+    }
+
+    func recipient(_ recipient: AccountBackup.Recipient) throws -> Restoration.Recipient {
+        guard let trust = KnownRecipient.Trust(rawValue: recipient.trust),
+            let source = KnownRecipient.Source(rawValue: recipient.source)
+        else { throw Missing(description: "it holds a recipient of an unknown kind") }
+        return Restoration.Recipient(
+            key: try AddressScope(recipient.address).key,
+            certificate: try certificate(recipient.fingerprint),
+            trust: trust,
+            source: source,
+            backup: recipient
+        )
+    }
+}
+
+extension Policy.Rule {
+    /// Nil if something in it is not known; that is never taken for nothing, which would say less than was meant.
+    fileprivate init?(_ backup: AccountBackup.Rule) {
+        guard let scope = Policy.Scope(side: backup.side, pattern: backup.pattern) else { return nil }
+        self.init(
+            scope,
+            sign: backup.sign.flatMap(Policy.Level.init),
+            encrypt: backup.encrypt.flatMap(Policy.Level.init),
+            override: backup.override.flatMap(Policy.Override.init),
+            missing: backup.missing.flatMap(Policy.Missing.init),
+            protected: backup.protected.flatMap(Policy.Protected.init),
+            decryptAtGateway: backup.decryptAtGateway.flatMap(Policy.GatewayDecryption.init)
+        )
+        guard (sign == nil) == (backup.sign == nil), (encrypt == nil) == (backup.encrypt == nil),
+            (override == nil) == (backup.override == nil), (missing == nil) == (backup.missing == nil),
+            (protected == nil) == (backup.protected == nil),
+            (decryptAtGateway == nil) == (backup.decryptAtGateway == nil)
+        else { return nil }
+    }
+}

@@ -1,0 +1,17 @@
+import Streams
+
+/// Reads one reader after the other.
+final class JoinedReader: ByteReader {
+    private var readers: ArraySlice<any ByteReader>
+
+    init(_ readers: [any ByteReader]) { self.readers = readers[...] }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        while let reader = readers.first {
+            let count = try reader.read(into: buffer)
+            if count > 0 { return count }
+            readers.removeFirst()
+        }
+        return 0
+    }
+}
