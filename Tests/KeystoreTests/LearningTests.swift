@@ -139,6 +139,53 @@ import Testing
         #expect(try await selected(in: store) == Certs.certificate("alice-renewed"))
     }
 
+    @Test func `what continues a certificate that is held back, or was distrusted, is worth no more`() async throws {
+        for distrusts in [false, true] {
+            let home = TemporaryHome()
+            let store = try await home.open()
+            _ = try await store.recipients.learn([try sighting("alice-renewed")], at: Certs.time)
+            _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time, onChange: .hold)
+            if distrusts {
+                let fingerprint = try Certs.certificate("alice").fingerprint
+                _ = try await store.recipients.setTrust(.distrusted, of: AddressScope(alice), fingerprint: fingerprint)
+            }
+            // The same key in another certificate by the same issuer.
+            let next = try sighting("alice-reissued")
+            let report = try await store.recipients.learn([next], at: Certs.time, onChange: distrusts ? .use : .hold)
+            #expect(report.entries.map(\.kind) == [.changed])
+            #expect(report.entries.map(\.isHeld) == [true])
+            let trust = try await known(in: store).first { $0.certificate == next.certificate }?.trust
+            #expect(trust == (distrusts ? .distrusted : .held))
+        }
+    }
+
+    @Test func `what a signer announces who is held back is not used either`() async throws {
+        var factory = try CertificateFactory()
+        try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
+        var certificates: [String: Certificate] = [:]
+        for (name, usage) in [("first", "digitalSignature"), ("rogue", "digitalSignature"), ("bait", "keyEncipherment")] {
+            let extensions = CertificateFactory.person(alice) + ["keyUsage=\(usage)"]
+            try factory.issue(name, subject: "/CN=\(name)", by: "root", extensions: extensions)
+            if case .certificate(let made) = try KeyMaterial.read(factory.bytes("\(name).pem")).first {
+                certificates[name] = made
+            }
+        }
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let made = certificates
+        func sighting(_ name: String, announcing other: String? = nil) throws -> SignerSighting {
+            SignerSighting(
+                address: try EmailAddress(alice),
+                certificate: try #require(made[name]),
+                encryptionCertificate: try other.map { try #require(made[$0]) }
+            )
+        }
+        _ = try await store.recipients.learn([sighting("first")], at: .now, onChange: .hold)
+        let report = try await store.recipients.learn([sighting("rogue", announcing: "bait")], at: .now, onChange: .hold)
+        #expect(report.entries.map(\.isHeld) == [true, true])
+        #expect(try await choice(for: alice, in: store).selected == nil)
+    }
+
     @Test func `signing and encryption certificates of one mail are no change of each other`() async throws {
         let home = TemporaryHome()
         let store = try await home.open()

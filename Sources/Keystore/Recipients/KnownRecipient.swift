@@ -31,6 +31,9 @@ public struct KnownRecipient: Sendable {
         case pinned
     }
 
+    /// Whether nobody has to trust it by hand before it is used.
+    var isBelieved: Bool { trust == .chain || trust == .pinned }
+
     /// Whose it is: an address, or everybody's in a domain.
     public let address: AddressScope
     /// What mail is encrypted to.

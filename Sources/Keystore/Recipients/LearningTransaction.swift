@@ -26,28 +26,43 @@ struct LearningTransaction {
 
     private func learn(_ sighting: SignerSighting, _ report: inout LearningReport) throws {
         let known = try RecipientRecord.all(for: AddressScope(sighting.address), in: database)
+        // What a signer announces whom nobody believes yet is worth no more than the signer.
+        let signer = trust(in: sighting.certificate, known)
         var isKnown = false
         for certificate in sighting.certificates {
+            let isSigner = certificate == sighting.certificate
             if let recipient = known.first(where: { $0.certificate == certificate }) {
                 isKnown = true
                 report.known.append((sighting.address, certificate))
-                try update(recipient, sighting, &report)
+                if isSigner || signer == .chain { try update(recipient, sighting, &report) }
             } else if sighting.isAnchored {
                 isKnown = true
-                try insert(certificate, sighting, known, &report)
+                let own = trust(in: certificate, known)
+                try insert(certificate, sighting, known, own == .chain ? signer : own, &report)
             }
         }
-        if isKnown { try learnAuthorities(sighting.authorities, &report) }
+        if isKnown, signer == .chain { try learnAuthorities(sighting.authorities, &report) }
     }
 
     private func insert(
         _ certificate: Certificate,
         _ sighting: SignerSighting,
         _ known: [KnownRecipient],
+        _ trust: KnownRecipient.Trust,
         _ report: inout LearningReport
     ) throws {
-        let entry = entry(certificate, sighting, known)
-        report.entries.append(entry)
+        let peers = peers(of: certificate, known)
+        let continues = peers.contains { $0.isBelieved && self.continues($0, certificate) }
+        report.entries.append(
+            LearningReport.Entry(
+                address: sighting.address,
+                certificate: certificate,
+                kind: peers.isEmpty ? .learned : continues ? .renewed : .changed,
+                isHeld: trust != .chain,
+                previous: peers.first?.certificate,
+                messageID: sighting.messageID
+            )
+        )
         report.changesStore = true
         guard writes else { return }
         let seen = seenTime(sighting).seconds
@@ -60,34 +75,39 @@ struct LearningTransaction {
             """
         ).execute(arguments: [
             sighting.address.key, try CertificateRecord.insert(certificate, into: database), sighting.address.text,
-            KnownRecipient.Source.harvest.rawValue, sighting.messageID, seen, seen,
-            (entry.isHeld ? KnownRecipient.Trust.held : .chain).rawValue,
+            KnownRecipient.Source.harvest.rawValue, sighting.messageID, seen, seen, trust.rawValue,
             hasCapabilities ? sighting.capabilities.map { Data($0) } : nil,
             hasCapabilities ? capabilitiesTime?.seconds : nil,
         ])
     }
 
-    /// How a new certificate is announced: compared with those known for the same use.
-    private func entry(
-        _ certificate: Certificate,
-        _ sighting: SignerSighting,
-        _ known: [KnownRecipient]
-    ) -> LearningReport.Entry {
-        let peers = known.map(\.certificate).filter {
-            ($0.canSign && certificate.canSign) || ($0.canEncrypt && certificate.canEncrypt)
+    /// How far `certificate` is believed, known or new: `.chain`, `.held` or `.distrusted`.
+    ///
+    /// A key that was distrusted stays so in another certificate, and one that is held back does; only what is believed
+    /// can be continued.
+    private func trust(in certificate: Certificate, _ known: [KnownRecipient]) -> KnownRecipient.Trust {
+        if let recipient = known.first(where: { $0.certificate == certificate }) {
+            return recipient.isBelieved ? .chain : recipient.trust
         }
-        let continues = peers.contains {
-            $0.publicKeyInfo == certificate.publicKeyInfo && $0.issuer.matches(certificate.issuer)
+        let sameKey = known.filter { $0.certificate.publicKeyInfo == certificate.publicKeyInfo }
+        if sameKey.contains(where: { $0.trust == .distrusted }) { return .distrusted }
+        let peers = peers(of: certificate, known)
+        if peers.contains(where: { $0.isBelieved && continues($0, certificate) }) { return .chain }
+        if sameKey.contains(where: { $0.trust == .held }) { return .held }
+        return peers.isEmpty || policy == .use ? .chain : .held
+    }
+
+    /// Those that are known for the same use.
+    private func peers(of certificate: Certificate, _ known: [KnownRecipient]) -> [KnownRecipient] {
+        known.filter {
+            ($0.certificate.canSign && certificate.canSign) || ($0.certificate.canEncrypt && certificate.canEncrypt)
         }
-        let kind: LearningReport.Kind = peers.isEmpty ? .learned : continues ? .renewed : .changed
-        return LearningReport.Entry(
-            address: sighting.address,
-            certificate: certificate,
-            kind: kind,
-            isHeld: kind == .changed && policy == .hold,
-            previous: peers.first,
-            messageID: sighting.messageID
-        )
+    }
+
+    /// Whether `certificate` is for the same key by the same issuer.
+    private func continues(_ recipient: KnownRecipient, _ certificate: Certificate) -> Bool {
+        recipient.certificate.publicKeyInfo == certificate.publicKeyInfo
+            && recipient.certificate.issuer.matches(certificate.issuer)
     }
 
     private func update(
