@@ -123,7 +123,11 @@ public struct SignedLayer: Sendable {
         let candidates = certificates + known.filter { !included.contains($0) }
         return data.signers.map { signer in
             let check = data.check(signer, candidates: candidates)
-            let verdict = check.certificate.map { chain(of: $0, trust: trust, at: time) }
+            let verdict = check.certificate.map { certificate in
+                // Without a header there is nobody whom the certificate could be taken for.
+                let trust = identity.map { trust.speaking(for: $0.scopes(of: certificate)) } ?? trust
+                return chain(of: certificate, trust: trust, at: time)
+            }
             return VerificationReport.Signer(
                 certificate: check.certificate,
                 signingTime: signer.signingTime,

@@ -52,6 +52,14 @@ struct SignerIdentity {
         return from.map(\.address).first(where: addresses.contains)
     }
 
+    /// Whom a reader takes a signer with `certificate` for: the addresses of From, or else Sender, that it names, each with
+    /// its whole domain, as a store keys them.
+    func scopes(of certificate: Certificate) -> Set<String> {
+        let addresses = certificate.mailAddresses
+        let authors = [from, sender].lazy.map { $0.map(\.address).filter(addresses.contains) }.first { !$0.isEmpty }
+        return Set((authors ?? []).flatMap { [$0.key, "@\($0.asciiDomain)"] })
+    }
+
     /// The identity axis for a signer with `certificate`.
     func judge(_ certificate: Certificate) -> VerificationReport.Axis {
         var problems = problems

@@ -29,6 +29,7 @@ extension ProblemCode {
             "ask its owner for the new one; what was signed before can be judged at the time it was signed"
         case .certificateNotYetValid, .chainNotYetValid: "wait, or see whether the clock is right"
         case .certificateRevoked: "do not rely on it: ask its owner, by another way, for the new one"
+        case .chainDistrusted: "do not rely on it, unless you distrusted it by mistake"
         case .chainExpired: "ask the sender for a certificate by a current authority"
         case .chainNoAnchor:
             "if you know the authority, make it an anchor; if you compared fingerprints, pin the certificate"

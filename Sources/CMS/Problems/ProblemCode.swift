@@ -20,6 +20,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case certificateNotYetValid = "certificate-not-yet-valid"
     case certificateRevoked = "certificate-revoked"
     case certificateUnreadable = "certificate-unreadable"
+    case chainDistrusted = "chain-distrusted"
     case chainExpired = "chain-expired"
     case chainInvalid = "chain-invalid"
     case chainNameConstraints = "chain-name-constraints"

@@ -58,6 +58,9 @@ struct PathInspection {
             let text = "the certificate is an authority's, not a person's"
             problems.append(isPinned ? Problem(warning: .endEntityIsCA, text) : Problem(.endEntityIsCA, text))
         }
+        if store.distrusted.contains(leaf.fingerprint) {
+            problems.append(Problem(.chainDistrusted, "the certificate was distrusted by hand"))
+        }
         if !leaf.isForMail {
             problems.append(
                 Problem(.chainPurpose, "the certificate is not meant for mail (extended key usage)")

@@ -9,6 +9,11 @@ public struct TrustStore: Hashable, Sendable {
     public var anchors: [Certificate]
     /// End-entity certificates that are trusted by themselves.
     public var pinned: Set<Fingerprint>
+    /// Certificates that are never trusted, whatever chain they have.
+    public var distrusted: Set<Fingerprint> = []
+    /// Whom a certificate was pinned or distrusted for, as names that compare equal; one that is not here was for
+    /// everybody it names. Whoever knows the names asks `speaking(for:)`.
+    public var scopes: [Fingerprint: Scopes] = [:]
     /// Certificates of authorities that may help to reach an anchor; not trusted.
     public var intermediates: [Certificate]
     /// Revocation lists at hand.
@@ -40,6 +45,28 @@ public struct TrustStore: Hashable, Sendable {
     public func forOneMessage() -> TrustStore {
         var store = self
         store.effort = PathEffort()
+        return store
+    }
+
+    /// The names that a certificate was pinned for, and those that it was distrusted for.
+    public struct Scopes: Hashable, Sendable {
+        public var pinned: Set<String>
+        public var distrusted: Set<String>
+
+        public init(pinned: Set<String> = [], distrusted: Set<String> = []) {
+            self.pinned = pinned
+            self.distrusted = distrusted
+        }
+    }
+
+    /// The same with the pins and the distrust that are about one of `names`: somebody who compared a fingerprint for one
+    /// address has not believed all the others that the certificate claims.
+    public func speaking(for names: Set<String>) -> TrustStore {
+        var store = self
+        for (fingerprint, scopes) in scopes {
+            if scopes.pinned.isDisjoint(with: names) { store.pinned.remove(fingerprint) }
+            if scopes.distrusted.isDisjoint(with: names) { store.distrusted.remove(fingerprint) }
+        }
         return store
     }
 

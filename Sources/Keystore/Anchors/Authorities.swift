@@ -60,26 +60,41 @@ extension TrustStore {
                 arguments: [Data(issuer)]
             ).map { try CertificateList(der: [UInt8]($0)) }
         }
-        let pinned = try certificates.map(\.fingerprint).filter { fingerprint in
-            try Bool.fetchOne(
-                database.cachedStatement(
-                    """
-                    SELECT EXISTS (SELECT 1 FROM recipient JOIN certificate ON id = certificate
-                        WHERE fingerprint = ? AND trust = 'pinned')
-                    """
-                ),
-                arguments: [Data(fingerprint.bytes)]
-            ) ?? false
-        }
         self.init(
             anchors: authorities.all.filter(authorities.anchors.contains)
                 + (try Self.ownAnchors(among: certificates, in: database)),
-            pinned: Set(pinned),
             intermediates: authorities.all.filter { !authorities.anchors.contains($0) },
             certificateLists: lists,
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
         responses = try ResponseRecord.responses(about: certificates + authorities.all, in: database)
+        for fingerprint in Set(certificates.map(\.fingerprint)) { try addScopes(of: fingerprint, in: database) }
+    }
+
+    /// Adds for whom the user has pinned or distrusted a certificate.
+    private mutating func addScopes(of fingerprint: Fingerprint, in database: Database) throws {
+        var scopes = Scopes()
+        let rows = try Row.fetchAll(
+            database.cachedStatement(
+                """
+                SELECT address_key, trust FROM recipient JOIN certificate ON id = certificate
+                WHERE fingerprint = ? AND trust IN ('pinned', 'distrusted')
+                """
+            ),
+            arguments: [Data(fingerprint.bytes)]
+        )
+        for row in rows {
+            let key: String = try row.value("address_key")
+            if try row.value("trust") as String == KnownRecipient.Trust.pinned.rawValue {
+                scopes.pinned.insert(key)
+            } else {
+                scopes.distrusted.insert(key)
+            }
+        }
+        guard !rows.isEmpty else { return }
+        self.scopes[fingerprint] = scopes
+        if !scopes.pinned.isEmpty { pinned.insert(fingerprint) }
+        if !scopes.distrusted.isEmpty { distrusted.insert(fingerprint) }
     }
 
     /// Those of `certificates` that are anchors themselves.

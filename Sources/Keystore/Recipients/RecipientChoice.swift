@@ -37,6 +37,10 @@ public struct RecipientChoice: Sendable {
         at time: Date
     ) {
         self.address = address
+        // What was said of a certificate for another address counts there alone.
+        var trust = trust
+        trust.pinned = Set(recipients.filter { $0.trust == .pinned }.map(\.certificate.fingerprint))
+        trust.distrusted = []
         verdicts = recipients.map { recipient in
             guard recipient.trust != .distrusted else { return nil }
             return trust.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time)

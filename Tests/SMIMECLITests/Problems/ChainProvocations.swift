@@ -30,6 +30,11 @@ enum ChainProvocations {
                 extra: try Keyring.read("alice/chain.pem")
             )
         },
+        .chainDistrusted: {
+            var trust = try store()
+            trust.distrusted = [try Keyring.certificate("alice").fingerprint]
+            return judge(try Keyring.certificate("alice"), in: trust, extra: try Keyring.read("alice/chain.pem"))
+        },
         .chainPurpose: { try judge("wrong-eku") },
         .chainRevoked: {
             var factory = try CertificateFactory()
