@@ -23,6 +23,20 @@ public enum EnvelopeSender: Hashable, Sendable {
         return address
     }
 
+    /// The address that rules for senders are looked up by; nil where there is no domain.
+    ///
+    /// What accounts cannot have may well be of a domain that there are rules for: a local part too long or with dots at
+    /// odd places, a domain with the dot of the root.
+    var ruled: EmailAddress? {
+        guard case .other(let text) = self, let at = text.lastIndex(of: "@") else { return address }
+        var domain = text[text.index(after: at)...]
+        if domain.last == "." { domain = domain.dropLast() }
+        let local = text[..<at]
+        // No rule is for the last one, but for its domain.
+        let forms = ["\(local)@\(domain)", "\"\(local)\"@\(domain)", "\"no address\"@\(domain)"]
+        return forms.lazy.compactMap { try? EmailAddress($0) }.first
+    }
+
     /// What sendmail is told; empty for the null sender.
     public var text: String {
         switch self {
@@ -31,4 +45,8 @@ public enum EnvelopeSender: Hashable, Sendable {
         case .other(let text): text
         }
     }
+}
+
+extension EnvelopeSender: CustomStringConvertible {
+    public var description: String { self == .null ? "the null sender" : text }
 }

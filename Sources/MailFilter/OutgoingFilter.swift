@@ -117,7 +117,12 @@ public struct OutgoingFilter: Sendable {
         authors: [EmailAddress],
         to recipients: [EmailAddress]
     ) async throws -> [PolicyDecision] {
-        try await judge(from: sender, authors: authors, to: recipients, kind: sender == nil ? .bounce : nil).decisions
+        try await judge(
+            from: sender.map { .address($0) } ?? .null,
+            authors: authors,
+            to: recipients,
+            kind: sender == nil ? .bounce : nil
+        ).decisions
     }
 
     private func judge(
@@ -132,7 +137,7 @@ public struct OutgoingFilter: Sendable {
             warn("X-SMIME asks for \(words), which is not understood, and counts as require")
         }
         let verdict = try await judge(
-            from: sender.address,
+            from: sender,
             authors: controls.authors(),
             to: recipients,
             wish: heedsMessages ? controls.wish : MessageWish(),
@@ -140,8 +145,7 @@ public struct OutgoingFilter: Sendable {
             protection: ExistingProtection(of: controls.message, in: controls.source)
         )
         if heedsMessages, controls.wish != MessageWish(), verdict.signing.account == nil {
-            let who = sender.address.map(\.text) ?? "the null sender"
-            warn("what the message asks for with X-SMIME or a tag does not count: \(who) is no account")
+            warn("what the message asks for with X-SMIME or a tag does not count: \(sender) is no account")
         }
         return (controls, verdict)
     }
@@ -155,15 +159,17 @@ public struct OutgoingFilter: Sendable {
 
     /// Decides by one snapshot of the store: rules, accounts, keys and certificates are of the same moment.
     private func judge(
-        from sender: EmailAddress?,
+        from sender: EnvelopeSender,
         authors: [EmailAddress],
         to recipients: [EmailAddress],
         wish: MessageWish = MessageWish(),
         kind: Policy.Kind? = nil,
         protection: ExistingProtection = .unprotected
     ) async throws -> Verdict {
-        var seen: Set<EmailAddress> = []
-        let recipients = recipients.filter { seen.insert($0).inserted }
+        // Mail servers may tell people apart by the case of their letters (RFC 5321 §2.4); certificates and rules do not.
+        var (named, seen): (Set<String>, Set<EmailAddress>) = ([], [])
+        let everybody = recipients.filter { named.insert($0.text).inserted }
+        let recipients = everybody.filter { seen.insert($0).inserted }
         let lookup = try await store.lookup(
             systemAnchors: systemAnchors,
             terms: terms,
@@ -176,14 +182,14 @@ public struct OutgoingFilter: Sendable {
             for: recipients.map { AddressScope($0) },
             at: time
         ) { snapshot in
-            let signing = try SigningStanding(of: sender, for: authors, at: time, under: terms, in: snapshot)
-            let senders = [sender, signing.account].compactMap(\.self)
+            let signing = try SigningStanding(of: sender.address, for: authors, at: time, under: terms, in: snapshot)
+            let senders = [sender.ruled, signing.account].compactMap(\.self)
             return (try snapshot.rules(forSenders: senders, recipients: recipients, kind: kind), signing)
         }
         answer.warnings.forEach(warn)
         let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
         let question = PolicyQuestion(
-            sender: sender,
+            sender: sender.ruled,
             account: signing.account,
             rules: rules,
             flags: flags,
@@ -194,7 +200,7 @@ public struct OutgoingFilter: Sendable {
             encryption: choices.mapValues { $0.selected == nil ? .missing(why: $0.whyNone) : .usable }
         )
         return Verdict(
-            decisions: recipients.map { PolicyDecision(for: $0, question) },
+            decisions: everybody.map { PolicyDecision(for: $0, question) },
             parties: choices.compactMapValues(\.party),
             signing: signing
         )

@@ -129,7 +129,8 @@ public struct OutgoingPlan: Sendable {
         _ signer: (SignedDataWriter.Signer, MessageProtector.SignatureForm)?,
         to sink: any ByteSink
     ) throws {
-        let readers = try message.recipients.map { address in
+        var seen: Set<EmailAddress> = []
+        let readers = try message.recipients.filter { seen.insert($0).inserted }.map { address in
             // Decided to be there. All of them can read it, or nobody gets it.
             guard let party = parties[address] else {
                 throw KeystoreError.unknownRecipient(AddressScope(address))

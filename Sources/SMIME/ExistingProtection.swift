@@ -33,10 +33,19 @@ public enum ExistingProtection: Hashable, Sendable {
         }
         let isSound = !outline.problems.contains { $0.level == .error || $0.kind == .trailingBytes }
         switch outline.type {
-        case .authEnvelopedData where isSound && !outline.recipients.isEmpty: return .encrypted
-        case .envelopedData where isSound && !outline.recipients.isEmpty: return .encrypted
+        case .authEnvelopedData where isSound && outline.isReadableBySomebody: return .encrypted
+        case .envelopedData where isSound && outline.isReadableBySomebody: return .encrypted
         case .signedData where isSound && !outline.signers.isEmpty: return .signed
         default: return .unprotected
         }
+    }
+}
+
+extension CMSOutline {
+    /// Whether there is content under a cipher that we know, for a recipient of a kind that we know. The text in clear can
+    /// stand behind any other cipher's name, or in a recipient that is none.
+    fileprivate var isReadableBySomebody: Bool {
+        let isEnciphered = algorithms.last.map { name in ContentCipher.all.contains { $0.name == name } } ?? false
+        return isEnciphered && (contentCount ?? 0) > 0 && recipients.contains { $0.kind != .other }
     }
 }

@@ -4,7 +4,8 @@
 ///
 /// RFC 9788 §3
 public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
-    /// The subject becomes `[...]`; comments and keywords are removed (RFC 9788 §3.2.1).
+    /// The subject becomes `[...]`; comments and keywords are removed (RFC 9788 §3.2.1), and the copy of the subject that
+    /// Outlook keeps.
     case baseline
     /// Nothing is hidden (RFC 9788 §3.2.3).
     case none
@@ -20,7 +21,7 @@ public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
         switch (self, name.lowercased()) {
         case (.none, _): break
         case (_, "subject"): return NewField(name, Self.obscured).bytes(lineEnd: lineEnd)
-        case (_, "comments"), (_, "keywords"): return nil
+        case (_, "comments"), (_, "keywords"), (_, "thread-topic"): return nil
         case (.shy, "from"), (.shy, "to"), (.shy, "cc"):
             if let bare = Self.bareAddresses(field) { return NewField(name, bare).bytes(lineEnd: lineEnd) }
         case (.shy, "date"):

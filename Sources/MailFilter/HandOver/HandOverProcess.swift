@@ -1,3 +1,4 @@
+import CMS
 import Foundation
 import Synchronization
 
@@ -34,6 +35,8 @@ public enum HandOverProcess {
             while waitpid(copy, &ending, 0) < 0, errno == EINTR {}
             _exit(ending & 0x7F == 0 ? (ending >> 8) & 0xFF : endingUntimely())
         }
+        // Whoever ends the first one for taking too long means this one, until it has begun to hand over.
+        guard ParentProcess.sendsWhenEnding(SIGTERM, waiting) else { _exit(endingUntimely()) }
         first.store(waiting, ordering: .relaxed)
         #endif
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CMS
 import Foundation
 import Keystore
+import MIME
 import MailFilter
 import SMIME
 import Streams
@@ -111,6 +112,8 @@ extension SMIMECommand.FilterCommand {
             if error is EmptyMessage { return Failure(.badData, "message: malformed: the input is empty") }
             let failure = Failure(error, in: "message")
             if error is GatewayError || (error as? Failure)?.status == .noUser { return failure }
+            // Its header is so large that verdicts which others write in our name cannot be taken out, now or later.
+            if case MIMEError.limitExceeded = error { return failure }
             return Failure(max(failure.status, .tryAgain), failure.message, hints: failure.hints)
         }
     }

@@ -1,0 +1,19 @@
+import COpenSSL
+import Foundation
+
+#if os(Linux)
+/// The process that started this one. It stands here because only this module can call prctl.
+package enum ParentProcess {
+    /// Lets the system send `signal` to this process when `parent` ends, however it ends.
+    ///
+    /// prctl(2) `PR_SET_PDEATHSIG`
+    ///
+    /// - Parameter parent: who is thought to be the parent.
+    /// - Returns: false if that one has ended before.
+    package static func sendsWhenEnding(_ signal: Int32, _ parent: Int32) -> Bool {
+        // A kernel without it is none that anybody runs; the process ends by itself then, as it did before.
+        _ = smime_prctl_set_pdeathsig(signal)
+        return getppid() == parent
+    }
+}
+#endif
