@@ -26,6 +26,8 @@ struct SigningOptions: ParsableArguments {
     var noChain = false
 
     var form: MessageProtector.SignatureForm { opaque ? .opaque : .detached }
+    /// The From that plain text gets; none if the message has to say it.
+    var fromField: [NewField] { from.map { [NewField("From", $0.text)] } ?? [] }
 
     private static func parseDigest(_ text: String) throws -> DigestAlgorithm {
         let digest = DigestAlgorithm(micalg: text)
