@@ -61,14 +61,11 @@ struct SigningStanding: Sendable {
             return
         }
         let isRevoked = account.identities.contains { verdicts.isRevoked($0.certificate) }
-        standing = .missing(why: Self.why(account.address, cannotSignFor: authors, isRevoked: isRevoked))
+        standing = .missing(why: Self.lack(of: account.address, for: authors, isRevoked: isRevoked))
     }
 
-    private static func why(
-        _ account: EmailAddress,
-        cannotSignFor authors: [EmailAddress],
-        isRevoked: Bool
-    ) -> String {
+    /// What the account lacks to sign as one of `authors`.
+    private static func lack(of account: EmailAddress, for authors: [EmailAddress], isRevoked: Bool) -> String {
         let names = authors.map(\.text).joined(separator: ", ")
         return isRevoked
             ? "the account \(account) has no certificate for From \(names) but what was revoked"

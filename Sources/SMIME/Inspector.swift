@@ -160,22 +160,3 @@ extension Inspection.Part {
             .map(Problem.init)
     }
 }
-
-extension ByteStream {
-    /// The same bytes in reads of at most `size`.
-    fileprivate func inPieces(of size: Int) -> ByteStream { ByteStream { PieceReader(try makeReader(), size) } }
-}
-
-private final class PieceReader: ByteReader {
-    private let upstream: any ByteReader
-    private let size: Int
-
-    init(_ upstream: any ByteReader, _ size: Int) {
-        self.upstream = upstream
-        self.size = size
-    }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        try upstream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(size)))
-    }
-}

@@ -1,5 +1,4 @@
 public import CMS
-public import Foundation
 import MIME
 
 /// What is to be said about a message's signatures: five axes for each signer, and what follows from them.
@@ -44,110 +43,6 @@ public struct VerificationReport: Sendable {
         case part
         /// All of it is signed, but for header fields that are not protected.
         case whole
-    }
-
-    /// One aspect of one signature.
-    public struct Axis: Sendable, Equatable {
-        /// False if and only if a problem is an error; nil if nobody looked.
-        public let ok: Bool?
-        /// What was found, errors and warnings.
-        public let problems: [Problem]
-
-        /// An axis that was looked at, with what was found.
-        public init(_ problems: [Problem]) {
-            ok = !problems.contains { $0.level == .error }
-            self.problems = problems
-        }
-
-        private init() {
-            ok = nil
-            problems = []
-        }
-
-        /// An axis that nobody looked at.
-        public static let notChecked = Axis()
-    }
-
-    /// One signer, judged.
-    public struct Signer: Sendable {
-        /// The certificate the signature was checked with; nil if there was none to be had.
-        public let certificate: Certificate?
-        /// When the signer claims to have signed; nil if it is not said.
-        public let signingTime: Date?
-        /// The digest's name; nil if it is none that we know.
-        public let digest: String?
-        /// The signature algorithm's name or number.
-        public let signature: String
-        /// What the signer announces to read, best first.
-        public let capabilities: [String]
-        /// The bytes are those that were signed.
-        public let integrity: Axis
-        /// The certificate leads to a trust anchor, and may sign mail.
-        public let chain: Axis
-        /// An address of the certificate is From's, or Sender's.
-        public internal(set) var identity: Axis
-        /// Whether the certificate, or an authority's above it, was revoked, as far as anybody knows.
-        ///
-        /// Where nothing at hand tells, `RevocationPolicy` decides: under `.soft` `ok` is true, with the warning
-        /// `revocation-unknown`; under `.hard` it is false, with that as an error; under `.off` nobody looked, and it is
-        /// nil. So `ok` says "known not to be revoked" only if there is no `revocation-unknown` among the problems.
-        public let revocation: Axis
-        /// Certificate and chain are valid at the time of judgement.
-        public let time: Axis
-        /// Where in the message the signature is, as IMAP counts parts (RFC 3501 §6.4.5); nil if it is about the whole of it.
-        public internal(set) var section: String?
-        /// What may be learned from the signature, if it turns out to be valid.
-        let evidence: SignerEvidence?
-
-        /// The address in From that the certificate names; nil if it names none of them.
-        let author: EmailAddress?
-
-        /// The address that the signer is called by: the one that From has, or else the first of the certificate.
-        public var address: String? { author?.text ?? certificate?.addresses.first }
-
-        /// Who signed, in a word: an address, or else the certificate's subject.
-        public var name: String { address ?? certificate.map { "\($0.subject)" } ?? "unknown" }
-
-        /// The verdict on this signature alone, whatever is wrong with the message.
-        public var status: Status {
-            if integrity.ok != true { return .invalid }
-            if revocation.ok == false { return .revoked }
-            if chain.ok != true { return .untrusted }
-            if time.ok != true { return isNotYetValid ? .notYetValid : .expired }
-            return identity.ok == false ? .mismatch : .valid
-        }
-    }
-
-    /// One layer of protection, from the outside in.
-    public struct Layer: Sendable {
-        /// What a layer does.
-        public enum Kind: String, Sendable {
-            case authenticatedEncrypted = "authenticated-encrypted"
-            case compressed
-            case encrypted
-            case signed
-
-            /// Whether it keeps others from reading.
-            public var isEncryption: Bool { self == .encrypted || self == .authenticatedEncrypted }
-        }
-
-        /// What the layer does.
-        public let kind: Kind
-        /// The cipher or signature algorithm.
-        public let algorithm: String
-        /// What is wrong with the layer itself, and not with a signer of it.
-        public let problems: [Problem]
-        /// Who signed it, if it is signed.
-        public internal(set) var signers: [Signer] = []
-        /// Whether the verdict depends on its signers.
-        ///
-        /// Of signatures directly around each other the outermost speaks, as its signer saw what is inside. Who signs what
-        /// is encrypted need not know what that is, so a signature inside the encryption speaks, too.
-        public internal(set) var isDecisive = false
-        /// Whether the layer is inside one that is encrypted.
-        public internal(set) var isInsideEncryption = false
-        /// Whether it is around a part of the message only, beside others.
-        public internal(set) var isPart = false
     }
 
     /// How much of the message the signatures are over.
@@ -242,27 +137,6 @@ public struct VerificationReport: Sendable {
         if isMalformed { return .malformed }
         if problems.contains(where: { $0.level == .error }) { return .invalid }
         return signer.status == .valid && coverage != .whole ? .partial : signer.status
-    }
-}
-
-extension VerificationReport.Signer {
-    /// Makes a warning of it that the signer is not the sender, if that is all that is wrong.
-    fileprivate mutating func becomeCosigner() {
-        let (others, errors) = (
-            identity.problems.filter { $0.level == .warning }, identity.problems.filter { $0.level == .error }
-        )
-        guard !errors.isEmpty, errors.allSatisfy({ [.signerNotFrom, .protectedFromMismatch].contains($0.kind) }),
-            [integrity, chain, time].allSatisfy({ $0.ok == true }), revocation.ok != false
-        else { return }
-        let text = "signed by \(name.escapedForDisplay) as well, who is not the sender"
-        identity = VerificationReport.Axis(others + [Problem(.cosigner, text)])
-    }
-
-    /// Whether nothing is wrong with the time but that it is too early.
-    fileprivate var isNotYetValid: Bool {
-        let errors = time.problems.filter { $0.level == .error }
-        return !errors.isEmpty
-            && errors.allSatisfy { [.certificateNotYetValid, .chainNotYetValid].contains($0.kind) }
     }
 }
 

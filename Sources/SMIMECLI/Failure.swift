@@ -6,33 +6,6 @@ import MailFilter
 import SMIME
 import Streams
 
-/// The statuses a process of ours ends with, from sysexits(3). Thrown by itself it ends the process without a word.
-enum ExitStatus: Int32, Error, Comparable {
-    case success = 0
-    /// The answer is no: a signature that is not valid, a certificate that expires.
-    case negative = 1
-    case usage = 64
-    /// The input is not what it should be.
-    case badData = 65
-    /// An input file cannot be opened.
-    case noInput = 66
-    /// Unknown account, or a recipient without a usable certificate.
-    case noUser = 67
-    /// A service needed for the answer cannot be reached.
-    case unavailable = 69
-    /// Our own fault.
-    case software = 70
-    case cannotCreate = 73
-    case inputOutput = 74
-    case tryAgain = 75
-    /// Wrong passphrase, locked key, or permissions.
-    case noPermission = 77
-    /// Configuration or store unusable.
-    case configuration = 78
-
-    static func < (a: ExitStatus, b: ExitStatus) -> Bool { a.rawValue < b.rawValue }
-}
-
 /// Why a command failed: its status, one sentence, and what to do about it.
 ///
 /// The one place where errors of the libraries become statuses. The switches have no default, so that a new case does

@@ -23,16 +23,12 @@ import Testing
 
     private func sign(_ content: [UInt8], by name: String, usesKeyIdentifier: Bool = false) throws -> [UInt8] {
         let party = try Party(name)
-        let signer = SignedDataWriter.Signer(
+        return try SignedDataWriter.Signer(
             key: party.key,
             certificate: party.certificate,
+            digest: .sha256,
             usesKeyIdentifier: usesKeyIdentifier
-        )
-        let (value, count) = try SignedDataWriter.digest(.sha256) { try $0.write(content) }
-        let writer = try SignedDataWriter(signer: signer, contentDigest: value, contentCount: count, time: time)
-        let sink = MemorySink()
-        try writer.write(to: sink) { try $0.write(content) }
-        return sink.bytes
+        ).signed(content, at: time)
     }
 
     private static let data: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]

@@ -21,7 +21,5 @@ extension Certificate {
 }
 
 extension Date {
-    /// When the certificates of `certs/` are judged.
-    static let judged = Date(timeIntervalSince1970: 1_793_491_200)  // 2026-11-01
     static let in2020 = Date(timeIntervalSince1970: 1_590_969_600)  // 2020-06-01
 }

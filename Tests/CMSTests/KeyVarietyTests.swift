@@ -163,12 +163,7 @@ import Testing
     }
 
     private func sign(_ certificate: Certificate, _ key: PrivateKey, _ digest: DigestAlgorithm) throws -> [UInt8] {
-        let signer = SignedDataWriter.Signer(key: key, certificate: certificate, digest: digest)
-        let (value, count) = try SignedDataWriter.digest(digest) { try $0.write(sample(100)) }
-        let sink = MemorySink()
-        try SignedDataWriter(signer: signer, contentDigest: value, contentCount: count, time: time)
-            .write(to: sink) { try $0.write(sample(100)) }
-        return sink.bytes
+        try SignedDataWriter.Signer(key: key, certificate: certificate, digest: digest).signed(sample(100), at: time)
     }
 
     private func signBothWays(

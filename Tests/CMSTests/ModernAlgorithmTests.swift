@@ -21,16 +21,7 @@ import Testing
         let (certificate, key) = try dana()
         let signer = SignedDataWriter.Signer(key: key, certificate: certificate)
         #expect(signer.digest == .sha512)
-        let (value, count) = try SignedDataWriter.digest(signer.digest) { try $0.write(content) }
-        let writer = try SignedDataWriter(
-            signer: signer,
-            contentDigest: value,
-            contentCount: isDetached ? nil : count,
-            time: time
-        )
-        let sink = MemorySink()
-        try writer.write(to: sink, content: isDetached ? nil : { try $0.write(content) })
-        return sink.bytes
+        return try signer.signed(content, isDetached: isDetached, at: time)
     }
 
     private func codes(_ data: SignedData) throws -> [String] {

@@ -24,6 +24,23 @@ struct Party {
     }
 }
 
+extension SignedDataWriter.Signer {
+    /// The SignedData that this signer makes of `content` at `time`.
+    func signed(_ content: [UInt8], isDetached: Bool = false, at time: Date) throws -> [UInt8] {
+        let (value, count) = try SignedDataWriter.digest(digest) { try $0.write(content) }
+        let writer = try SignedDataWriter(
+            signer: self,
+            contentDigest: value,
+            contentCount: isDetached ? nil : count,
+            time: time
+        )
+        let sink = MemorySink()
+        try writer.write(to: sink, content: isDetached ? nil : { try $0.write(content) })
+        #expect(sink.bytes.count == writer.count)
+        return sink.bytes
+    }
+}
+
 /// Content for tests, of any length, without a period that a window could hide.
 func sample(_ count: Int) -> [UInt8] {
     var state: UInt32 = 2_463_534_242
@@ -38,24 +55,5 @@ func sample(_ count: Int) -> [UInt8] {
 extension ByteStream {
     init(_ bytes: [UInt8]) { self = MemorySource(bytes).stream() }
 
-    /// The same bytes in reads of at most `size`.
-    func inPieces(of size: Int) -> ByteStream {
-        ByteStream { PieceReader(try makeReader(), size) }
-    }
-
     func bytes() throws -> [UInt8] { try makeReader().readAll(limit: .max, orThrow: CancellationError()) }
-}
-
-private final class PieceReader: ByteReader {
-    private let upstream: any ByteReader
-    private let size: Int
-
-    init(_ upstream: any ByteReader, _ size: Int) {
-        self.upstream = upstream
-        self.size = size
-    }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        try upstream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(size)))
-    }
 }

@@ -16,23 +16,12 @@ import Testing
         usesKeyIdentifier: Bool = false
     ) throws -> [UInt8] {
         let party = try Party(name)
-        let signer = SignedDataWriter.Signer(
+        return try SignedDataWriter.Signer(
             key: party.key,
             certificate: party.certificate,
             digest: digest,
             usesKeyIdentifier: usesKeyIdentifier
-        )
-        let (value, count) = try SignedDataWriter.digest(digest) { try $0.write(content) }
-        let writer = try SignedDataWriter(
-            signer: signer,
-            contentDigest: value,
-            contentCount: isDetached ? nil : count,
-            time: time
-        )
-        let sink = MemorySink()
-        try writer.write(to: sink, content: isDetached ? nil : { try $0.write(content) })
-        #expect(sink.bytes.count == writer.count)
-        return sink.bytes
+        ).signed(content, isDetached: isDetached, at: time)
     }
 
     private func codes(_ data: SignedData) throws -> [String] {

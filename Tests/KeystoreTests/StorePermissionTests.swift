@@ -45,6 +45,17 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: home.path))
     }
 
+    @Test func `a lock for handing over that others can change is found, and refused, as the rest is`() async throws {
+        let home = TemporaryHome()
+        try await home.open().close()
+        let path = home.location.handOverLockFile
+        try Data().write(to: URL(filePath: path))
+        chmod(path, 0o666)
+        #expect(Store.looseFiles(of: home.location).map(\.code) == [.permissions])
+        let why = "is open to others (mode 666, wanted 600)"
+        await #expect(throws: KeystoreError.permissions(path: path, why: why)) { try await home.open(.readOnly) }
+    }
+
     @Test(arguments: ["", "data", "key", "data/smime.sqlite", "key/store.key", "lock"], [0o040, 0o004])
     func `what others can read is refused`(name: String, extra: Int) async throws {
         let home = TemporaryHome()

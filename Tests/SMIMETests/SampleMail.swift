@@ -71,8 +71,3 @@ func written(_ body: (any ByteSink) throws -> Void) throws -> Data {
     try body(sink)
     return Data(sink.bytes)
 }
-
-extension Date {
-    /// When the certificates of `certs/` are judged.
-    static let judged = Date(timeIntervalSince1970: 1_793_491_200)  // 2026-11-01
-}

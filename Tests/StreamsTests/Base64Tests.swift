@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct Base64Tests {
     private func decode(_ text: String, inPiecesOf size: Int = .max) throws -> [UInt8] {
-        let reader = Base64Decoder(PieceReader(Array(text.utf8), size))
+        let reader = Base64Decoder(try MemorySource(Array(text.utf8)).stream().inPieces(of: size).makeReader())
         var bytes: [UInt8] = []
         let window = Window(size: min(size, 64))
         while case let count = try reader.read(into: window.bytes), count > 0 {
@@ -73,20 +73,5 @@ import Testing
         let decoder = Base64Decoder(MemorySource(Array(text.utf8)).reader())
         try decoder.copy(to: CountingSink())
         #expect(decoder.lacksPadding == lacks)
-    }
-}
-
-/// Reads in pieces of at most `size` bytes.
-final class PieceReader: ByteReader {
-    private let upstream: SourceReader
-    private let size: Int
-
-    init(_ bytes: [UInt8], _ size: Int) {
-        upstream = MemorySource(bytes).reader()
-        self.size = size
-    }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        try upstream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(size)))
     }
 }

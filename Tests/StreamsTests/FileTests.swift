@@ -157,7 +157,7 @@ import Testing
     @Test(arguments: [0, 1, 9, 10, 11, 300_000])
     func `a stream without its beginning begins behind it`(count: Int) throws {
         let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 5) }
-        for stream in [MemorySource(bytes).stream(), ByteStream { PieceReader(bytes, 7) }] {
+        for stream in [MemorySource(bytes).stream(), MemorySource(bytes).stream().inPieces(of: 7)] {
             let rest = try stream.dropFirst(count).makeReader().readAll(limit: .max, orThrow: CancellationError())
             #expect(rest == Array(bytes.dropFirst(count)))
         }

@@ -24,3 +24,8 @@ public enum Fixtures {
         return try Array(Data(contentsOf: corpora.appending(path: name)))
     }
 }
+
+extension Date {
+    /// When the certificates of `certs/` are judged.
+    public static let judged = Date(timeIntervalSince1970: 1_793_491_200)  // 2026-11-01
+}

@@ -81,8 +81,8 @@ public actor AccountStore {
     /// The current signing identity of `address` with its key.
     ///
     /// - Parameter terms: whether revocation counts, and lists at hand beside those of the store.
-    /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase` if the
-    ///   store key is not to be had.
+    /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; `.keyMissing`, `.keyMismatch`, `.locked`,
+    ///   `.wrongPassphrase` if the store key is not to be had.
     public func signingIdentity(
         for address: EmailAddress,
         at time: Date,

@@ -10,11 +10,7 @@ struct StoreFolder {
     ///   `.cannotOpen` if that cannot be found out.
     func exists() throws(KeystoreError) -> Bool {
         guard try inspect(location.database, isFolder: false) else { return false }
-        for folder in folders { try inspect(folder, isFolder: true) }
-        for suffix in ["-wal", "-shm"] { try inspect(location.database + suffix, isFolder: false) }
-        for file in [location.keyFile, location.keyFileSuccessor, location.lockFile] {
-            try inspect(file, isFolder: false)
-        }
+        for (path, isFolder) in everything { try inspect(path, isFolder: isFolder) }
         return true
     }
 
@@ -81,9 +77,10 @@ struct StoreFolder {
 
     /// Everything that a store consists of, the directories first.
     var everything: [(path: String, isFolder: Bool)] {
-        let files = ["", "-wal", "-shm"].map { location.database + $0 }
-        return folders.map { ($0, true) }
-            + (files + [location.keyFile, location.keyFileSuccessor, location.lockFile]).map { ($0, false) }
+        let databases = ["", "-wal", "-shm"].map { location.database + $0 }
+        let keys = [location.keyFile, location.keyFileSuccessor]
+        let locks = [location.lockFile, location.handOverLockFile]
+        return folders.map { ($0, true) } + (databases + keys + locks).map { ($0, false) }
     }
 
     private var folders: [String] { [location.home, location.dataFolder, location.keyFolder].compactMap(\.self) }

@@ -147,59 +147,6 @@ public struct ProtectedHeader: Sendable {
     }
 }
 
-extension ProtectedHeader {
-    /// The message's header as its author wrote it, with its empty line, in the line ends of `outer`.
-    ///
-    /// The protected fields take the place of those outside. Fields that the way added stay; those that readers show
-    /// do not, as they would pass for protected ones.
-    ///
-    /// - Parameter keepingFrom: whether From is left as it is outside, since nobody vouches for the one inside.
-    ///
-    /// RFC 9788 §4.2, §4.4
-    public func restored(into outer: HeaderBlock, keepingFrom: Bool) -> [UInt8] {
-        let inner = header.fields.filter { field in
-            let kind = HeaderFieldKind(field)
-            return (kind == .message || kind == .structural) && !(keepingFrom && field.isNamed("From"))
-        }
-        let places = Dictionary(grouping: inner.indices) { inner[$0].name.lowercased() }
-        var counts: [String: Int] = [:]
-        var output = Array(outer.leadingBytes)
-        var next = 0
-        for field in outer.fields {
-            let name = field.name.lowercased()
-            guard let own = places[name] else {
-                let isLeft = HeaderSplit.isReplaced(field, outer.lineEnd) || isIntruder(name, keepingFrom)
-                if !isLeft { output += field.closedBytes(outer.lineEnd) }
-                continue
-            }
-            let number = counts[name, default: 0]
-            counts[name] = number + 1
-            guard number < own.count else { continue }
-            while next <= own[number] {
-                output += restored(inner[next], outer.lineEnd)
-                next += 1
-            }
-        }
-        for field in inner[next...] { output += restored(field, outer.lineEnd) }
-        return output + header.separator.withLines(endingIn: outer.lineEnd)
-    }
-
-    private func isIntruder(_ name: String, _ keepingFrom: Bool) -> Bool {
-        scheme.isComplete && HeaderFieldKind.shownNames.contains(name) && !(keepingFrom && name == "from")
-    }
-
-    /// A protected field as it was before it said that it was one.
-    private func restored(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8] {
-        var bytes = field.closedBytes(header.lineEnd)
-        if field.isNamed("Content-Type"), scheme != .wrapped {
-            let canonical = bytes.withLines(endingIn: .crlf)
-            if HeaderProtection.addedTypes.contains(canonical) { return [] }
-            bytes = field.removingParameters(HeaderProtection.parameters, header.lineEnd)
-        }
-        return bytes.withLines(endingIn: lineEnd)
-    }
-}
-
 /// What a field says, folding, blanks and encoding aside.
 private struct Statement: Hashable {
     /// In lower case.

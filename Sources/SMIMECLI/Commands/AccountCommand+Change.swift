@@ -38,7 +38,12 @@ extension SMIMECommand.AccountCommand {
             return change
         }
 
-        func print(_ shown: AccountReport, _ word: String) throws {
+        /// Runs `change` on the store and prints the account that comes of it behind `word`.
+        func run(_ word: String, _ change: (Store) async throws -> Account) async throws {
+            let store = try await global.store(.readWrite)
+            let account = try await change(store)
+            let shown = try await AccountReport(account, at: .now, in: store)
+            try await store.close()
             try report.print(shown) { "\(word) \(shown.title)".escapedForDisplay + "\n" }
         }
     }
@@ -53,11 +58,9 @@ extension SMIMECommand.AccountCommand {
         @OptionGroup var naming: Naming
 
         func run() async throws {
-            let store = try await naming.global.store(.readWrite)
-            let account = try await store.accounts.add(naming.address, naming.change, at: .now)
-            let shown = try await AccountReport(account, at: .now, in: store)
-            try await store.close()
-            try naming.print(shown, "added")
+            try await naming.run("added") { store in
+                try await store.accounts.add(naming.address, naming.change, at: .now)
+            }
         }
     }
 
@@ -156,14 +159,12 @@ extension SMIMECommand.AccountCommand {
             change.removedAliases = removedAliases
             change.pin = pin
             change.headerConfidentiality = hiding
-            let address = naming.address
-            _ = try await naming.global.store(.readOnly).accounts.account(for: address)
-            let store = try await naming.global.store(.readWrite)
-            let account = try await store.accounts.set(address, change)
-            if let cipher { try await store.setCipher(cipher.value, for: account.address) }
-            let shown = try await AccountReport(account, at: .now, in: store)
-            try await store.close()
-            try naming.print(shown, "changed")
+            _ = try await naming.global.store(.readOnly).accounts.account(for: naming.address)
+            try await naming.run("changed") { store in
+                let account = try await store.accounts.set(naming.address, change)
+                if let cipher { try await store.setCipher(cipher.value, for: account.address) }
+                return account
+            }
         }
     }
 

@@ -27,9 +27,7 @@ extension SMIMECommand {
         @OptionGroup var output: OutputOptions
         @OptionGroup var form: FormOptions
         @OptionGroup(title: "Secrets in place of certificates") var secrets: SecretOptions
-        @Flag(name: .customLong("no-harvest"), help: "Do not learn the sender's certificate from a valid signature.")
-        var noHarvest = false
-        @OptionGroup var learning: LearningOptions
+        @OptionGroup var harvest: HarvestOptions
         @OptionGroup var times: TimeOptions
         @OptionGroup var anchors: AnchorOptions
         @OptionGroup var trust: TrustOptions
@@ -68,10 +66,10 @@ extension SMIMECommand {
             }
             try await asked.finish()
             // A time other than now says nothing about what is to be used from now on.
-            let messages = noHarvest || times.given != nil ? [] : outcomes.compactMap { $0.value?.learnable }
+            let messages = harvest.isOff || times.given != nil ? [] : outcomes.compactMap { $0.value?.learnable }
             // A secret that both sides have needs no store, and then there is nothing to learn.
             let teacher =
-                messages.isEmpty ? nil : Learning(store: try await batch.store(opening), policy: learning.onChange)
+                messages.isEmpty ? nil : Learning(store: try await batch.store(opening), policy: harvest.onChange)
             let learned = await teacher?.preview(messages) ?? LearningReport()
             for outcome in outcomes {
                 guard let value = outcome.value?.report else { continue }

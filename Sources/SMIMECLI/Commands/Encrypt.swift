@@ -117,9 +117,7 @@ extension SMIMECommand {
 
         private func encrypt(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
             let recipients = to.map(\.text).joined(separator: ", ")
-            let fields =
-                (signing.from.map { [NewField("From", $0.text)] } ?? [])
-                + (to.isEmpty ? [] : [NewField("To", recipients)])
+            let fields = signing.fromField + (to.isEmpty ? [] : [NewField("To", recipients)])
             let source = try MessageInput.open(path, isText: text, fields: fields)
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
             let store = try await common.opening.store()

@@ -25,9 +25,7 @@ extension SMIMECommand.FilterCommand {
         )
 
         @OptionGroup var options: FilterOptions
-        @Flag(name: .customLong("no-harvest"), help: "Do not learn the sender's certificate from a valid signature.")
-        var noHarvest = false
-        @OptionGroup var learning: LearningOptions
+        @OptionGroup var harvest: HarvestOptions
 
         func run() async throws {
             try await options.run("incoming", describe: Self.failure) { try await filter(&$0) }
@@ -73,7 +71,7 @@ extension SMIMECommand.FilterCommand {
             try source.checkUnchanged()
             try await options.handOver(messages, store, entry)
             await log.warnings.add(asked)
-            if !noHarvest, let message = plan.learnable { await learn(from: message, store, &log) }
+            if !harvest.isOff, let message = plan.learnable { await learn(from: message, store, &log) }
         }
 
         private func report(_ plan: IncomingPlan) throws {
@@ -90,10 +88,10 @@ extension SMIMECommand.FilterCommand {
         private func learn(from message: VerifiedMessage, _ store: Store, _ log: inout FilterLog) async {
             let sighting = [SignerSighting(message)]
             do throws(KeystoreError) {
-                let preview = try await store.recipients.preview(sighting, at: .now, onChange: learning.onChange)
+                let preview = try await store.recipients.preview(sighting, at: .now, onChange: harvest.onChange)
                 guard preview.changesStore else { return }
                 let writable = try await Store.open(store.location, mode: .readWrite)
-                let report = try await writable.recipients.learn(sighting, at: .now, onChange: learning.onChange)
+                let report = try await writable.recipients.learn(sighting, at: .now, onChange: harvest.onChange)
                 try await writable.close()
                 log.add("learned", report.entries.first.map { "\($0.kind.rawValue)" })
             } catch .notWritable {

@@ -53,8 +53,7 @@ extension SMIMECommand {
         }
 
         private func sign(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws {
-            let sender = signing.from.map { [NewField("From", $0.text)] } ?? []
-            let source = try MessageInput.open(path, isText: text, fields: sender)
+            let source = try MessageInput.open(path, isText: text, fields: signing.fromField)
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
             let store = try await opening.store()
             let policy = try await headers.policy(for: signing.from ?? author, in: store)

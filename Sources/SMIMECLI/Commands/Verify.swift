@@ -47,9 +47,7 @@ extension SMIMECommand {
             )
         )
         var assertSigner: String?
-        @Flag(name: .customLong("no-harvest"), help: "Do not learn the sender's certificate from a valid signature.")
-        var noHarvest = false
-        @OptionGroup var learning: LearningOptions
+        @OptionGroup var harvest: HarvestOptions
         @OptionGroup var form: FormOptions
         @OptionGroup var times: TimeOptions
         @OptionGroup var anchors: AnchorOptions
@@ -82,8 +80,8 @@ extension SMIMECommand {
             }
             try await asked.finish()
             // A time other than now says nothing about what is to be used from now on.
-            let learns = !noHarvest && times.given == nil
-            let learning = Learning(store: try await batch.store(opening), policy: learning.onChange)
+            let learns = !harvest.isOff && times.given == nil
+            let learning = Learning(store: try await batch.store(opening), policy: harvest.onChange)
             let messages = learns ? outcomes.compactMap { $0.value?.learnable } : []
             let learned = await learning.preview(messages)
             try print(outcomes.map { (InputFile.name($0.path), $0.value?.report) }, learned)

@@ -18,6 +18,15 @@ struct LearningOptions: ParsableArguments {
     var onChange = ChangePolicy.use
 }
 
+/// The same for verbs that learn by the way, unless told otherwise.
+struct HarvestOptions: ParsableArguments {
+    @Flag(name: .customLong("no-harvest"), help: "Do not learn the sender's certificate from a valid signature.")
+    var isOff = false
+    @OptionGroup var learning: LearningOptions
+
+    var onChange: ChangePolicy { learning.onChange }
+}
+
 /// Learns the authors' certificates from verified messages.
 struct Learning {
     let store: Store

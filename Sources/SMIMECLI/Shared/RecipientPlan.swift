@@ -129,8 +129,8 @@ struct RecipientPlan {
             }
             if let doubtful = choice.candidates.first(where: { [.authority, .held].contains($0.reason) })?.recipient {
                 let certificate = doubtful.certificate.fingerprint
-                return
-                    "to use it all the same, compare its fingerprint and: smime recipient trust \(doubtful.address) --fingerprint \(certificate)"
+                return "to use it all the same, compare its fingerprint and: "
+                    + "smime recipient trust \(doubtful.address) --fingerprint \(certificate)"
             }
             guard let untrusted = choice.candidates.first(where: { $0.reason == .untrusted })?.recipient else {
                 return "add a certificate: smime recipient add \(choice.address) FILE"

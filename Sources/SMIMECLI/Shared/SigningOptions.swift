@@ -26,6 +26,8 @@ struct SigningOptions: ParsableArguments {
     var noChain = false
 
     var form: MessageProtector.SignatureForm { opaque ? .opaque : .detached }
+    /// The From that plain text gets; none if the message has to say it.
+    var fromField: [NewField] { from.map { [NewField("From", $0.text)] } ?? [] }
 
     private static func parseDigest(_ text: String) throws -> DigestAlgorithm {
         let digest = DigestAlgorithm(micalg: text)
@@ -164,22 +166,5 @@ struct SigningOptions: ParsableArguments {
         }
         Console.warning(text)
         return nil
-    }
-}
-
-/// Whom a message is from.
-struct Sender {
-    let addresses: [EmailAddress]
-    var address: EmailAddress { addresses[0] }
-
-    /// The mailboxes of From; nil if there are none.
-    ///
-    /// - Throws: `Failure` with status 65 if there is more than one From field.
-    init?(of header: HeaderBlock) throws {
-        guard header.all("From").count <= 1 else {
-            throw Failure(.badData, "the message has more than one From field")
-        }
-        addresses = try header.addresses("From")
-        guard !addresses.isEmpty else { return nil }
     }
 }

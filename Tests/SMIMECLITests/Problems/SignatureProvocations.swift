@@ -164,8 +164,3 @@ struct Keyring: KeyProvider {
         )
     }
 }
-
-extension Date {
-    /// When the certificates of `certs/` are judged.
-    static let judged = Date(timeIntervalSince1970: 1_793_491_200)  // 2026-11-01
-}

@@ -1,0 +1,106 @@
+import COpenSSL
+
+/// How keys are brought to others: encrypted, agreed on, or encapsulated.
+extension Handle<EVP_PKEY> {
+    /// `value` encrypted to this RSA key.
+    ///
+    /// libcrypto: `EVP_PKEY_encrypt`
+    func encrypt(_ value: UnsafeRawBufferPointer, padding: RSAPadding) throws(OpenSSLError) -> [UInt8] {
+        try context().withPointer { context throws(OpenSSLError) in
+            try check(EVP_PKEY_encrypt_init(context), "EVP_PKEY_encrypt_init")
+            try padding.configure(context)
+            let input = value.bindMemory(to: UInt8.self).baseAddress
+            var count = 0
+            try check(EVP_PKEY_encrypt(context, nil, &count, input, value.count), "EVP_PKEY_encrypt")
+            var output = [UInt8](repeating: 0, count: count)
+            try check(EVP_PKEY_encrypt(context, &output, &count, input, value.count), "EVP_PKEY_encrypt")
+            return Array(output.prefix(count))
+        }
+    }
+
+    /// Decrypts `value` into `output` and returns 1 and the length, or anything else on failure.
+    ///
+    /// No error is built and the queue is left empty: a caller must not learn why this failed (RFC 3218).
+    /// libcrypto: `EVP_PKEY_decrypt`
+    func decrypt(_ value: [UInt8], padding: RSAPadding, into output: inout [UInt8]) -> (result: CInt, count: Int) {
+        defer {
+            ERR_clear_error()
+            smime_wipe_stack()
+        }
+        var count = output.count
+        let result = try? context().withPointer { context throws(OpenSSLError) in
+            try check(EVP_PKEY_decrypt_init(context), "EVP_PKEY_decrypt_init")
+            try padding.configure(context)
+            return EVP_PKEY_decrypt(context, &output, &count, value, value.count)
+        }
+        return (result ?? 0, count)
+    }
+
+    /// The secret that this private key and the public point or octets `point` of the same kind agree on.
+    ///
+    /// libcrypto: `EVP_PKEY_derive`, which refuses points off the curve, and an X25519 secret that is all zeros.
+    package func agree(withEncodedPoint point: [UInt8]) throws(OpenSSLError) -> SecretBytes {
+        // RFC 7748 keys have neither parameters nor points.
+        if owned.withPointer({ EVP_PKEY_is_a($0, "X25519") == 1 }) {
+            let peer = EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, point, point.count)
+            return try agree(with: Owned<EVP_PKEY>(peer, "EVP_PKEY_new_raw_public_key_ex"))
+        }
+        let peer = try Owned<EVP_PKEY>(EVP_PKEY_new(), "EVP_PKEY_new")
+        try withPointers(peer, owned) { peer, key throws(OpenSSLError) in
+            try check(EVP_PKEY_copy_parameters(peer, key), "EVP_PKEY_copy_parameters")
+            try check(EVP_PKEY_set1_encoded_public_key(peer, point, point.count), "EVP_PKEY_set1_encoded_public_key")
+        }
+        return try agree(with: peer)
+    }
+
+    /// The secret that this private key and `peer` agree on.
+    func agree(with peer: borrowing Owned<EVP_PKEY>) throws(OpenSSLError) -> SecretBytes {
+        defer { smime_wipe_stack() }
+        return try withPointers(context(), peer) { context, peer throws(OpenSSLError) in
+            try check(EVP_PKEY_derive_init(context), "EVP_PKEY_derive_init")
+            try check(EVP_PKEY_derive_set_peer(context, peer), "EVP_PKEY_derive_set_peer")
+            var count = 0
+            try check(EVP_PKEY_derive(context, nil, &count), "EVP_PKEY_derive")
+            return try SecretBytes(count: count) { buffer throws(OpenSSLError) in
+                let target = buffer.bindMemory(to: UInt8.self).baseAddress
+                try check(EVP_PKEY_derive(context, target, &count), "EVP_PKEY_derive")
+            }
+        }
+    }
+
+    /// A fresh secret, and the ciphertext that tells it to the owner of this key.
+    ///
+    /// libcrypto: `EVP_PKEY_encapsulate`
+    func encapsulate() throws(OpenSSLError) -> (ciphertext: [UInt8], secret: SecretBytes) {
+        try context().withPointer { context throws(OpenSSLError) in
+            try check(EVP_PKEY_encapsulate_init(context, nil), "EVP_PKEY_encapsulate_init")
+            var (count, secretCount) = (0, 0)
+            try check(EVP_PKEY_encapsulate(context, nil, &count, nil, &secretCount), "EVP_PKEY_encapsulate")
+            var ciphertext = [UInt8](repeating: 0, count: count)
+            let secret = try SecretBytes(count: secretCount) { buffer throws(OpenSSLError) in
+                let target = buffer.bindMemory(to: UInt8.self).baseAddress
+                let result = EVP_PKEY_encapsulate(context, &ciphertext, &count, target, &secretCount)
+                try check(result, "EVP_PKEY_encapsulate")
+            }
+            return (ciphertext, secret)
+        }
+    }
+
+    /// The secret that `ciphertext` tells the owner of this private key.
+    ///
+    /// libcrypto: `EVP_PKEY_decapsulate`
+    func decapsulate(_ ciphertext: [UInt8]) throws(OpenSSLError) -> SecretBytes {
+        defer { smime_wipe_stack() }
+        return try context().withPointer { context throws(OpenSSLError) in
+            try check(EVP_PKEY_decapsulate_init(context, nil), "EVP_PKEY_decapsulate_init")
+            var count = 0
+            let result = EVP_PKEY_decapsulate(context, nil, &count, ciphertext, ciphertext.count)
+            try check(result, "EVP_PKEY_decapsulate")
+            return try SecretBytes(count: count) { buffer throws(OpenSSLError) in
+                let target = buffer.bindMemory(to: UInt8.self).baseAddress
+                let result = EVP_PKEY_decapsulate(context, target, &count, ciphertext, ciphertext.count)
+                try check(result, "EVP_PKEY_decapsulate")
+            }
+        }
+    }
+}

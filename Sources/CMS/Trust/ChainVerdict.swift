@@ -1,0 +1,46 @@
+/// What came of judging a certificate.
+public struct ChainVerdict: Sendable {
+    /// Why the chain may be trusted.
+    public enum Trust: Hashable, Sendable {
+        /// It ends at this anchor.
+        case anchor(Fingerprint)
+        /// The certificate itself is pinned.
+        case pinned
+    }
+
+    /// What is known about revocation.
+    public struct Revocation: Hashable, Sendable {
+        /// The whole chain's state.
+        public enum Status: String, Hashable, Sendable {
+            case good
+            case revoked
+            /// For some certificate of the chain nothing usable is at hand.
+            case unknown
+        }
+        /// What is known of all certificates of the chain together.
+        public let status: Status
+        /// Why it is not good; empty where it is.
+        public let problems: [Problem]
+        /// The places in the chain of the certificates that nothing is known of.
+        public let unknownPlaces: [Int]
+    }
+
+    /// The chain as far as it goes, the judged certificate first.
+    public let certificates: [Certificate]
+    /// Nil if nothing makes the chain trusted.
+    public let trust: Trust?
+    /// What is wrong with the chain, time and revocation apart.
+    public let problems: [Problem]
+    /// Which of its certificates were not valid at the time.
+    public let timeProblems: [Problem]
+    /// Nil if nobody looked.
+    public let revocation: Revocation?
+
+    /// Whether the chain leads to something trusted and nothing is wrong with it, time and revocation apart.
+    public var isTrusted: Bool { trust != nil && !problems.contains { $0.level == .error } }
+
+    /// The number of errors on all three axes.
+    var faults: Int {
+        (problems + timeProblems + (revocation?.problems ?? [])).count { $0.level == .error }
+    }
+}

@@ -1,0 +1,53 @@
+public import CMS
+public import MIME
+
+/// What was learned from verified messages.
+public struct LearningReport: Sendable {
+    /// How a certificate relates to what was known of its address.
+    public enum Kind: String, Sendable {
+        /// By another issuer or for another key than those known.
+        case changed
+        /// The first of the address.
+        case learned
+        /// The same key by the same issuer.
+        case renewed
+    }
+
+    /// One certificate that is new for an address.
+    public struct Entry: Sendable {
+        /// Whose it is.
+        public let address: EmailAddress
+        /// The new certificate.
+        public let certificate: Certificate
+        /// What it is to those known before.
+        public let kind: Kind
+        /// Whether it is not used until someone trusts it by hand.
+        public let isHeld: Bool
+        /// The newest of those known before.
+        public let previous: Certificate?
+        /// The Message-ID of the mail that showed it.
+        public let messageID: String?
+    }
+
+    /// The certificates that were not known for their addresses.
+    public internal(set) var entries: [Entry] = []
+    /// Certificates that were known for their address.
+    public internal(set) var known: [(address: EmailAddress, certificate: Certificate)] = []
+    /// Whether the store is changed by it, be it a date of last sight.
+    public internal(set) var changesStore = false
+
+    public init() {}
+}
+
+extension ImportReport {
+    /// Adds what was learned from mail to the recipients.
+    public mutating func add(_ report: LearningReport) {
+        let learned = report.entries.map { Entry(address: .init($0.address), certificate: $0.certificate, isNew: true) }
+        let known = report.known.map { Entry(address: .init($0.address), certificate: $0.certificate, isNew: false) }
+        // Somebody who wrote a thousand times is named once.
+        for entry in learned + known
+        where fromMail.insert("\(entry.address.key) \(entry.certificate.fingerprint)").inserted {
+            recipients.append(entry)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+extension SevenBitPlan {
+    /// Adds the header, with a Content-Transfer-Encoding of `newEncoding` unless that is nil.
+    ///
+    /// - Parameters:
+    ///   - newType: another media type; the parameters stay.
+    ///   - addsVersion: whether the header is a message's, where that field counts only with a MIME-Version; so it does in
+    ///     the message that is made of the protected entity again.
+    mutating func addHeader(
+        of entity: Entity,
+        split: HeaderSplit?,
+        newEncoding: TransferEncoding?,
+        newType: String? = nil,
+        addsVersion: Bool = false
+    ) throws {
+        let header = entity.header
+        if newEncoding != nil { needsEncoding = true }
+        if let split {
+            let bytes = split.innerHeader(newEncoding: newEncoding)
+            // The fields of the message itself stand here only if they are in seven bits, or encrypted.
+            return try addLiteral(inSevenBits(bytes, of: entity) { $0.isContentField })
+        }
+        guard newEncoding != nil || header.has8Bit else {
+            let clean = Array(header.bytes).asSafeHeader
+            guard clean != header.bytes else {
+                return try append(.lines(entity.range.lowerBound..<entity.bodyRange.lowerBound))
+            }
+            needsEncoding = true
+            return try addLiteral(clean + header.separator)
+        }
+        var field = newEncoding.map { NewField("Content-Transfer-Encoding", $0.name).bytes(lineEnd: .crlf) }
+        var type = newType.map { NewField("Content-Type", $0).bytes(lineEnd: .crlf) }
+        var bytes = Array(header.leadingBytes)
+        for other in header.fields {
+            if newEncoding != nil, other.isNamed("Content-Transfer-Encoding") {
+                bytes += field ?? []
+                field = nil
+            } else if let newType, other.isNamed("Content-Type") {
+                if type != nil { bytes += other.withType(newType) }
+                type = nil
+            } else {
+                bytes += other.closedBytes(.crlf)
+            }
+        }
+        if addsVersion, header.first("MIME-Version") == nil {
+            bytes += NewField("MIME-Version", "1.0").bytes(lineEnd: .crlf)
+        }
+        bytes += (type ?? []) + (field ?? [])
+        let separator = newEncoding == nil ? header.separator : LineEnd.crlf.bytes
+        try addLiteral(inSevenBits(bytes + separator, of: entity) { _ in true })
+    }
+
+    private mutating func addLiteral(_ bytes: [UInt8]) throws {
+        try append(.literal(bytes.asSafeHeader.withLines(endingIn: .crlf)))
+    }
+
+    /// The header `bytes` of `entity` with those fields in seven bits that are meant; as it is where that cannot be.
+    private mutating func inSevenBits(
+        _ bytes: [UInt8],
+        of entity: Entity,
+        where isMeant: (HeaderField) -> Bool
+    ) -> [UInt8] {
+        guard bytes.contains(where: { $0 > 127 }), let header = try? HeaderBlock(parsing: bytes) else { return bytes }
+        var output = Array(header.leadingBytes)
+        for field in header.fields {
+            guard isMeant(field), field.rawBytes.contains(where: { $0 > 127 }) else {
+                output += field.rawBytes
+                continue
+            }
+            needsEncoding = true
+            guard let safe = field.inSevenBits(.crlf) else {
+                unsafeParts.append(entity.range)
+                return bytes
+            }
+            output += safe
+        }
+        return output + header.separator
+    }
+}
+
+extension HeaderField {
+    /// A Content-Type with another media type and the same parameters.
+    fileprivate func withType(_ name: String) -> [UInt8] {
+        let (pieces, end) = parameterPieces(.crlf)
+        return Array("Content-Type: \(name)".utf8) + pieces.dropFirst().flatMap { $0 } + end
+    }
+}

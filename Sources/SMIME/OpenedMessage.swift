@@ -1,0 +1,89 @@
+import CMS
+public import MIME
+public import Streams
+
+/// A message with all its layers opened and checked: what it says, and how it was protected.
+public struct OpenedMessage: Sendable {
+    /// The layers, and every signature judged.
+    public let report: VerificationReport
+    /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
+    public let learnable: VerifiedMessage?
+    private let source: any ByteSource
+    private let header: HeaderBlock?
+    private let protected: ProtectedHeader?
+    private let part: SecuredEntity?
+    private let plaintext: Plaintext?
+
+    init(
+        report: VerificationReport,
+        source: any ByteSource,
+        header: HeaderBlock?,
+        protected: ProtectedHeader?,
+        part: SecuredEntity?,
+        plaintext: Plaintext?
+    ) {
+        self.report = report
+        learnable = header.flatMap { MessageOpener.learnable(report, header: $0) }
+        self.source = source
+        self.header = header
+        self.protected = protected
+        self.part = part
+        self.plaintext = plaintext
+    }
+
+    /// Writes the innermost message: the header with the fields that were protected, and the inner body.
+    ///
+    /// - Parameter lineEnd: the line ends to write; those of the message as it came if nil. Binary parts are left alone.
+    /// - Throws: what reading and writing throw; `StreamError.changedWhileReading` or `CMSError.decryptionFailed` if the
+    ///   message changed since it was checked: what was written is then not to be used.
+    public func write(to sink: any ByteSink, lineEnd: LineEnd? = nil) throws {
+        try source.checkUnchanged()
+        if let part {
+            try write(part, to: sink, lineEnd)
+        } else if let plaintext {
+            try write(plaintext, to: sink, lineEnd)
+        }
+        try source.checkUnchanged()
+    }
+
+    private func write(_ part: SecuredEntity, to sink: any ByteSink, _ lineEnd: LineEnd?) throws {
+        guard let target = lineEnd ?? header?.lineEnd else {
+            return _ = try part.source.reader(in: part.entity.range).copy(to: sink)
+        }
+        try writeHeader(part.entity.header, to: sink, target)
+        let body = part.entity.stream(of: part.source, range: part.entity.bodyRange, lineEnd: target)
+        try body.makeReader().copy(to: sink)
+    }
+
+    private func write(_ plaintext: Plaintext, to sink: any ByteSink, _ lineEnd: LineEnd?) throws {
+        guard let inner = plaintext.header, let target = lineEnd ?? header?.lineEnd else {
+            return _ = try plaintext.content.stream.makeReader().copy(to: sink)
+        }
+        let isKept = lineEnd == nil && target == .crlf
+        if !isKept, plaintext.mayHoldBinary { return try write(try plaintext.spooled(), to: sink, target) }
+        try writeHeader(inner, to: sink, target)
+        let body = plaintext.content.stream.dropFirst(inner.separatorRange.upperBound)
+        try (isKept ? body : body.lines(endingIn: target)).makeReader().copy(to: sink)
+    }
+
+    /// Whether From stays what it is outside: the one inside is another, and nobody vouches for it.
+    ///
+    /// RFC 9788 §4.4
+    private var keepsFrom: Bool {
+        guard let header, let inner = protected?.addresses("From") else { return false }
+        guard inner != header.readableAddresses("From") else { return false }
+        return !report.signers.contains { signer in
+            signer.integrity.ok == true && signer.chain.ok == true && signer.time.ok == true
+                && signer.certificate?.mailAddresses.isDisjoint(with: inner) == false
+        }
+    }
+
+    private func writeHeader(_ inner: HeaderBlock, to sink: any ByteSink, _ lineEnd: LineEnd) throws {
+        let bytes =
+            header.map { outer in
+                protected?.with(header: inner).restored(into: outer, keepingFrom: keepsFrom)
+                    ?? HeaderSplit.join(outer: outer, inner: inner)
+            } ?? inner.bytes + inner.lineEnd.bytes
+        try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader().copy(to: sink)
+    }
+}
