@@ -163,7 +163,9 @@ import Testing
         var factory = try CertificateFactory()
         try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
         var certificates: [String: Certificate] = [:]
-        for (name, usage) in [("first", "digitalSignature"), ("rogue", "digitalSignature"), ("bait", "keyEncipherment")] {
+        for (name, usage) in [
+            ("first", "digitalSignature"), ("rogue", "digitalSignature"), ("bait", "keyEncipherment"),
+        ] {
             let extensions = CertificateFactory.person(alice) + ["keyUsage=\(usage)"]
             try factory.issue(name, subject: "/CN=\(name)", by: "root", extensions: extensions)
             if case .certificate(let made) = try KeyMaterial.read(factory.bytes("\(name).pem")).first {
@@ -181,7 +183,11 @@ import Testing
             )
         }
         _ = try await store.recipients.learn([sighting("first")], at: .now, onChange: .hold)
-        let report = try await store.recipients.learn([sighting("rogue", announcing: "bait")], at: .now, onChange: .hold)
+        let report = try await store.recipients.learn(
+            [sighting("rogue", announcing: "bait")],
+            at: .now,
+            onChange: .hold
+        )
         #expect(report.entries.map(\.isHeld) == [true, true])
         #expect(try await choice(for: alice, in: store).selected == nil)
     }

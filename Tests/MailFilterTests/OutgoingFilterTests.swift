@@ -32,7 +32,11 @@ import Testing
             "eve@x.test",
             "fred@x.test"
         )
-        #expect(sharing(found) == [["eve@x.test", "fred@x.test"], ["bob@example.com", "BOB@example.com", "p384@example.com"]])
+        #expect(
+            sharing(found) == [
+                ["eve@x.test", "fred@x.test"], ["bob@example.com", "BOB@example.com", "p384@example.com"],
+            ]
+        )
         #expect(found.messages.map(\.action) == [.sign, .signAndEncrypt])
     }
 

@@ -72,7 +72,9 @@ extension LearningReport.Entry {
             return Console.note("\(kind.rawValue) \(address) \(certificate.fingerprint)")
         }
         let before = previous.map { ", until now \($0.fingerprint) by \($0.issuer)" } ?? ""
-        Console.warning("\(address): \(kind.rawValue) certificate \(certificate.fingerprint) by \(certificate.issuer)\(before)")
+        Console.warning(
+            "\(address): \(kind.rawValue) certificate \(certificate.fingerprint) by \(certificate.issuer)\(before)"
+        )
         let verb = isHeld ? "trust" : "distrust"
         let when = isHeld ? "to use it once its fingerprint was compared" : "if its owner does not know of it"
         Console.hint("\(when): smime recipient \(verb) \(address) --fingerprint \(certificate.fingerprint)")
