@@ -50,7 +50,9 @@ public struct TrustStore: Hashable, Sendable {
 
     /// The names that a certificate was pinned for, and those that it was distrusted for.
     public struct Scopes: Hashable, Sendable {
+        /// Whom somebody compared its fingerprint for.
         public var pinned: Set<String>
+        /// Whom it must not be taken for.
         public var distrusted: Set<String>
 
         public init(pinned: Set<String> = [], distrusted: Set<String> = []) {
