@@ -11,6 +11,7 @@ public import MailFilter
 public protocol Choice: CaseIterable, ExpressibleByArgument, RawRepresentable<String> {}
 
 extension Choice {
+    /// The words, as help lists them.
     public static var allValueStrings: [String] { allCases.map { $0.rawValue } }
 }
 
