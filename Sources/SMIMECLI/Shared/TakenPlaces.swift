@@ -4,24 +4,27 @@ import Streams
 
 /// What outputs must not take the place of: the files that a command reads, its other outputs, and the store.
 struct TakenPlaces {
-    private let files: [InputFile.Identity: String]
-    private let folders: [String]
+    private let location: StoreLocation
+    private let files: [String]
 
     /// - Parameter files: what the command reads; nil and standard input are nothing.
-    init(_ location: StoreLocation, reading files: [String?]) throws {
-        let known = files.compactMap(\.self).compactMap { path in InputFile.Identity(path).map { ($0, path) } }
-        self.files = Dictionary(known) { first, _ in first }
-        folders = try [location.dataFolder, location.keyFolder].map { try OutputFile.place(of: $0) }
+    init(_ location: StoreLocation, reading files: [String?]) {
+        self.location = location
+        self.files = files.compactMap(\.self)
     }
 
     /// Refuses outputs at `targets`, if all of them are to be written; nil and `-` are standard output.
     ///
     /// - Throws: `Failure` with status 64
     func check(_ targets: [String?]) throws {
+        let targets = targets.compactMap(\.self).filter { $0 != "-" }
+        guard !targets.isEmpty else { return }
+        let known = Dictionary(files.compactMap { path in InputFile.Identity(path).map { ($0, path) } }) { $1 }
+        let folders = try [location.dataFolder, location.keyFolder].map { try OutputFile.place(of: $0) }
         var places: Set<String> = []
-        for target in targets.compactMap(\.self) where target != "-" {
+        for target in targets {
             let place = try OutputFile.place(of: target)
-            if let file = InputFile.Identity(place).flatMap({ files[$0] }) {
+            if let file = InputFile.Identity(place).flatMap({ known[$0] }) {
                 throw Failure(.usage, "\(file): the output would take the place of the input")
             }
             guard !folders.contains(where: { place == $0 || place.hasPrefix($0 + "/") }) else {
