@@ -71,7 +71,9 @@ enum CommandWords {
             ?? "write a file's name as ./\(word); what stands behind -- is no option"
     }
 
-    private static func isEmptyOption(_ word: String) -> Bool { word.hasPrefix("-") && word.firstIndex(of: "=") == word.indices.last }
+    private static func isEmptyOption(_ word: String) -> Bool {
+        word.hasPrefix("-") && word.firstIndex(of: "=") == word.indices.last
+    }
 
     private static func checkValues(_ options: ArraySlice<String>) throws {
         let joined = options.filter(isEmptyOption).map { String($0.prefix { $0 != "=" }) }
