@@ -27,7 +27,7 @@ extension Failure {
     /// What to do about it, with the commands for it.
     private static func hints(for error: KeystoreError) -> [String] {
         switch error {
-        case .addressTaken(_, let owner): ["see `smime account show \(owner)`"]
+        case .addressTaken(_, let owner): ["see `smime account show \(shell: owner)`"]
         case .corrupt: ["put back a copy: smime store restore FILE (`smime doctor` shows what else is wrong)"]
         case .foreignCopy: ["put the key file that belongs to it there first"]
         case .keyMismatch: ["put back the key file that belongs to it"]
@@ -41,14 +41,14 @@ extension Failure {
             ]
         case .newer, .newerBackup: ["install the newer version; nothing was changed"]
         case .noAccount: ["say whose it is with --account ADDR"]
-        case .noUsableIdentity(let address, _): ["see `smime account show \(address)`"]
+        case .noUsableIdentity(let address, _): ["see `smime account show \(shell: address)`"]
         case .notMigrated: ["migrate it once as somebody who may write it: smime store migrate"]
         case .openingTimedOut: ["give it more seconds with \(GlobalOptions.timeoutVariable)"]
         case .permissions(let path, let why): permissionHints(path, why)
         case .revokedIdentity: ["import a new one; or do without looking: --revocation off"]
         case .unknownAccount:
             ["import its key: smime import KEY.p12", "`smime account list` shows the accounts there are"]
-        case .unknownRecipient(let address): ["add one with `smime recipient add \(address) FILE`"]
+        case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
         case .busy, .cancelled, .cannotCreate, .cannotOpen, .closed, .insideStore, .malformedBackup,
             .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey, .wrongPassphrase,
@@ -59,6 +59,6 @@ extension Failure {
 
     private static func permissionHints(_ path: String, _ why: String) -> [String] {
         guard why.contains("open to others") else { return [] }
-        return ["make it private: chmod \(why.contains("700") ? "700" : "600") \(path)"]
+        return ["make it private: chmod \(why.contains("700") ? "700" : "600") \(shell: path)"]
     }
 }

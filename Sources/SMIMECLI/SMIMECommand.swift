@@ -40,7 +40,10 @@ struct SMIMECommand: AsyncParsableCommand {
     /// Runs what the command line says, and ends the process.
     static func execute() async -> Never {
         do {
-            var command = try parsed(arguments)
+            let words = try CommandWords.checked(help: helpOfVerb)
+            try checkHelp(words)
+            var command = try parsed(words)
+            try checkVerb(type(of: command))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -72,11 +75,32 @@ struct SMIMECommand: AsyncParsableCommand {
         return try parseAsRoot(words)
     }
 
-    /// What was said on the command line; for the parser a value of nothing behind an equals sign is none.
-    private static var arguments: [String] {
-        let words = CommandLine.arguments.dropFirst()
-        let options = words.prefix { $0 != "--" }
-        return options.flatMap { $0 == "--sender=" ? ["--sender", ""] : [$0] } + words.dropFirst(options.count)
+    /// Refuses `help` for what is no verb.
+    private static func checkHelp(_ words: [String]) throws {
+        guard words.first == "help" else { return }
+        var verbs = verbs
+        for name in words.dropFirst() where !name.hasPrefix("-") {
+            guard let verb = verbs.first(where: { $0.configuration.commandName == name }) else {
+                throw Failure(.usage, "unknown command '\(name)'", hints: hints(verbs))
+            }
+            verbs = verb.configuration.subcommands
+        }
+    }
+
+    /// Refuses a verb that says half of what to do: its help would be a success, in which a pipe can lose a mail.
+    private static func checkVerb(_ verb: any ParsableCommand.Type) throws {
+        let verbs = verb.configuration.subcommands
+        guard !verbs.isEmpty else { return }
+        guard verb != SMIMECommand.self else {
+            helpMessage().split(separator: "\n", omittingEmptySubsequences: false).forEach { Console.plain(String($0)) }
+            throw ExitStatus.usage
+        }
+        throw Failure(.usage, "say what to do", hints: hints(verbs))
+    }
+
+    private static func hints(_ verbs: [any ParsableCommand.Type]) -> [String] {
+        verbs.isEmpty
+            ? [] : ["the commands are: \(verbs.compactMap { $0.configuration.commandName }.joined(separator: ", "))"]
     }
 
     /// Says what went wrong, or what was asked for, and returns the status to end with.
@@ -112,11 +136,7 @@ struct SMIMECommand: AsyncParsableCommand {
         guard let name = CommandLine.arguments.dropFirst().first, !name.hasPrefix("-"), name != "help",
             !names.contains(name)
         else { return nil }
-        return Failure(
-            .usage,
-            "unknown command '\(name)'",
-            hints: ["the commands are: \(names.joined(separator: ", "))"]
-        )
+        return Failure(.usage, "unknown command '\(name)'", hints: hints(allVerbs))
     }
 
     /// What to say of an option that the verb does not have.
@@ -124,16 +144,20 @@ struct SMIMECommand: AsyncParsableCommand {
     /// The parser looks at what was understood before it looks for what was not, and then takes the value of such an
     /// option for a file.
     private static func unknownOption(_ usage: String?) -> Failure? {
-        var verb: any ParsableCommand.Type = SMIMECommand.self
+        let known = Set(helpOfVerb().matches(of: /--[A-Za-z0-9-]+/).map { String($0.output) })
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
-        for word in words {
-            verb = verb.configuration.subcommands.first { $0.configuration.commandName == word } ?? verb
-        }
-        let help = helpMessage(for: verb)
-        let known = Set(help.matches(of: /--[A-Za-z0-9-]+/).map { String($0.output) })
         let names = words.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
         guard let name = names.first(where: { !known.contains($0) }) else { return nil }
         return Failure(.usage, "unknown option '\(name)'", hints: usage.map { [$0] } ?? [])
+    }
+
+    /// The help of the verb that was meant.
+    private static func helpOfVerb() -> String {
+        var verb: any ParsableCommand.Type = SMIMECommand.self
+        for word in CommandLine.arguments.dropFirst().prefix(while: { $0 != "--" }) {
+            verb = verb.configuration.subcommands.first { $0.configuration.commandName == word } ?? verb
+        }
+        return helpMessage(for: verb)
     }
 
     /// The usage line of the verb that was meant.

@@ -17,19 +17,24 @@ public final class OutputFile: ByteSink {
 
     /// Prepares to write `path`.
     ///
-    /// - Parameter isPrivate: mode 0600 for plaintext and keys; else 0666 less the umask.
+    /// - Parameter isPrivate: mode 0600 for plaintext and keys; else 0666 less the umask. A file that is replaced lends what
+    ///   it forbids.
     /// - Throws: `StreamError.cannotCreate`
     public init(path: String, isPrivate: Bool) throws(StreamError) {
-        target = try Self.resolved(path)
         var status = stat()
-        if stat(target, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            descriptor = open(target, O_WRONLY | O_CLOEXEC)
+        let exists = stat(path, &status) == 0
+        if exists, status.st_mode & S_IFMT != S_IFREG {
+            // By the name that was given: a pipe that /dev/fd leads to has no other.
+            target = path
+            descriptor = open(path, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw StreamError.cannotCreate(path: path, code: errno) }
             folder = nil
         } else {
+            target = try Self.resolved(path)
             let folder = FilePath.folder(of: target)
             self.folder = folder
-            let mode: mode_t = isPrivate ? 0o600 : 0o666
+            // Nobody may read more of the new file than of the one whose place it takes.
+            let mode = (isPrivate ? 0o600 : 0o666) & (exists ? status.st_mode : 0o666)
             do throws(StreamError) {
                 if let unnamed = TemporaryFile.unnamed(in: folder, mode: mode) {
                     descriptor = unnamed
@@ -43,23 +48,6 @@ public final class OutputFile: ByteSink {
         }
         sink = DescriptorSink(descriptor)
     }
-
-    /// Where `path` leads, be it to a file that does not exist yet: a symlink is followed, never replaced.
-    private static func resolved(_ named: String) throws(StreamError) -> String {
-        var path = named
-        for _ in 0..<maximumLinks {
-            if let resolved = realpath(path, nil) {
-                defer { free(resolved) }
-                return String(cString: resolved)
-            }
-            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
-            path = target.hasPrefix("/") ? target : "\(FilePath.folder(of: path))/\(target)"
-        }
-        throw .cannotCreate(path: named, code: ELOOP)
-    }
-
-    /// As many symlinks as Linux follows.
-    private static let maximumLinks = 40
 
     deinit {
         close(descriptor)

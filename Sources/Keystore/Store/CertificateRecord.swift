@@ -122,10 +122,13 @@ extension Certificate {
     ///
     /// RFC 3183
     public var recipientScopes: [AddressScope] {
-        emailAddresses.filter { $0.localPart != "*" }.map { AddressScope($0) }
+        ownAddresses.map { AddressScope($0) }
             + emailAddresses.filter { $0.localPart.lowercased() == "domain-confidentiality-authority" }
             .map(AddressScope.init(domainOf:))
     }
+
+    /// The mailboxes that it names. One that says `*@example.com` is nobody's.
+    public var ownAddresses: [EmailAddress] { emailAddresses.filter { $0.localPart != "*" } }
 
     /// Whether this became valid after `other`; of equals the one that ends later, so that the order is total.
     func isNewer(than other: Certificate) -> Bool {

@@ -38,6 +38,10 @@ extension SMIMECommand.AccountCommand {
         }
 
         func run() async throws {
+            try TakenPlaces(
+                global.location,
+                reading: [passwords.passwordFile, storePasswords.storePasswordFile]
+            ).check([output])
             let store = try await global.store(.readOnly, password: storePasswords.origin)
             let preferences = try await store.cipherPreferences()
             var ciphers: [EmailAddress: String] = [:]
@@ -113,7 +117,7 @@ extension SMIMECommand.AccountCommand {
         /// Says that a rule came along which holds for other accounts, too, and how to get rid of it.
         private static func tell(_ rule: Policy.Rule) {
             Console.warning("a policy rule for all accounts came along: \(rule.scope): \(rule.words)")
-            let option = rule.scope == .global ? "--global" : "--\(rule.scope.side) \(rule.scope.text)"
+            let option = rule.scope == .global ? "--global" : "--\(rule.scope.side) \(shell: rule.scope.text)"
             Console.hint("to take it back: smime policy unset \(option)")
         }
 

@@ -33,7 +33,8 @@ extension SMIMECommand {
                 revocation.private-addresses (on, off): whether such services are asked in private networks, too.
                 revocation.timeout: how long one of them may take to answer, as 5s or 500ms.
 
-                  smime config set subject-tags '[encrypt] encrypt=require [open] encrypt=never'
+                  smime config set subject-tags \\
+                    '[encrypt] encrypt=require [open] encrypt=never'
                   smime config set lookup.directory /mnt/certificates
                 """,
             subcommands: [List.self, Get.self, Set.self, Unset.self]

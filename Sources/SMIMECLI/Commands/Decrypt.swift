@@ -37,11 +37,11 @@ extension SMIMECommand {
 
         func validate() throws {
             try output.validate(with: input, report)
-            if report.json, input.paths.count > 1 { throw ValidationError("--json takes one file") }
         }
 
         func run() async throws {
             let opening = try global.opening(.readOnly, password: secrets.storePassword)
+            try TakenPlaces(global.location, reading: input.paths + secrets.files).check(input.paths.map(output.target))
             let provider = StoreKeyProvider(opening, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let secret = try secrets.secret(isNew: false)
             let asked = OnlineRevocation(opening, isDemanded: online.online)
@@ -55,7 +55,7 @@ extension SMIMECommand {
             let batch = try Batch(input.paths, output)
             let outcomes = await batch.run { path in
                 let opened = try await opened(path, opener)
-                try Output.write(to: try output.target(for: path), isPrivate: true) {
+                try Output.write(to: output.target(for: path), isPrivate: true) {
                     try opened.write(to: $0, lineEnd: output.lineEnd)
                 }
                 let status = await asked.status(for: opened.report)
@@ -71,11 +71,14 @@ extension SMIMECommand {
             let teacher =
                 messages.isEmpty ? nil : Learning(store: try await batch.store(opening), policy: harvest.onChange)
             let learned = await teacher?.preview(messages) ?? LearningReport()
-            for outcome in outcomes {
-                guard let value = outcome.value?.report else { continue }
-                let name = InputFile.name(outcome.path)
-                describe(value, name)
-                if report.json { try Report.print(VerificationOutput(value, learned: learned, file: name)) }
+            let reports = outcomes.map { (file: InputFile.name($0.path), report: $0.value?.report) }
+            for case (let name, let value?) in reports { describe(value, name) }
+            if report.json {
+                try FileReport.print(
+                    reports.map { name, value in
+                        (name, value.map { VerificationOutput($0, learned: learned, file: name) })
+                    }
+                )
             }
             if learned.changesStore { await teacher?.learn(messages) }
             try outcomes.map(\.status).throwWorst()
@@ -94,6 +97,7 @@ extension SMIMECommand {
         private func decrypt(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
             let source = try InputFile.open(path)
             if let object = try form.object(in: source) { return try await opener.decrypt(cms: object, in: source) }
+            try MessageInput.checkSingle(source, at: path)
             return try await opener.decrypt(source)
         }
 

@@ -84,10 +84,15 @@ extension SMIMECommand {
             if compress, object.outform != .mime {
                 throw ValidationError("--compress makes a mail, not a bare CMS object")
             }
+            guard sign || !signing.isSaid else {
+                throw ValidationError("--identity, --digest, --opaque and --no-chain need --sign")
+            }
             if sign, object.outform != .mime { throw ValidationError("--sign makes a mail, not a bare CMS object") }
         }
 
         func run() async throws {
+            try TakenPlaces(global.location, reading: input.paths + toCert + secrets.files)
+                .check(input.paths.flatMap(targets))
             let opening = try global.opening(.readOnly, password: secrets.storePassword)
             let common = Common(
                 opening: opening,
@@ -103,6 +108,17 @@ extension SMIMECommand {
             let files = outcomes.compactMap(\.value).flatMap(\.self)
             if report.json, !files.isEmpty { try Report.print(EncryptionReport(files)) }
             try outcomes.map(\.status).throwWorst()
+        }
+
+        /// Where the outputs for the input at `path` may go, copies for Bcc recipients among them.
+        private func targets(for path: String) -> [String] {
+            guard let target = output.target(for: path) else { return [] }
+            // What is wrong with a file is told when it is encrypted. A pipe can be read only then.
+            guard output.outputDir != nil, to.isEmpty, InputFile.Identity(path) != nil,
+                let source = try? InputFile.open(path), let header = try? MIMEReader.message(in: source).header,
+                let hidden = try? RecipientPlan.hiddenRecipients(of: header)
+            else { return [target] }
+            return [target] + hidden.indices.map { RecipientPlan.Copy.path(target, number: $0 + 1) }
         }
 
         /// What is the same for every file.
@@ -137,7 +153,7 @@ extension SMIMECommand {
                 : nil
             if object.outform == .mime { protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true) }
             return try copies.map { copy in
-                let target = try output.target(for: path).map { copy.path($0) }
+                let target = output.target(for: path).map { RecipientPlan.Copy.path($0, number: copy.number) }
                 try object.check(target: target)
                 try Output.write(to: target) { try write(protector, copy.negotiation, common.secret, signer, to: $0) }
                 if copies.count > 1, let target {
@@ -159,7 +175,9 @@ extension SMIMECommand {
             var protector = try MessageProtector(source, headers: hiding.applied(to: policy))
             protector.compresses = compress
             if object.outform == .mime { MessageInput.noteMissingHeader(protector.header, of: path) }
-            guard output.outputDir != nil || !to.isEmpty || protector.header.first("Bcc") == nil else {
+            guard output.outputDir == nil, to.isEmpty else { return protector }
+            // An empty field, as some write it into every mail, names nobody.
+            guard try RecipientPlan.hiddenRecipients(of: protector.header).isEmpty else {
                 throw Failure(
                     .usage,
                     "\(InputFile.name(path)): a Bcc field needs --output-dir, for a copy of its own for each of them"

@@ -35,6 +35,10 @@ extension SMIMECommand {
             guard target != nil || isatty(STDOUT_FILENO) != 1 else {
                 throw Failure(.usage, "a PKCS#12 file is nothing for a terminal", hints: ["name a file with -o"])
             }
+            try TakenPlaces(
+                global.location,
+                reading: [passwords.passwordFile, storePasswords.storePasswordFile]
+            ).check([target])
             let store = try await global.store(.readOnly, password: storePasswords.origin)
             let all = try await store.accounts.identities(of: address)
             let chosen = all.filter { identity == nil || $0.certificate.fingerprint == identity }

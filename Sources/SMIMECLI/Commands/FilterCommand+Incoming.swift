@@ -19,7 +19,8 @@ extension SMIMECommand.FilterCommand {
                 says so; whatever is wrong with a message, it is delivered with its verdict, but for one \
                 that is empty, has a header of more than 1 MiB or was here many times (status 65).
 
-                  smime filter incoming --sender bob@example.com --queue-id 4XyZ -- alice@example.org < mail.eml
+                  smime filter incoming --sender bob@example.com --queue-id 4XyZ \\
+                    -- alice@example.org < mail.eml
                   smime policy set --recipient alice@example.org --decrypt-at-gateway yes
                 """
         )

@@ -18,8 +18,10 @@ extension SMIMECommand.FilterCommand {
                 who may share it; nothing is handed over before everything is signed and encrypted. With --stdout the result \
                 goes to standard output, if all recipients get the same message; else nothing is written, and the status is 75.
 
-                  smime filter outgoing --sender alice@example.org --queue-id 4XyZ -- bob@example.com < mail.eml
-                  smime filter outgoing --sender alice@example.org --dry-run -- bob@example.com < mail.eml
+                  smime filter outgoing --sender alice@example.org --queue-id 4XyZ \\
+                    -- bob@example.com < mail.eml
+                  smime filter outgoing --sender alice@example.org --dry-run \\
+                    -- bob@example.com < mail.eml
                 """
         )
 

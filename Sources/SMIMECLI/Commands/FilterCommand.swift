@@ -9,13 +9,12 @@ extension SMIMECommand {
                 Every failure but a message that cannot be sent as it is (status 65 or 67) ends with status 75, so that the \
                 server tries again. docs/postfix.md says how to set up a mail server.
 
-                  smime filter outgoing --sender alice@example.org --queue-id 4XyZ -- bob@example.com < mail.eml
-                  smime filter outgoing --sender alice@example.org --stdout -- bob@example.com < mail.eml
+                  smime filter outgoing --sender alice@example.org --queue-id 4XyZ \\
+                    -- bob@example.com < mail.eml
+                  smime filter outgoing --sender alice@example.org --stdout \\
+                    -- bob@example.com < mail.eml
                 """,
             subcommands: [Outgoing.self, Incoming.self]
         )
-
-        /// Help is no success in a pipe that has lost its mail for it.
-        func run() async throws { throw Failure(.usage, "say which way the mail goes: outgoing or incoming") }
     }
 }

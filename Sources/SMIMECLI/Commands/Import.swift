@@ -133,13 +133,16 @@ extension SMIMECommand {
             let verdict = trust.judge(first.certificate, purpose: purpose, at: .now)
             var hints: [String] = []
             if !verdict.isTrusted {
-                let root = result.intermediates.map(\.certificate).last(where: \.isSelfIssued)
+                let given = [first.certificate] + result.intermediates.map(\.certificate)
+                let root = given.last(where: \.isSelfIssued)
                 hints.append(
                     root.map { "to trust \($0.subject): smime trust add \($0.fingerprint)" }
                         ?? "nothing here trusts \(first.certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
                 )
             }
-            if first.certificate.canSign { hints.append("then sign: smime sign --from \(first.address) mail.eml") }
+            if first.certificate.canSign {
+                hints.append("then sign: smime sign --from \(shell: first.address) mail.eml")
+            }
             return hints
         }
     }

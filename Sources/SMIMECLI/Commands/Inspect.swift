@@ -40,9 +40,7 @@ extension SMIMECommand {
 
         func validate() throws {
             if extract != nil, report.json { throw ValidationError("--extract has a form of its own, and no --json") }
-            if input.paths.count > 1, report.json || passwords.isGiven {
-                throw ValidationError("--json and a passphrase take one file")
-            }
+            if input.paths.count > 1, passwords.isGiven { throw ValidationError("a passphrase takes one file") }
         }
 
         func run() async throws {
@@ -61,11 +59,22 @@ extension SMIMECommand {
                     try extract.print(value, opened, file: name)
                     continue
                 }
-                try report.print(InspectionOutput(value, opened: opened, file: name, at: times.date)) {
-                    InspectionText.text(value, opened: opened, file: name, at: times.date)
+                if !report.json {
+                    try Console.print(InspectionText.text(value, opened: opened, file: name, at: times.date))
                 }
                 let errors = value.allProblems.filter { $0.level == .error }
                 for problem in errors.prefix(Self.maximumErrors) { Console.error("\(name): \(problem.text)") }
+            }
+            if report.json {
+                try FileReport.print(
+                    outcomes.map { outcome in
+                        let name = InputFile.name(outcome.path)
+                        let report = outcome.value.map { value, opened in
+                            InspectionOutput(value, opened: opened, file: name, at: times.date)
+                        }
+                        return (name, report)
+                    }
+                )
             }
             try outcomes.map(\.status).throwWorst()
         }

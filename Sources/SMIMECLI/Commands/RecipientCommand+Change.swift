@@ -71,7 +71,7 @@ extension SMIMECommand.RecipientCommand {
             if certificate.isCertificateAuthority, !trust {
                 Console.warning("\(certificate.subject): says that it is an authority's, and is not used unless pinned")
                 Console.hint(
-                    "compare its fingerprint, then: smime recipient trust \(address) --fingerprint \(certificate.fingerprint)"
+                    "compare its fingerprint, then: smime recipient trust \(shell: address) --fingerprint \(certificate.fingerprint)"
                 )
             }
         }

@@ -31,6 +31,7 @@ extension SMIMECommand.RecipientCommand {
         }
 
         func run() async throws {
+            try TakenPlaces(global.location, reading: []).check([output])
             let store = try await global.store(.readOnly)
             let lookup = try await store.lookup(
                 systemAnchors: anchors.systemAnchors,
@@ -58,7 +59,7 @@ extension SMIMECommand.RecipientCommand {
                 throw Failure(
                     .noUser,
                     "\(address): no usable certificate",
-                    hints: ["see `smime recipient show \(address)`; --all writes them all the same"]
+                    hints: ["see `smime recipient show \(shell: address)`; --all writes them all the same"]
                 )
             }
             return [selected.certificate]

@@ -46,6 +46,8 @@ extension SMIMECommand {
         func run() async throws {
             let opening = try global.opening(.readOnly, password: passwords.origin)
             let lists = FolderLists(warn: Console.warning)
+            try TakenPlaces(global.location, reading: input.paths + [passwords.passwordFile])
+                .check(input.paths.map(output.target))
             try await Batch(input.paths, output).run { path in
                 try await sign(path, opening, lists)
                 return ((), .success)
@@ -66,7 +68,7 @@ extension SMIMECommand {
                 at: .now,
                 under: try await revocation.terms(lists, in: store)
             )
-            let target = try output.target(for: path)
+            let target = output.target(for: path)
             try object.check(target: target)
             try Output.write(to: target) { sink in
                 guard object.outform == .mime else {

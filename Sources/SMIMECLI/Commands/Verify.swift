@@ -68,6 +68,7 @@ extension SMIMECommand {
 
         func run() async throws {
             let opening = try global.opening(.readOnly)
+            try TakenPlaces(global.location, reading: input.paths + [detachedSignature]).check([content])
             let provider = StoreKeyProvider(opening, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let asked = OnlineRevocation(opening, isDemanded: online.online)
             let opener = MessageOpener(provider, at: times.date, terms: trust.terms, revocation: asked)
@@ -112,20 +113,11 @@ extension SMIMECommand {
                 }
                 return
             }
-            guard report.json, reports.count > 1 else {
-                for case (let file, let value?) in reports {
-                    try report.print(output(value, learned, file)) { value.text(file: file) }
-                }
+            guard report.json else {
+                for case (let file, let value?) in reports { try Console.print(value.text(file: file)) }
                 return
             }
-            try Report.print(
-                [
-                    "files": reports.map { file, value in
-                        value.map { FileReport.verified(output($0, learned, file)) }
-                            ?? .unreadable(file: file)
-                    }
-                ]
-            )
+            try FileReport.print(reports.map { file, value in (file, value.map { output($0, learned, file) }) })
         }
 
         private func output(
@@ -149,6 +141,7 @@ extension SMIMECommand {
                 return try await opener.verify(cms: object, detached: source)
             }
             if let object = try form.object(in: source) { return try await opener.verify(cms: object, detached: nil) }
+            try MessageInput.checkSingle(source, at: path)
             return try await opener.verify(source)
         }
 
@@ -160,20 +153,6 @@ extension SMIMECommand {
             }
             let source = try spool.finish()
             try Output.write(to: content == "-" ? nil : content) { try source.reader().copy(to: $0) }
-        }
-    }
-}
-
-/// What is said of one of several files.
-private enum FileReport: Encodable {
-    /// Nothing could be verified; why is said on standard error.
-    case unreadable(file: String)
-    case verified(VerificationOutput)
-
-    func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .unreadable(let file): try ["file": file, "status": "unreadable"].encode(to: encoder)
-        case .verified(let output): try output.encode(to: encoder)
         }
     }
 }

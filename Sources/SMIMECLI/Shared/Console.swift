@@ -26,9 +26,7 @@ enum Console {
         let arguments = CommandLine.arguments
         let named = arguments.firstIndex(of: "--home").flatMap { arguments.dropFirst($0 + 1).first }
         let given = arguments.last { $0.hasPrefix("--home=") }.map { String($0.dropFirst("--home=".count)) }
-        return (given ?? named).map {
-            $0.contains { " '\"$\\".contains($0) } ? "'\($0.replacing("'", with: "'\\''"))'" : $0
-        }
+        return (given ?? named).flatMap { $0.isEmpty ? nil : "\(shell: $0)" }
     }()
 
     /// One line of plain information.

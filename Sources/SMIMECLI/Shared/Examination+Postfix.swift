@@ -116,7 +116,7 @@ extension Examination {
             return addWiring(service.name, "\(home): no such store", "see docs/postfix.md")
         }
         if status.st_uid != owner.pointee.pw_uid {
-            addWiring(service.name, "\(home) does not belong to \(user)", "chown -R \(user) \(home)")
+            addWiring(service.name, "\(home) does not belong to \(user)", "chown -R \(shell: user) \(shell: home)")
         }
     }
 

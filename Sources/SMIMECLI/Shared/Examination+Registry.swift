@@ -48,7 +48,7 @@ extension Examination {
                 "recipient-expiring",
                 .warning,
                 "\(address): the last certificate known for it ends \(end.day)",
-                ["ask for signed mail, or smime recipient add \(address) FILE"]
+                ["ask for signed mail, or smime recipient add \(shell: address) FILE"]
             )
         }
         if ending.count > Self.maximumNamed {

@@ -144,7 +144,7 @@ struct Examination {
                     "identity-missing",
                     .warning,
                     "\(account.address): no current identity for \(purpose.rawValue)",
-                    ["see smime account show \(account.address)"]
+                    ["see smime account show \(shell: account.address)"]
                 )
                 continue
             }

@@ -97,6 +97,11 @@ struct TimeOptions: ParsableArguments {
     var date: Date { given ?? .now }
 
     private static func parse(_ text: String) throws -> Date {
+        // The parser takes the 30th of February for the 2nd of March, and 24:00 for the next day.
+        let day = Date.ISO8601FormatStyle().year().month().day()
+        guard let parsed = try? Date(String(text.prefix(10)), strategy: day), parsed.formatted(day) == text.prefix(10),
+            !text.dropFirst(10).hasPrefix("T24")
+        else { throw ValidationError("'\(text)' is no time like 2026-01-31T12:00:00Z") }
         let styles = [Date.ISO8601FormatStyle(), .init(includingFractionalSeconds: true)]
         for style in styles {
             if let date = try? Date(text, strategy: style) { return date }

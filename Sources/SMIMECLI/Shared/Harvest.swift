@@ -70,7 +70,9 @@ struct Harvest {
     /// The next message; what cannot be read is noted and passed over.
     private func next(_ sources: MailSources, _ report: inout HarvestReport) -> MailSources.Item? {
         while true {
-            do { return try sources.next() } catch {
+            do { return try sources.next() } catch let refusal as MailSources.Refusal {
+                report.refuse(refusal.place, refusal.reason)
+            } catch {
                 let failure = Failure(error)
                 Console.error(failure.message)
                 report.worst = max(report.worst, failure.status)

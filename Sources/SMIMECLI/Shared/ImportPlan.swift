@@ -46,7 +46,7 @@ struct ImportPlan {
     }
 
     private mutating func add(_ certificate: Certificate, _ key: PrivateKey) throws {
-        let named = certificate.emailAddresses
+        let named = certificate.ownAddresses
         guard let accounts = account.map({ [$0] }) ?? (named.isEmpty ? nil : named) else {
             throw Failure(
                 .noUser,
@@ -74,7 +74,7 @@ struct ImportPlan {
             if trust { batch.anchors.append(certificate) }
             if certificate.isSelfIssued, certificate.keyAllowsEncryption, let address = addresses.first {
                 hints.append(
-                    "if \(certificate.subject) is a person and no authority: smime recipient add \(address) FILE --trust"
+                    "if \(certificate.subject) is a person and no authority: smime recipient add \(shell: address) FILE --trust"
                 )
             }
             return

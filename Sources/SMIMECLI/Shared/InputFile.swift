@@ -14,11 +14,22 @@ enum InputFile {
     /// What messages call it.
     static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
+    /// Which regular file it is, whatever its path.
+    struct Identity: Hashable {
+        private let device: UInt64
+        private let number: UInt64
+
+        /// - Returns: nil if `path` leads to no regular file.
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
+        }
+    }
+
     /// Whether two paths lead to one regular file.
     static func isSame(_ path: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        return stat(path, &first) == 0 && stat(other, &second) == 0 && first.st_mode & S_IFMT == S_IFREG
-            && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+        Identity(path).map { $0 == Identity(other) } ?? false
     }
 
     /// All of a file of keys or certificates.

@@ -77,7 +77,7 @@ extension LearningReport.Entry {
         )
         let verb = isHeld ? "trust" : "distrust"
         let when = isHeld ? "to use it once its fingerprint was compared" : "if its owner does not know of it"
-        Console.hint("\(when): smime recipient \(verb) \(address) --fingerprint \(certificate.fingerprint)")
+        Console.hint("\(when): smime recipient \(verb) \(shell: address) --fingerprint \(certificate.fingerprint)")
     }
 }
 

@@ -22,6 +22,12 @@ final class MailSources {
         var name: String { number.map { "\(file), message \($0)" } ?? file }
     }
 
+    /// What lies in a directory and cannot be opened, and why.
+    struct Refusal: Error {
+        let place: Place
+        let reason: String
+    }
+
     /// Messages up to this size are read at once.
     private static let memoryLimit = 1 << 20
     /// One of these makes a file in a directory a mail.
@@ -53,7 +59,8 @@ final class MailSources {
 
     /// The next message; nil at the end.
     ///
-    /// - Throws: `Failure` for a path that cannot be read. The next call goes on behind it.
+    /// - Throws: `Failure` for a path that cannot be read, `Refusal` for what lies in a directory and cannot be named. The
+    ///   next call goes on behind it.
     func next() throws -> Item? {
         while true {
             if let item = try nextInMailbox() { return item }
@@ -117,8 +124,14 @@ final class MailSources {
 
     /// The message that a file in a directory is; what is no mail is passed over.
     private func open(entry name: String) throws -> Item? {
-        guard let folder, let status = Self.status("\(folder.path)/\(name)") else { return nil }
+        guard let folder else { return nil }
         let path = "\(folder.path)/\(name)"
+        guard let status = Self.status(path) else {
+            // What was gone since is no loss. Foundation hands out bytes that are no UTF-8 as another name.
+            guard name.unicodeScalars.contains("\u{FFFD}") else { return nil }
+            folder.entries.skipDescendants()
+            throw Refusal(place: Place(file: path, number: nil), reason: "its name is no UTF-8; give it another one")
+        }
         if status.st_mode & S_IFMT == S_IFDIR {
             // What lies in a Maildir's tmp is not there yet.
             let isUnfinished = name == "tmp" || name.hasSuffix("/tmp")

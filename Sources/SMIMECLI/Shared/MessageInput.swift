@@ -9,6 +9,7 @@ enum MessageInput {
         let source = try InputFile.open(path)
         guard isText else {
             guard source.count > 0 else { throw Failure(.badData, "\(InputFile.name(path)): the input is empty") }
+            if path != "-" { try checkSingle(source, at: path) }
             return source
         }
         let lineEnd = try LineEndCensus(of: source.reader()).lineEnd ?? .lf
@@ -22,6 +23,20 @@ enum MessageInput {
         try spool.write(lineEnd.bytes)
         try source.reader().copy(to: spool)
         return try spool.finish()
+    }
+
+    /// Refuses a mailbox of several messages: what holds for the first one is not to be said of all.
+    ///
+    /// - Throws: `Failure` with status 65
+    static func checkSingle(_ source: any ByteSource, at path: String) throws {
+        guard try MboxReader.isMbox(source) else { return }
+        var reader = MboxReader(source)
+        guard let first = try reader.next(), first.upperBound < source.count else { return }
+        throw Failure(
+            .badData,
+            "\(InputFile.name(path)): a mailbox of several messages",
+            hints: ["give one message at a time; to learn from all that are signed: smime harvest \(shell: path)"]
+        )
     }
 
     /// Warns of what is probably no message but text, some of which was taken for its header.

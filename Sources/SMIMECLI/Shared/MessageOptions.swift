@@ -69,15 +69,9 @@ struct OutputOptions: ParsableArguments {
     }
 
     /// Where the output for the input at `path` goes; nil is standard output.
-    ///
-    /// - Throws: `Failure` with status 64 if it would take the place of an input.
-    func target(for path: String) throws -> String? {
+    func target(for path: String) -> String? {
         let target = outputDir.map { "\($0)/\(URL(filePath: path).lastPathComponent)" } ?? output
-        guard let target, target != "-" else { return nil }
-        if InputFile.isSame(path, target) {
-            throw Failure(.usage, "\(path): the output would take the place of the input")
-        }
-        return target
+        return target == "-" ? nil : target
     }
 }
 

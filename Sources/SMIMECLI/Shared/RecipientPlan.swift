@@ -27,7 +27,7 @@ struct RecipientPlan {
         let number: Int?
 
         /// Where the copy goes if the first one goes to `path`: STEM.bcc1.EXT.
-        func path(_ path: String) -> String {
+        static func path(_ path: String, number: Int?) -> String {
             guard let number else { return path }
             let url = URL(filePath: path)
             let stem = url.deletingPathExtension().relativePath
@@ -50,7 +50,7 @@ struct RecipientPlan {
     ) async throws -> [Copy] {
         let readsHeader = addresses.isEmpty && !hasSecret
         let visible = try readsHeader ? Self.addresses(["To", "Cc"], of: header) : addresses
-        let hidden = readsHeader ? try Self.addresses(["Bcc"], of: header) : []
+        let hidden = readsHeader ? try Self.hiddenRecipients(of: header) : []
         guard !visible.isEmpty || !hidden.isEmpty || !extra.isEmpty || hasSecret else {
             throw Failure(
                 .usage,
@@ -78,6 +78,9 @@ struct RecipientPlan {
         }
         return copies
     }
+
+    /// Those who get a copy of their own, in the order of its numbers.
+    static func hiddenRecipients(of header: HeaderBlock) throws -> [EmailAddress] { try addresses(["Bcc"], of: header) }
 
     /// The addresses in fields of these names, each once.
     private static func addresses(_ names: [String], of header: HeaderBlock) throws -> [EmailAddress] {
@@ -125,20 +128,24 @@ struct RecipientPlan {
             if let distrusted = choice.candidates.first(where: { $0.reason == .distrusted }) {
                 let certificate = distrusted.recipient.certificate.fingerprint
                 let known = distrusted.recipient.address
-                return "to believe it again: smime recipient trust \(known) --fingerprint \(certificate)"
+                return "to believe it again: smime recipient trust \(shell: known) --fingerprint \(certificate)"
             }
             if let doubtful = choice.candidates.first(where: { [.authority, .held].contains($0.reason) })?.recipient {
                 let certificate = doubtful.certificate.fingerprint
                 return "to use it all the same, compare its fingerprint and: "
-                    + "smime recipient trust \(doubtful.address) --fingerprint \(certificate)"
+                    + "smime recipient trust \(shell: doubtful.address) --fingerprint \(certificate)"
+            }
+            guard !choice.waitsForRevocation else {
+                return "try again when its service answers, or do without its word: --revocation soft"
             }
             guard let untrusted = choice.candidates.first(where: { $0.reason == .untrusted })?.recipient else {
-                return "add a certificate: smime recipient add \(choice.address) FILE"
+                return "add a certificate: smime recipient add \(shell: choice.address) FILE"
             }
             // What lies in another source is pinned by taking it into the registry.
             let pin =
                 untrusted.rank == 0
-                ? "trust \(untrusted.address)" : "add \(untrusted.address) \(untrusted.sourceDetail ?? "FILE") --trust"
+                ? "trust \(shell: untrusted.address)"
+                : "add \(shell: untrusted.address) \(shell: untrusted.sourceDetail ?? "FILE") --trust"
             return
                 "import the certificate of its issuer with --trust, or compare fingerprints and: smime recipient \(pin)"
         }

@@ -33,6 +33,9 @@ struct SecretOptions: ParsableArguments {
         }
     }
 
+    /// The files that are read for secrets.
+    var files: [String?] { [secretKeyFile, password.passwordFile] }
+
     /// Where the passphrase of the store comes from; nil if the password given is that of the message.
     var storePassword: PassphraseOrigin? { withPassword ? nil : password.origin }
 

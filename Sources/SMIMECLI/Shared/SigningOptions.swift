@@ -25,6 +25,9 @@ struct SigningOptions: ParsableArguments {
     @Flag(name: .customLong("no-chain"), help: "Send no certificates along but the signer's own.")
     var noChain = false
 
+    /// Whether something was said that only a signature can heed.
+    var isSaid: Bool { identity != nil || opaque || digest != nil || noChain }
+
     var form: MessageProtector.SignatureForm { opaque ? .opaque : .detached }
     /// The From that plain text gets; none if the message has to say it.
     var fromField: [NewField] { from.map { [NewField("From", $0.text)] } ?? [] }
@@ -147,7 +150,7 @@ struct SigningOptions: ParsableArguments {
         return Failure(
             failure.status,
             failure.message,
-            hints: fitting.map { "the account \($0) fits: smime sign --from \($0)" } + failure.hints
+            hints: fitting.map { "the account \($0) fits: smime sign --from \(shell: $0)" } + failure.hints
         )
     }
 

@@ -1,0 +1,40 @@
+import Foundation
+
+extension OutputFile {
+    /// Where an output at `path` appears, from the root: without symlinks, as far as there is anything yet.
+    ///
+    /// - Throws: `StreamError.cannotCreate` for symlinks that lead nowhere.
+    public static func place(of path: String) throws(StreamError) -> String {
+        var folder = try resolved(path)
+        var missing = ""
+        while true {
+            if let found = realpath(folder, nil) {
+                defer { free(found) }
+                let base = String(cString: found)
+                return missing.isEmpty ? base : (base == "/" ? "" : base) + missing
+            }
+            let above = FilePath.folder(of: folder)
+            guard above != folder else { return folder + missing }
+            let name = folder.split(separator: "/").last ?? ""
+            missing = "/\(name)\(missing)"
+            folder = above
+        }
+    }
+
+    /// Where `path` leads, be it to a file that does not exist yet: a symlink is followed, never replaced.
+    static func resolved(_ named: String) throws(StreamError) -> String {
+        var path = named
+        for _ in 0..<maximumLinks {
+            if let resolved = realpath(path, nil) {
+                defer { free(resolved) }
+                return String(cString: resolved)
+            }
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
+            path = target.hasPrefix("/") ? target : "\(FilePath.folder(of: path))/\(target)"
+        }
+        throw .cannotCreate(path: named, code: ELOOP)
+    }
+
+    /// As many symlinks as Linux follows.
+    private static let maximumLinks = 40
+}
