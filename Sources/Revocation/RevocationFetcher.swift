@@ -18,7 +18,7 @@ public actor RevocationFetcher: RevocationSource {
     public struct Kept: Hashable, Sendable {
         /// The answer, whose signature was checked.
         public let response: OCSPResponse
-        /// The certificate that it is about.
+        /// The `nameDigest` of the certificate that it is about.
         public let certificate: Fingerprint
         /// From when to when it holds.
         public let lifetime: OCSPResponse.Lifetime
@@ -74,8 +74,10 @@ public actor RevocationFetcher: RevocationSource {
             guard let der = await ask(Question(url: text, request: request)) else { continue }
             let response = OCSPResponse(der: der)
             if let lifetime = response.lifetime(about: certificate, issuedBy: issuer, at: date) {
-                let kept = Kept(response: response, certificate: certificate.fingerprint, lifetime: lifetime)
-                if !responses.contains(kept) { responses.append(kept) }
+                if let name = try? certificate.nameDigest {
+                    let kept = Kept(response: response, certificate: name, lifetime: lifetime)
+                    if !responses.contains(kept) { responses.append(kept) }
+                }
                 return response
             }
             note(text, .badAnswer("it is not about this certificate, not current, or by nobody who may speak for it"))

@@ -123,26 +123,37 @@ public struct SignedLayer: Sendable {
         let candidates = certificates + known.filter { !included.contains($0) }
         return data.signers.map { signer in
             let check = data.check(signer, candidates: candidates)
-            let verdict = check.certificate.map { certificate in
+            func judge(_ certificate: Certificate?) -> VerificationReport.Signer {
                 // Without a header there is nobody whom the certificate could be taken for.
-                let trust = identity.map { trust.speaking(for: $0.scopes(of: certificate)) } ?? trust
-                return chain(of: certificate, trust: trust, at: time)
+                let scopes = certificate.flatMap { identity?.scopes(of: $0) }
+                let trust = scopes.map(trust.speaking) ?? trust
+                let verdict = certificate.map { chain(of: $0, trust: trust, at: time) }
+                return VerificationReport.Signer(
+                    certificate: certificate,
+                    signingTime: signer.signingTime,
+                    digest: signer.digest?.rawValue,
+                    signature: signer.signatureName,
+                    capabilities: SMIMECapability.names(of: signer.capabilities),
+                    integrity: VerificationReport.Axis(check.problems + problems.filter { $0.level == .error }),
+                    chain: verdict.map { VerificationReport.Axis($0.problems) } ?? .notChecked,
+                    identity: certificate.flatMap { identity?.judge($0) } ?? .notChecked,
+                    revocation: verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
+                    time: verdict.map { .init($0.timeProblems + timeWarnings(signer, header, at: time)) }
+                        ?? .notChecked,
+                    section: nil,
+                    evidence: verdict.flatMap {
+                        SignerEvidence(signer, verdict: $0, among: certificates, trust, at: time)
+                    },
+                    author: certificate.flatMap { identity?.author(named: $0) }
+                )
             }
-            return VerificationReport.Signer(
-                certificate: check.certificate,
-                signingTime: signer.signingTime,
-                digest: signer.digest?.rawValue,
-                signature: signer.signatureName,
-                capabilities: SMIMECapability.names(of: signer.capabilities),
-                integrity: VerificationReport.Axis(check.problems + problems.filter { $0.level == .error }),
-                chain: verdict.map { VerificationReport.Axis($0.problems) } ?? .notChecked,
-                identity: check.certificate.flatMap { identity?.judge($0) } ?? .notChecked,
-                revocation: verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
-                time: verdict.map { .init($0.timeProblems + timeWarnings(signer, header, at: time)) } ?? .notChecked,
-                section: nil,
-                evidence: verdict.flatMap { SignerEvidence(signer, verdict: $0, among: certificates, trust, at: time) },
-                author: check.certificate.flatMap { identity?.author(named: $0) }
-            )
+            // Nobody shall spoil a signature by what rides along: of a key's certificates the best one counts.
+            var best = judge(check.certificates.first)
+            for certificate in check.certificates.dropFirst() where best.status != .valid {
+                let other = judge(certificate)
+                if other.isBetter(than: best) { best = other }
+            }
+            return best
         }
     }
 

@@ -89,6 +89,9 @@ extension VerificationReport.Signer {
         identity = VerificationReport.Axis(others + [Problem(.cosigner, text)])
     }
 
+    /// Whether the verdict on it alone is less grave.
+    func isBetter(than other: Self) -> Bool { status.gravity > other.status.gravity }
+
     /// Whether nothing is wrong with the time but that it is too early.
     fileprivate var isNotYetValid: Bool {
         let errors = time.problems.filter { $0.level == .error }

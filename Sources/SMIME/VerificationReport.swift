@@ -142,7 +142,7 @@ public struct VerificationReport: Sendable {
 
 extension VerificationReport.Status {
     /// Which of the verdicts on several signatures is the verdict on the message: the lowest.
-    fileprivate var gravity: Int {
+    var gravity: Int {
         switch self {
         case .malformed: 0
         case .unsigned: 1

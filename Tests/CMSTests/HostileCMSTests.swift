@@ -104,7 +104,7 @@ import Testing
         for candidates in [[other, alice], [alice, other]] {
             let check = data.check(signer, candidates: candidates)
             #expect(check.problems.map(\.code) == [])
-            #expect(check.certificate == alice)
+            #expect(check.certificates == [alice])
         }
         #expect(data.check(signer, candidates: [other]).problems.map(\.code) == ["signer-certificate-mismatch"])
     }

@@ -63,6 +63,39 @@ import Testing
         #expect(file.identities.map(\.certificate) == [alice])
     }
 
+    /// Where the four numbers lie that an RSA key needs beside its public half and libcrypto mends nothing without.
+    private func privateNumbers(_ pkcs8: [UInt8]) throws -> [Range<Int>] {
+        let exponent: [UInt8] = [2, 3, 1, 0, 1]
+        var position = try #require(pkcs8.indices.first { pkcs8[$0...].starts(with: exponent) }) + exponent.count
+        return (0..<6).map { _ in
+            let first = Int(pkcs8[position + 1])
+            let extra = first < 0x80 ? 0 : first & 0x7F
+            let length = pkcs8[(position + 2)..<(position + 2 + extra)]
+            let count = extra == 0 ? first : length.reduce(0) { $0 << 8 | Int($1) }
+            let start = position + 2 + extra
+            position = start + count
+            return start..<position
+        }
+    }
+
+    @Test func `an RSA key whose private half is another's is refused`() throws {
+        let alice = try Certificate(fixture: "alice/cert.pem")
+        let key = try PrivateKey(pem: Fixtures.cert("alice/key.pem"), passphrase: nil)
+        var pkcs8 = try key.withPKCS8 { Array($0) }
+        for number in try privateNumbers(pkcs8) { pkcs8[number.upperBound - 1] ^= 2 }
+        let file = [UInt8].pfx([.plainSafe([.bag(1, pkcs8), .certificateBag(alice.der)])])
+        let readers: [() throws -> Void] = [
+            { _ = try self.read(file) }, { _ = try PrivateKey(der: pkcs8, passphrase: nil) },
+        ]
+        for read in readers {
+            let error = #expect(throws: CMSError.self) { try read() }
+            guard case .malformed(.privateKey, _) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
     @Test func `more than a thousand certificates are refused`() throws {
         let bag = [UInt8].certificateBag(try Certificate(fixture: "carol/cert.pem").der)
         let full = [[UInt8]](repeating: bag, count: 1000)

@@ -44,6 +44,22 @@ import Testing
         #expect(try KeyMaterial.read(bytes).map(\.kind) == ["certificate", "certificate", "list"])
     }
 
+    @Test func `of what somebody signed the certificates of signers and authorities count, and no rider`() throws {
+        let openssl = try OpenSSLCommand()
+        func path(_ name: String) -> String { Fixtures.certs.appending(path: name).path }
+        try Data(Fixtures.cert("alice/chain.pem") + Fixtures.cert("bob/cert.pem"))
+            .write(to: openssl.folder.appending(path: "others.pem"))
+        let signer = ["-signer", path("alice/cert.pem"), "-inkey", path("alice/key.pem"), "-certfile", "others.pem"]
+        let result = try CommandRunner("openssl", folder: openssl.folder)
+            .run(["cms", "-sign", "-in", "others.pem", "-outform", "DER", "-out", "smime.p7s"] + signer)
+        try #require(result.status == 0, "\(result.errorText)")
+        let items = try KeyMaterial.read(Array(Data(contentsOf: openssl.folder.appending(path: "smime.p7s"))))
+        let found = Set(items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } })
+        #expect(found.count == 3)
+        #expect(try found.contains(Certificate(fixture: "alice/cert.pem")))
+        #expect(try !found.contains(Certificate(fixture: "bob/cert.pem")))
+    }
+
     @Test func `a revocation list has its issuer and its times`() throws {
         guard case .certificateList(let list) = try KeyMaterial.read(Fixtures.cert("revoked/crl.der")).first else {
             Issue.record("no list")

@@ -107,4 +107,29 @@ import Testing
         #expect(try revocation([endless], factory, after: 8 * 86_400)?.status == .unknown)
         #expect(try revocation([garbage, other, good], factory)?.status == .good)
     }
+
+    @Test func `who was revoked for good at the time is so whenever the responder said it`() throws {
+        let factory = try makeChain()
+        // Since the first of January of 2025.
+        let bad = try answer(about: "leaf", "R", by: "responder", in: factory)
+        #expect(try revocation([bad], factory, after: 30 * 86_400)?.status == .revoked)
+        #expect(try revocation([bad], factory, after: -30 * 86_400)?.status == .revoked)
+        let leaf = try certificate("leaf", factory)
+        let before = Date(timeIntervalSince1970: 1_733_000_000)
+        #expect(try revocation([bad], factory, after: before.timeIntervalSince(leaf.notBefore))?.status == .unknown)
+        #expect(bad.lifetime(about: leaf, issuedBy: try certificate("ca", factory), at: before) == nil)
+    }
+
+    @Test func `what was kept of a certificate is found by issuer and serial number`() throws {
+        let factory = try makeChain()
+        let leaf = try certificate("leaf", factory)
+        var other = leaf.der
+        other[other.count - 1] ^= 1
+        #expect(try Certificate(der: other).nameDigest == leaf.nameDigest)
+        #expect(try certificate("other", factory).nameDigest != leaf.nameDigest)
+        var store = TrustStore(anchors: [try certificate("ca", factory)])
+        store.responses = [try leaf.nameDigest: try answer(about: "leaf", "R", by: "ca", in: factory)]
+        let date = leaf.notBefore.addingTimeInterval(600)
+        #expect(store.judge(leaf, purpose: .signing, at: date).revocation?.status == .revoked)
+    }
 }

@@ -2,10 +2,10 @@ import Foundation
 
 /// "Chain and time" of the threats.
 enum ChainCases {
-    static let all = refused + doubtful + harmless
+    static let all = refused + doubtful + harmless + reencoded + chosen
 
     /// A mail of alice's, signed with bob's key under a certificate that `change` makes.
-    private static func leaf(
+    static func leaf(
         below authority: Result<Authority, any Error> = Authority.trusted,
         from: String = "alice@example.com",
         lists: [[UInt8]] = [],
@@ -19,7 +19,7 @@ enum ChainCases {
     }
 
     /// An authority below the trusted one, with carol's key, as `change` makes it.
-    private static func authority(
+    static func authority(
         _ name: String = "Forged CA",
         below parent: Result<Authority, any Error> = Authority.trusted,
         _ change: (inout CertificateForge) -> Void = { _ in }
@@ -37,8 +37,7 @@ enum ChainCases {
         }
     }
 
-    private static func constrained(permitted: [[UInt8]] = [], excluded: [[UInt8]] = []) -> Result<Authority, any Error>
-    {
+    static func constrained(permitted: [[UInt8]] = [], excluded: [[UInt8]] = []) -> Result<Authority, any Error> {
         func trees(_ names: [[UInt8]], _ tag: UInt8) -> [UInt8] {
             names.isEmpty ? [] : TLV.element(tag, names.flatMap { TLV.sequence($0) })
         }

@@ -44,11 +44,18 @@ package struct ElementReader {
 extension ASN1Node {
     /// Reads one element that fills `bytes`, after bounding what reading it can cost.
     package static func read(_ bytes: some Collection<UInt8>) throws -> ASN1Node {
+        try BER.parse(bounded(bytes))
+    }
+
+    /// Reads one element that fills `bytes` and whose tags and lengths are those of DER.
+    static func readDER(_ bytes: [UInt8]) throws -> ASN1Node { try DER.parse(bounded(bytes)) }
+
+    private static func bounded(_ bytes: some Collection<UInt8>) throws -> [UInt8] {
         let bytes = Array(bytes)
         guard try ElementExtent(of: bytes).count == bytes.count else {
             throw ElementReader.Mismatch(description: "bytes follow the structure")
         }
-        return try BER.parse(bytes)
+        return bytes
     }
 
     /// The elements of a constructed value.

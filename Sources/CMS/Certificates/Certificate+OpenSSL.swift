@@ -42,6 +42,18 @@ extension Certificate {
     }
 }
 
+extension Certificate {
+    /// Whether an extension that libcrypto heeds is not as RFC 5280 §4.2 has it: a key usage without bits, a negative path
+    /// length. It finds neither issuers nor issued certificates for such a one.
+    ///
+    /// libcrypto: `X509_get_extension_flags`
+    var hasMalformedExtension: Bool {
+        defer { ERR_clear_error() }
+        let flags = (try? x509())?.owned.withPointer { X509_get_extension_flags($0) } ?? 0
+        return flags & UInt32(EXFLAG_INVALID) != 0
+    }
+}
+
 extension Handle<EVP_PKEY> {
     /// Reads the DER of a SubjectPublicKeyInfo.
     ///

@@ -41,6 +41,8 @@ public struct Certificate: Sendable {
     public let authorityKeyIdentifier: [UInt8]?
     /// The DER of the SMIMECapabilities that its issuer put into it (RFC 4262); nil if there are none.
     public let capabilitiesEncoding: [UInt8]?
+    /// The DER of its NameConstraints, which may be none that can be read; nil if there are none.
+    let nameConstraints: [UInt8]?
     /// The DER of the SubjectPublicKeyInfo.
     public let publicKeyInfo: [UInt8]
     /// What kind of key it is about, and of what size.
@@ -53,7 +55,8 @@ public struct Certificate: Sendable {
 
     /// Parses one certificate that fills `der`.
     ///
-    /// - Throws: `CMSError.malformed` if it is not well-formed, also where an extension that is read here is not.
+    /// - Throws: `CMSError.malformed` if it is not well-formed, also where an extension that is read here is not, and if it
+    ///   is in BER that is no DER: the same certificate must not have a second fingerprint. RFC 5280 §4.1
     public init(der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.keptCount else {
             self = try Self(parsing: der)
@@ -84,7 +87,7 @@ public struct Certificate: Sendable {
         isCertificateAuthority = extensions.isCertificateAuthority
         subjectKeyIdentifier = extensions.subjectKeyIdentifier
         authorityKeyIdentifier = extensions.authorityKeyIdentifier
-        capabilitiesEncoding = extensions.capabilities
+        (capabilitiesEncoding, nameConstraints) = (extensions.capabilities, extensions.nameConstraints)
         let named = extensions.hasAddress ? extensions.addresses : subject.emailAddresses
         addresses = named.filter(CertificateExtensions.isFit)
         hasMalformedAddress = extensions.hasMalformedAddress || addresses.count < named.count
@@ -92,6 +95,12 @@ public struct Certificate: Sendable {
 
     /// Whether subject and issuer are the same, as in a root.
     public var isSelfIssued: Bool { subject.matches(issuer) }
+
+    /// The SHA-256 of issuer and serial number, by which responders and lists know it: whatever is done to the signature on
+    /// it, which for ECDSA anybody can change into another good one, this stays the same.
+    public var nameDigest: Fingerprint {
+        get throws(CMSError) { try Fingerprint(of: issuer.canonical.bytes + serialNumber) }
+    }
 
     /// Whether `date` lies within the validity period, whose ends belong to it.
     public func isValid(at date: Date) -> Bool { notBefore <= date && date <= notAfter }

@@ -19,6 +19,8 @@ struct CertificateExtensions {
     private(set) var hasMalformedAddress = false
     /// The DER of the SMIMECapabilities (RFC 4262); nil also if they cannot be read.
     private(set) var capabilities: [UInt8]?
+    /// The DER of the NameConstraints.
+    private(set) var nameConstraints: [UInt8]?
 
     init(_ nodes: [ASN1Node]) throws {
         var seen: Set<ASN1ObjectIdentifier> = []
@@ -42,6 +44,7 @@ struct CertificateExtensions {
         case [2, 5, 29, 19]:
             var fields = try ElementReader(ASN1Node.read(value))
             isCertificateAuthority = try fields.optional(.boolean)?.primitive().contains { $0 != 0 } ?? false
+        case [2, 5, 29, 30]: nameConstraints = value
         case [2, 5, 29, 35]:
             var fields = try ElementReader(ASN1Node.read(value))
             authorityKeyIdentifier = try fields.optional(.context(0))?.octets()

@@ -15,18 +15,25 @@ struct CertificateFields {
     /// The encoded `Extension` elements.
     let extensions: [ASN1Node]
 
+    /// Reads one certificate in DER.
     init(_ der: [UInt8]) throws {
-        var certificate = try ElementReader(ASN1Node.read(der))
+        // The tree of BER alone would let one certificate have many encodings, and as many fingerprints: what stands around
+        // the signed fields is not signed.
+        var certificate = try ElementReader(ASN1Node.readDER(der))
         let signed = try certificate.next(.sequence)
-        let outerAlgorithm = try AlgorithmIdentifier(berEncoded: certificate.next(.sequence))
-        _ = try certificate.next(.bitString)
+        let outerAlgorithm = try certificate.next(.sequence)
+        _ = try certificate.next(.bitString).bits()
+        guard certificate.remaining.isEmpty else {
+            throw ElementReader.Mismatch(description: "elements follow the signature")
+        }
 
         var fields = try ElementReader(signed)
         _ = fields.optional(.context(0))
         serialNumber = Array(try fields.next(.integer).primitive())
-        signatureAlgorithm = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
+        let innerAlgorithm = try fields.next(.sequence)
+        signatureAlgorithm = try AlgorithmIdentifier(berEncoded: innerAlgorithm)
         // RFC 5280 §4.1.1.2: otherwise the outer one, which is not signed, could be swapped.
-        guard outerAlgorithm == signatureAlgorithm else {
+        guard outerAlgorithm.encodedBytes == innerAlgorithm.encodedBytes else {
             throw ElementReader.Mismatch(description: "two different signature algorithms")
         }
         issuer = try DistinguishedName(fields.next(.sequence))
@@ -39,6 +46,9 @@ struct CertificateFields {
         _ = fields.optional(.context(2))
         extensions = try fields.optional(.context(3)).map { Array(try ElementReader($0.onlyChild()).remaining) } ?? []
     }
+
+    /// The value of the extension `type`, in DER; nil if there is none.
+    func extensionValue(_ type: ASN1ObjectIdentifier) -> [UInt8]? { extensions.value(ofExtension: type) }
 }
 
 /// The names of the algorithms that certificates are signed with.

@@ -59,4 +59,28 @@ public struct CertificateList: Hashable, Sendable {
         }
         return try Owned<X509_CRL>(pointer, "d2i_X509_CRL")
     }
+
+    /// Since when it calls `certificate` revoked; nil if it does not.
+    ///
+    /// libcrypto: `X509_CRL_get0_by_cert`
+    func revocationDate(of certificate: Certificate) -> Date? {
+        defer { ERR_clear_error() }
+        return try? withPointers(x509CRL(), certificate.x509().owned) { list, certificate in
+            var entry: OpaquePointer?
+            // 2 stands for an entry that takes a revocation back.
+            guard X509_CRL_get0_by_cert(list, &entry, certificate) == 1, let entry else { return nil }
+            return Date(moment: X509_REVOKED_get0_revocationDate(entry))
+        }
+    }
+}
+
+extension Date {
+    /// The moment that libcrypto's time names; nil if it cannot be read.
+    ///
+    /// libcrypto: `ASN1_TIME_to_tm`
+    init?(moment: UnsafePointer<ASN1_TIME>?) {
+        var parts = tm()
+        guard let moment, ASN1_TIME_to_tm(moment, &parts) == 1 else { return nil }
+        self.init(timeIntervalSince1970: TimeInterval(timegm(&parts)))
+    }
 }

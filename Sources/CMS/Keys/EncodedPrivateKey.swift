@@ -27,8 +27,15 @@ public struct EncodedPrivateKey: Sendable {
 
     /// Opens the key.
     ///
-    /// - Throws: `CMSError.wrongPassphrase`, also if there is none and one is needed.
+    /// - Throws: `CMSError.wrongPassphrase`, also if there is none and one is needed; `.malformed`, also if its private half
+    ///   does not belong to its public one.
     public func decode(passphrase: borrowing Passphrase?) throws(CMSError) -> PrivateKey {
+        let key = try opened(passphrase)
+        try key.checkPair()
+        return key
+    }
+
+    private func opened(_ passphrase: borrowing Passphrase?) throws(CMSError) -> PrivateKey {
         switch encoding {
         case .pkcs8(let secret):
             var bytes = secret.withBytes { Array($0) }

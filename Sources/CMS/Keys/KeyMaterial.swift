@@ -93,12 +93,15 @@ public enum KeyMaterial: Sendable {
     }
 }
 
-/// A SignedData that nobody signed, which only carries certificates.
+/// A SignedData that carries certificates, as a rule one that nobody signed.
+///
+/// Of one that somebody signed only the certificates of whom it names as signers count, and those of authorities: anybody's
+/// may ride along.
 ///
 /// RFC 5652 §5.1, RFC 8551 §3.8
 private enum PKCS7Bag {
     static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
-        let (certificates, lists) = try parsing(.cms) {
+        let (certificates, lists, signers) = try parsing(.cms) {
             var info = try ElementReader(ASN1Node.read(bytes))
             guard try info.next(.objectIdentifier).objectIdentifier() == ASN1ObjectIdentifier.ContentType.signedData
             else {
@@ -111,15 +114,25 @@ private enum PKCS7Bag {
             // Other choices than certificates and lists of X.509 bear context tags.
             let certificates = try fields.optional(.context(0))?.children().filter { $0.identifier == .sequence } ?? []
             let lists = try fields.optional(.context(1))?.children().filter { $0.identifier == .sequence } ?? []
-            return (certificates.map { Array($0.encodedBytes) }, lists.map { Array($0.encodedBytes) })
+            let infos = try fields.optional(.set)?.children().prefix(SignedData.maximumSigners) ?? []
+            let signers = infos.isEmpty ? nil : infos.compactMap { try? SignerInfo(berEncoded: $0).identifier }
+            return (certificates.map { Array($0.encodedBytes) }, lists.map { Array($0.encodedBytes) }, signers)
         }
         guard certificates.count + lists.count <= KeyMaterial.maximumCertificates else {
             throw .limitExceeded("certificates")
         }
         var items: [KeyMaterial] = []
-        for der in certificates { items.append(.certificate(try Certificate(der: der))) }
+        for der in certificates {
+            let certificate = try Certificate(der: der)
+            guard let signers, !certificate.isCertificateAuthority,
+                !signers.contains(where: { $0.matches(certificate) })
+            else {
+                items.append(.certificate(certificate))
+                continue
+            }
+        }
         for der in lists { items.append(.certificateList(try CertificateList(der: der))) }
-        guard !items.isEmpty else { throw .malformed(.cms, "a SignedData without certificates") }
+        guard !items.isEmpty else { throw .malformed(.cms, "a SignedData without certificates that count") }
         return items
     }
 }

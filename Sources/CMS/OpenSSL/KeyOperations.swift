@@ -73,6 +73,14 @@ extension Handle<EVP_PKEY> {
         return result == 1
     }
 
+    /// Whether the private half of an elliptic-curve or DSA key belongs to its public one.
+    ///
+    /// libcrypto: `EVP_PKEY_pairwise_check`
+    func isPair() -> Bool {
+        defer { ERR_clear_error() }
+        return (try? context().withPointer { EVP_PKEY_pairwise_check($0) == 1 }) ?? false
+    }
+
     private func configure(
         _ context: OpaquePointer,
         digest: DigestAlgorithm,

@@ -42,7 +42,8 @@ public struct PKCS12: Sendable {
     /// Opens a file in BER, DER or PEM. An absent passphrase (nil) and an empty one are both tried for either.
     ///
     /// - Throws: `CMSError.wrongPassphrase`; `.noKeyPair` if no key belongs to a certificate; `.limitExceeded` before
-    ///   any work is done; `.unsupported` if what keeps a pair from being found is an algorithm; `.malformed`.
+    ///   any work is done; `.unsupported` if what keeps a pair from being found is an algorithm; `.malformed`, also if the
+    ///   private half of a key does not belong to its public one.
     public init(_ bytes: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
         let pfx = try parsing(.pkcs12) { try PFX(try Self.unarmored(bytes)) }
         var opener = try SafeOpener(pfx, forms: PassphraseForm.all(for: passphrase))
@@ -76,6 +77,7 @@ public struct PKCS12: Sendable {
             let name = item.friendlyName ?? match.friendlyName
             return Identity(key: match.key, certificate: item.certificate, friendlyName: name)
         }
+        for item in keys where paired.contains(item.key.publicKeyInfo) { try item.key.checkPair() }
         guard !identities.isEmpty else {
             if let name = opened.unsupported { throw .unsupported(name) }
             throw .noKeyPair

@@ -1,9 +1,11 @@
 import SwiftASN1
 
-/// What a look at one signature found: the certificate it verifies with, and everything that is wrong.
+/// What a look at one signature found: the certificates it verifies with, and everything that is wrong.
 public struct SignatureCheck: Sendable {
-    /// The certificate whose key made the signature; nil if none of the candidates did.
-    public let certificate: Certificate?
+    /// The certificates that the signer may mean and whose key made the signature, of which the caller takes the best: a key
+    /// may have several, and anybody can put a damaged copy in front. The first that it may mean if none of them did; none if
+    /// there are none.
+    public let certificates: [Certificate]
     /// The integrity axis: errors mean that the bytes are not those that were signed, or that nobody can tell.
     public let problems: [Problem]
 }
@@ -23,7 +25,7 @@ extension SignedData {
             problems.append(
                 Problem(.signerCertificateMissing, "the signer's certificate is not included and not known")
             )
-            return SignatureCheck(certificate: nil, problems: problems)
+            return SignatureCheck(certificates: [], problems: problems)
         }
         do {
             let signature = try SignatureAttempt(signer, of: self)
@@ -32,9 +34,12 @@ extension SignedData {
                 allowance -= candidate.verificationCost
                 return try allowance >= 0 && signature.fits(candidate)
             }
-            let certificate = place.map { matching[$0] }
-            if let place, let certificate {
-                problems += certificateProblems(certificate, isBound: place < boundCount)
+            if let place {
+                problems += certificateProblems(matching[place], isBound: place < boundCount)
+                let equals = matching[place..<(place < boundCount ? boundCount : matching.count)].lazy.filter {
+                    $0.publicKeyInfo == matching[place].publicKeyInfo
+                }
+                return SignatureCheck(certificates: Array(equals.prefix(Self.maximumChoice)), problems: problems)
             } else if allowance < 0 {
                 problems.append(
                     Problem(.signerAmbiguous, "too many certificates may be the signer's to try them all")
@@ -42,14 +47,17 @@ extension SignedData {
             } else {
                 problems.append(Problem(.signatureInvalid, "the signature does not fit the signer's key"))
             }
-            return SignatureCheck(certificate: certificate ?? first, problems: problems)
+            return SignatureCheck(certificates: [first], problems: problems)
         } catch CMSError.unsupported(let what) {
             problems.append(Problem(.algorithmUnsupported, "\(what) is not supported"))
         } catch {
             problems.append(Problem(.signatureInvalid, "the signature cannot be checked: \(error)"))
         }
-        return SignatureCheck(certificate: first, problems: problems)
+        return SignatureCheck(certificates: [first], problems: problems)
     }
+
+    /// The most certificates of one key among which the best is looked for.
+    static let maximumChoice = 8
 
     /// What trying certificates may cost for one signer, in the units of `Certificate.verificationCost`.
     private static let allowance = 5000

@@ -1,4 +1,4 @@
-import COpenSSL
+import SwiftASN1
 
 extension CertificateList {
     /// Whether this list says all that `older` says and more: it is later, by the same key, and about the same
@@ -13,33 +13,51 @@ extension CertificateList {
     }
 
     /// Whose key signed it, and which certificates it is about.
-    private struct Scope: Equatable {
+    struct Scope: Hashable {
+        let issuer: EncodingKey
         let keyIdentifier: [UInt8]?
         let distributionPoint: [UInt8]?
         let isDelta: Bool
     }
 
-    private var scope: Scope {
+    var scope: Scope {
         get throws {
-            let values = try extensionValues([
-                NID_authority_key_identifier, NID_issuing_distribution_point, NID_delta_crl,
-            ])
-            return Scope(keyIdentifier: values[0], distributionPoint: values[1], isDelta: values[2] != nil)
+            let extensions = try extensions
+            return Scope(
+                issuer: issuer.canonical,
+                keyIdentifier: extensions.value(ofExtension: [2, 5, 29, 35]),
+                distributionPoint: extensions.value(ofExtension: [2, 5, 29, 28]),
+                isDelta: extensions.value(ofExtension: [2, 5, 29, 27]) != nil
+            )
         }
     }
 
-    /// The values of the list's extensions `identifiers`, in DER; nil for each that it has not.
+    /// The encoded `Extension` elements; the entries are passed over unread.
     ///
-    /// libcrypto: `X509_CRL_get_ext_by_NID`
-    func extensionValues(_ identifiers: [Int32]) throws -> [[UInt8]?] {
-        defer { ERR_clear_error() }
-        return try x509CRL().withPointer { list in
-            identifiers.map { identifier in
-                guard let found = X509_CRL_get_ext(list, X509_CRL_get_ext_by_NID(list, identifier, -1)),
-                    let octets = X509_EXTENSION_get_data(found), let start = ASN1_STRING_get0_data(octets)
-                else { return nil }
-                return Array(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(octets))))
-            }
+    /// RFC 5280 §5.1
+    var extensions: [ASN1Node] {
+        get throws {
+            guard let signed = try ElementExtent.elements(of: der, limit: 1).first,
+                let last = try ElementExtent.elements(of: der, at: signed.range.lowerBound, limit: 7).last,
+                last.identifier == 0xA0
+            else { return [] }
+            return Array(try ElementReader(ASN1Node.read(der[last.range]).onlyChild()).remaining)
         }
+    }
+}
+
+extension Sequence<ASN1Node> {
+    /// The value of the first of these `Extension` elements that is of `type`; nil if there is none that can be read.
+    ///
+    /// RFC 5280 §4.1
+    func value(ofExtension type: ASN1ObjectIdentifier) -> [UInt8]? {
+        for node in self {
+            guard var fields = try? ElementReader(node), (try? fields.next().objectIdentifier()) == type else {
+                continue
+            }
+            _ = fields.optional(.boolean)
+            return try? fields.next(.octetString).octets()
+        }
+        return nil
     }
 }

@@ -2,13 +2,14 @@ import SwiftASN1
 
 /// What an authority may name, as far as mail addresses go.
 ///
-/// libcrypto holds SmtpUTF8Mailbox against U-labels, as RFC 8398 had it; with the A-labels of RFC 9598 it finds an
-/// international domain in no constraint. So such names are compared here once more.
+/// libcrypto compares local parts by their bytes, where who signed is found out without regard to case and quoting, and
+/// those of SmtpUTF8Mailbox not at all. It holds domains there against U-labels, as RFC 8398 had it; with the A-labels of
+/// RFC 9598 it finds an international domain in no constraint. So all addresses are compared here once more.
 ///
 /// RFC 5280 §4.2.1.10, RFC 9598 §6
 struct MailConstraints {
-    private var permitted: [String] = []
-    private var excluded: [String] = []
+    private var permitted: [MailName] = []
+    private var excluded: [MailName] = []
     /// Whether there are permitted subtrees of any other kind.
     private var permitsOthers = false
     /// Whether they can be read; where they cannot, nothing may be named.
@@ -16,19 +17,8 @@ struct MailConstraints {
 
     /// The constraints in `authority`; nil if it has none.
     init?(of authority: Certificate) {
-        guard let fields = try? CertificateFields(authority.der),
-            let value = fields.extensions.lazy.compactMap(Self.value).first
-        else { return nil }
+        guard let value = authority.nameConstraints else { return nil }
         do { try read(value) } catch { isReadable = false }
-    }
-
-    /// The value of a nameConstraints extension; nil if `node` is another.
-    private static func value(_ node: ASN1Node) -> [UInt8]? {
-        guard var fields = try? ElementReader(node), (try? fields.next().objectIdentifier()) == [2, 5, 29, 30] else {
-            return nil
-        }
-        _ = fields.optional(.boolean)
-        return try? fields.next(.octetString).octets()
     }
 
     private mutating func read(_ value: [UInt8]) throws {
@@ -39,8 +29,8 @@ struct MailConstraints {
                 var subtree = try ElementReader(subtree)
                 let base = try subtree.next()
                 if base.identifier == .context(1) {
-                    let text = String(decoding: try base.octets(), as: UTF8.self).lowercased()
-                    if isPermitted { permitted.append(text) } else { excluded.append(text) }
+                    let name = MailName(String(decoding: try base.octets(), as: UTF8.self))
+                    if isPermitted { permitted.append(name) } else { excluded.append(name) }
                 } else if isPermitted {
                     permitsOthers = true
                 }
@@ -50,19 +40,13 @@ struct MailConstraints {
 
     /// Whether `address` may be named.
     private func allows(_ address: String) -> Bool {
-        isReadable && !excluded.contains { Self.matches(address, $0) }
-            && (permitted.isEmpty || permitted.contains { Self.matches(address, $0) })
+        let name = MailName(address)
+        // A domain in U-labels, which RFC 9598 §3 no longer allows, might be any domain in A-labels.
+        guard isReadable, excluded.isEmpty || name.domain.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
+        return !excluded.contains(where: name.isIn) && (permitted.isEmpty || permitted.contains(where: name.isIn))
     }
 
-    private static func matches(_ address: String, _ constraint: String) -> Bool {
-        let address = address.lowercased()
-        guard let at = address.lastIndex(of: "@") else { return false }
-        if constraint.contains("@") { return address == constraint }
-        let host = address[address.index(after: at)...]
-        return constraint.hasPrefix(".") ? host.hasSuffix(constraint) : host == constraint
-    }
-
-    /// What the authorities of a path say to the international addresses of its first certificate.
+    /// What the authorities of a path say to the addresses of its first certificate.
     enum Finding {
         /// libcrypto knows as much.
         case nothing
@@ -73,24 +57,56 @@ struct MailConstraints {
     }
 
     static func judge(_ path: [Certificate]) -> Finding {
-        guard let leaf = path.first, leaf.internationalAddresses.contains(where: { $0.utf8.isASCIIDomain }) else {
-            return .nothing
-        }
         let constraints = path.dropFirst().compactMap(MailConstraints.init)
-        let ascii = leaf.internationalAddresses.filter { $0.utf8.isASCIIDomain }
-        if let address = ascii.first(where: { address in !constraints.allSatisfy { $0.allows(address) } }) {
-            return .violation(address)
+        guard let leaf = path.first, !constraints.isEmpty else { return .nothing }
+        let addresses = leaf.addresses + leaf.subject.emailAddresses
+        // Whether a domain in U-labels is permitted libcrypto tells.
+        let unlike = leaf.internationalAddresses.filter { !MailName($0).domain.utf8.allSatisfy { $0 < 0x80 } }
+        let forbidden = addresses.first { address in
+            constraints.contains { !$0.allows(address) && (!$0.excluded.isEmpty || !unlike.contains(address)) }
         }
-        let all = Set(leaf.addresses + leaf.subject.emailAddresses)
-        let isAllowed = constraints.allSatisfy { !$0.permitsOthers && all.allSatisfy($0.allows) }
-        return isAllowed && leaf.internationalAddresses.count == ascii.count ? .allAllowed : .nothing
+        if let forbidden { return .violation(forbidden) }
+        let isAllowed = !leaf.internationalAddresses.isEmpty && unlike.isEmpty
+        return isAllowed && constraints.allSatisfy { !$0.permitsOthers } ? .allAllowed : .nothing
     }
 }
 
-extension String.UTF8View {
-    /// Whether what follows the last @ is ASCII.
-    fileprivate var isASCIIDomain: Bool {
-        guard let at = lastIndex(of: UInt8(ascii: "@")) else { return false }
-        return self[at...].allSatisfy { $0 < 0x80 }
+/// An address, or a constraint on addresses, in the form in which it is compared.
+private struct MailName {
+    /// Without quotes, and in lower case as far as it is ASCII; nil for a constraint on domains.
+    let localPart: [UInt8]?
+    /// In lower case as far as it is ASCII.
+    let domain: String
+
+    init(_ text: String) {
+        let text = String(decoding: text.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
+        guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else {
+            (localPart, domain) = (nil, text)
+            return
+        }
+        domain = String(text[text.utf8.index(after: at)...])
+        localPart = Self.unquoted(text.utf8[..<at])
+    }
+
+    /// Whether the constraint `other` is about this address.
+    ///
+    /// RFC 5280 §4.2.1.10
+    func isIn(_ other: MailName) -> Bool {
+        guard let localPart else { return false }
+        if let mailbox = other.localPart { return localPart == mailbox && domain == other.domain }
+        return other.domain.hasPrefix(".") ? domain.hasSuffix(other.domain) : domain == other.domain
+    }
+
+    /// What a quoted string stands for, or anything else as it is.
+    private static func unquoted(_ text: Substring.UTF8View) -> [UInt8] {
+        guard text.count > 1, text.first == UInt8(ascii: "\""), text.last == UInt8(ascii: "\"") else {
+            return Array(text)
+        }
+        var content: [UInt8] = []
+        var rest = text.dropFirst().dropLast()
+        while let byte = rest.popFirst() {
+            content.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
+        }
+        return content
     }
 }

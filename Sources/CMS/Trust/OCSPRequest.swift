@@ -37,6 +37,7 @@ public struct OCSPRequest: Hashable, Sendable {
 extension OCSPResponse {
     /// From when to when it says something about `certificate`; nil if it says nothing that counts at `date`.
     public func lifetime(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Lifetime? {
-        answer(about: certificate, issuedBy: issuer, at: date)?.lifetime
+        let answer = answer(about: certificate, issuedBy: issuer, at: date)
+        return answer?.isCurrent == true ? answer?.lifetime : nil
     }
 }

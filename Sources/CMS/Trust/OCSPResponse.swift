@@ -29,6 +29,8 @@ public struct OCSPResponse: Hashable, Sendable {
     /// What a response says about one certificate.
     struct Answer {
         let status: RevocationCheck.Status
+        /// Whether the time lies between the updates.
+        let isCurrent: Bool
         /// From when to when the responder stands by it.
         let lifetime: Lifetime
     }
@@ -49,7 +51,7 @@ public struct OCSPResponse: Hashable, Sendable {
     /// What a responder that `issuer` lets speak for it says about `certificate`; nil if it says nothing that counts.
     ///
     /// The responder is the issuer or has a certificate of the issuer's for this purpose (RFC 6960 §4.2.2.2), and `date`
-    /// lies between the updates.
+    /// lies between the updates. Whoever was revoked at `date` for good is so whenever the responder said it.
     ///
     /// libcrypto: `OCSP_basic_verify`, `OCSP_single_get0_status`
     func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
@@ -58,8 +60,10 @@ public struct OCSPResponse: Hashable, Sendable {
         return try? withPointers(certificate.x509().owned, issuer.x509().owned) { subject, issuer in
             guard let basic = basicResponse() else { return nil }
             return try basic.withPointer { basic in
-                guard try Self.isSigned(basic, by: issuer, at: date) else { return nil }
-                return Self.answer(in: basic, subject, issuer, time_t(date.timeIntervalSince1970))
+                let answer = Self.answer(in: basic, subject, issuer, time_t(date.timeIntervalSince1970))
+                guard let answer else { return nil }
+                let time = answer.isCurrent ? date : answer.lifetime.since
+                return try Self.isSigned(basic, by: issuer, at: time) ? answer : nil
             }
         }
     }
@@ -107,10 +111,13 @@ public struct OCSPResponse: Hashable, Sendable {
             var reason: CInt = 0
             var (revoked, this, next): (Moment?, Moment?, Moment?)
             let status = OCSP_single_get0_status(answer, &reason, &revoked, &this, &next)
-            guard isCurrent(this, next, time), let lifetime = lifetime(this, next) else { continue }
+            guard let lifetime = lifetime(this, next) else { continue }
+            let isCurrent = isCurrent(this, next, time)
             switch status {
-            case V_OCSP_CERTSTATUS_GOOD: return Answer(status: .good, lifetime: lifetime)
-            case V_OCSP_CERTSTATUS_REVOKED: return Answer(status: .revoked, lifetime: lifetime)
+            case V_OCSP_CERTSTATUS_GOOD where isCurrent:
+                return Answer(status: .good, isCurrent: true, lifetime: lifetime)
+            case V_OCSP_CERTSTATUS_REVOKED where isCurrent || isFinal(reason, since: revoked, time):
+                return Answer(status: .revoked, isCurrent: isCurrent, lifetime: lifetime)
             default: continue
             }
         }
@@ -118,6 +125,12 @@ public struct OCSPResponse: Hashable, Sendable {
     }
 
     private typealias Moment = UnsafeMutablePointer<ASN1_GENERALIZEDTIME>
+
+    /// Whether a revocation was in force at `time`, and is none that may be taken back.
+    private static func isFinal(_ reason: CInt, since revoked: Moment?, _ time: time_t) -> Bool {
+        var time = time
+        return revoked.map { X509_cmp_time($0, &time) < 0 } ?? false && reason != OCSP_REVOKED_STATUS_CERTIFICATEHOLD
+    }
 
     private static func isCurrent(_ this: Moment?, _ next: Moment?, _ time: time_t) -> Bool {
         guard let this else { return false }
@@ -132,15 +145,11 @@ public struct OCSPResponse: Hashable, Sendable {
     }
 
     private static func lifetime(_ this: Moment?, _ next: Moment?) -> Lifetime? {
-        guard let since = date(this) else { return nil }
-        return Lifetime(since: since, until: date(next) ?? since.addingTimeInterval(TimeInterval(longestAnswer)))
-    }
-
-    /// libcrypto: `ASN1_TIME_to_tm`
-    private static func date(_ moment: Moment?) -> Date? {
-        var parts = tm()
-        guard let moment, ASN1_TIME_to_tm(moment, &parts) == 1 else { return nil }
-        return Date(timeIntervalSince1970: TimeInterval(timegm(&parts)))
+        guard let since = Date(moment: this) else { return nil }
+        return Lifetime(
+            since: since,
+            until: Date(moment: next) ?? since.addingTimeInterval(TimeInterval(longestAnswer))
+        )
     }
 
     /// Whether an answer names this certificate of this issuer, by any digest that responders use.

@@ -123,9 +123,12 @@ struct PathFinder {
         defer { ERR_clear_error() }
         let cost = issuer.verificationCost
         let result = try? withPointers(certificate.x509().owned, issuer.x509().owned) { child, parent in
-            // An authority that may not sign certificates is followed nevertheless: that is what is to be reported.
+            // An authority that may not sign certificates is followed nevertheless, and one that libcrypto cannot make out:
+            // that is what is to be reported.
             let match = X509_check_issued(parent, child)
-            guard match == X509_V_OK || match == X509_V_ERR_KEYUSAGE_NO_CERTSIGN else { return false }
+            guard [X509_V_OK, X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_UNSPECIFIED].contains(match) else {
+                return false
+            }
             effort.spend(cost)
             return X509_verify(child, X509_get0_pubkey(parent)) == 1
         }

@@ -42,7 +42,7 @@ struct PathInspection {
         let verdict = check.verdict(
             lists,
             responses,
-            asked: path.certificates.compactMap { store.responses[$0.fingerprint] } + store.terms.responses,
+            asked: keptResponses(on: path) + store.terms.responses,
             isHard: isHard
         )
         return ChainVerdict.Revocation(
@@ -50,6 +50,13 @@ struct PathInspection {
             problems: verdict.problems.firstOfEachCode,
             unknownPlaces: verdict.unknownPlaces
         )
+    }
+
+    private func keptResponses(on path: CertificatePath) -> [OCSPResponse] {
+        guard !store.responses.isEmpty else { return [] }
+        return path.certificates.compactMap { certificate in
+            (try? certificate.nameDigest).flatMap { store.responses[$0] }
+        }
     }
 
     private func leafProblems(_ leaf: Certificate, isPinned: Bool) -> [Problem] {

@@ -14,6 +14,12 @@ struct PathVerification {
     }
 
     init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies) {
+        if let malformed = path.certificates.first(where: \.hasMalformedExtension) {
+            // libcrypto would only say that it found no issuer.
+            let text = "an extension of the certificate of \(malformed.subject) is malformed"
+            problems.append(Problem(.chainInvalid, text))
+            return
+        }
         do {
             var findings = try Self.verify(path.certificates, at: date, policies: policies)
             switch MailConstraints.judge(path.certificates) {

@@ -86,27 +86,55 @@ struct RevocationCheck {
     }
 
     private func statuses(_ lists: RevocationLists, _ problems: inout [Problem]) -> [Int: Status] {
-        let usable = lists.selection(for: path.certificates)
+        let usable = lists.selection(for: path.certificates, at: date)
         problems += usable.forged.map {
             Problem(.crlSignature, "a revocation list in the name of \($0.issuer) is not signed by it")
         }
         if usable.isCutShort {
             problems.append(Problem(.revocationUnknown, "who signed the revocation lists takes too long to find out"))
         }
-        guard !usable.lists.isEmpty, !places.isEmpty else { return [:] }
-        guard
-            let findings = try? PathVerification.verify(
-                path.certificates,
-                at: date,
-                lists: usable.lists,
-                others: usable.signers
-            )
+        if usable.hasTooMany {
+            let text = "more than \(RevocationLists.maximumLists) revocation lists at hand may speak for the chain"
+            problems.append(Problem(.revocationUnknown, text))
+        }
+        let present = usable.lists.filter { $0.thisUpdate <= date }
+        var statuses = statuses(present, usable.signers, &problems)
+        for place in revokedPlaces(usable.lists.filter { $0.thisUpdate > date }, usable.signers) {
+            statuses[place] = .revoked
+        }
+        return statuses
+    }
+
+    /// What `lists` say of each certificate that is looked at; nothing if libcrypto cannot look.
+    private func statuses(
+        _ lists: [CertificateList],
+        _ signers: [Certificate],
+        _ problems: inout [Problem]
+    ) -> [Int: Status] {
+        guard !lists.isEmpty, !places.isEmpty,
+            let findings = try? PathVerification.verify(path.certificates, at: date, lists: lists, others: signers)
         else { return [:] }
         var statuses: [Int: Status] = [:]
         for place in places {
             statuses[place] = status(findings.filter { $0.depth == place }.map(\.code), at: place, &problems)
         }
         return statuses
+    }
+
+    /// The certificates that `lists` of a later time call revoked since the time of judgement, or before; that they do not
+    /// name one says nothing about that time.
+    private func revokedPlaces(_ lists: [CertificateList], _ signers: [Certificate]) -> [Int] {
+        guard !lists.isEmpty, !places.isEmpty,
+            let findings = try? PathVerification.verify(path.certificates, at: date, lists: lists, others: signers)
+        else { return [] }
+        return places.filter { place in
+            let codes = findings.filter { $0.depth == place && $0.code != X509_V_ERR_CRL_NOT_YET_VALID }.map(\.code)
+            var unused: [Problem] = []
+            guard status(codes, at: place, &unused) == .revoked else { return false }
+            return lists.contains { list in
+                list.revocationDate(of: path.certificates[place]).map { $0 <= date } ?? false
+            }
+        }
     }
 
     /// What libcrypto's errors about one certificate mean.

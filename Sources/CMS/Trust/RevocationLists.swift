@@ -1,4 +1,5 @@
 import COpenSSL
+import Foundation
 
 /// The revocation lists at hand where one certificate is judged, and the certificates that they may be signed with.
 struct RevocationLists {
@@ -11,6 +12,8 @@ struct RevocationLists {
         fileprivate(set) var signers: [Certificate] = []
         /// Whether some signatures were not checked, as that would have taken too long.
         fileprivate(set) var isCutShort = false
+        /// Whether there are more than are looked at, so that nobody knows what the others say.
+        fileprivate(set) var hasTooMany = false
     }
 
     private let all: [CertificateList]
@@ -21,7 +24,7 @@ struct RevocationLists {
     private let effort: PathEffort
 
     /// The most lists that one verification looks at.
-    private static let maximumLists = 64
+    static let maximumLists = 64
     /// The most certificates beside the path that may have signed them.
     private static let maximumSigners = 32
 
@@ -36,30 +39,61 @@ struct RevocationLists {
     }
 
     /// Leaves out what none of `path`, nor of those beside it, can have signed: a forged list must neither revoke nor hide anything.
-    func selection(for path: [Certificate]) -> Selection {
+    ///
+    /// Where there are very many lists, those that can tell nothing of `path` at `date` are left out, too.
+    func selection(for path: [Certificate], at date: Date) -> Selection {
         let known = Set(path)
+        let choice = all.count > Self.maximumLists ? RevocationListChoice(path, at: date) : nil
         var selection = Selection()
-        selection.signers = Array(signers.lazy.filter { !known.contains($0) }.prefix(Self.maximumSigners))
-        let certificates = path + selection.signers
-        let named = Dictionary(grouping: certificates, by: \.subject.canonical)
-        for list in lists(namedBy: certificates) {
-            let issuers = named[list.issuer.canonical] ?? []
-            if issuers.isEmpty || issuers.contains(where: { isSigned(list, by: $0) }) {
-                selection.lists.append(list)
-            } else if effort.isSpent {
-                selection.isCutShort = true
-            } else {
-                selection.forged.append(list)
+        let others = signers.lazy.filter {
+            !known.contains($0) && choice?.names.contains($0.subject.canonical) != false
+        }
+        selection.signers = Array(others.prefix(Self.maximumSigners))
+        let named = Dictionary(grouping: path + selection.signers, by: \.subject.canonical)
+        if let choice {
+            choose(with: choice, named, into: &selection)
+        } else {
+            for list in all {
+                guard let issuers = named[list.issuer.canonical] else {
+                    selection.lists.append(list)
+                    continue
+                }
+                if signer(of: list, issuers, &selection) != nil { selection.lists.append(list) }
             }
         }
         return selection
     }
 
-    /// All lists, or, where there are too many, those by the issuers of `certificates`.
-    private func lists(namedBy certificates: [Certificate]) -> [CertificateList] {
-        guard all.count > Self.maximumLists else { return all }
-        let places = Set(certificates.map(\.issuer.canonical)).flatMap { self.places[$0] ?? [] }
-        return places.sorted().prefix(Self.maximumLists).map { all[$0] }
+    /// Adds the lists by the issuers of the path, and by those of whoever may have signed them.
+    private func choose(
+        with choice: RevocationListChoice,
+        _ named: [EncodingKey: [Certificate]],
+        into selection: inout Selection
+    ) {
+        var choice = choice
+        let names = choice.names.union(selection.signers.map(\.issuer.canonical))
+        let lists = names.flatMap { places[$0] ?? [] }.sorted().map { all[$0] }
+        for candidate in choice.candidates(in: lists) where !choice.isSuperseded(candidate) {
+            let list = candidate.list
+            guard let signer = signer(of: list, named[list.issuer.canonical] ?? [], &selection),
+                choice.take(candidate, by: signer)
+            else { continue }
+            guard selection.lists.count < Self.maximumLists else {
+                selection.hasTooMany = true
+                return
+            }
+            selection.lists.append(list)
+        }
+    }
+
+    /// Which of `issuers` signed `list`; nil, and a note in `selection` where there are any, if none did.
+    private func signer(of list: CertificateList, _ issuers: [Certificate], _ selection: inout Selection)
+        -> Certificate?
+    {
+        if let signer = issuers.first(where: { isSigned(list, by: $0) }) { return signer }
+        if issuers.isEmpty { return nil }
+        if effort.isSpent { selection.isCutShort = true } else { selection.forged.append(list) }
+        return nil
     }
 
     /// A list and a certificate that may have signed it: whether it did depends on nothing else.

@@ -1,4 +1,3 @@
-import COpenSSL
 import SwiftASN1
 
 /// Where a certificate's issuer tells whether it was revoked, as the certificate says; anything may stand there.
@@ -78,7 +77,8 @@ extension CertificateList {
     ///
     /// RFC 5280 §5.2.6
     public var deltaLists: [String] {
-        guard let value = try? extensionValues([NID_freshest_crl])[0], let node = try? ASN1Node.read(value) else {
+        guard let value = try? extensions.value(ofExtension: [2, 5, 29, 46]), let node = try? ASN1Node.read(value)
+        else {
             return []
         }
         return Array(((try? RevocationServices.distributionPoints(node)) ?? []).prefix(RevocationServices.maximumCount))

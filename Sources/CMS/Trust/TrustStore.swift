@@ -18,7 +18,8 @@ public struct TrustStore: Hashable, Sendable {
     public var intermediates: [Certificate]
     /// Revocation lists at hand.
     public var certificateLists: [CertificateList]
-    /// What responders said when they were asked before, by the certificate it is about; checked again when it is used.
+    /// What responders said when they were asked before, by the `nameDigest` of the certificate it is about; checked again
+    /// when it is used.
     public var responses: [Fingerprint: OCSPResponse] = [:]
     /// Where the system keeps its anchors; nil leaves them out.
     public var systemAnchors: SystemAnchors?

@@ -30,15 +30,16 @@ enum ResponseRecord {
         try database.cachedStatement("DELETE FROM ocsp_response WHERE until < ?").execute(arguments: [time - tolerance])
     }
 
-    /// The answers about `certificates`.
+    /// The answers about `certificates`, by their name digests.
     static func responses(
         about certificates: [Certificate],
         in database: Database
     ) throws -> [Fingerprint: OCSPResponse] {
         let select = try database.cachedStatement("SELECT der FROM ocsp_response WHERE certificate = ?")
         return try certificates.reduce(into: [:]) { found, certificate in
-            let der = try Data.fetchOne(select, arguments: [Data(certificate.fingerprint.bytes)])
-            if let der { found[certificate.fingerprint] = OCSPResponse(der: [UInt8](der)) }
+            let name = try certificate.nameDigest
+            let der = try Data.fetchOne(select, arguments: [Data(name.bytes)])
+            if let der { found[name] = OCSPResponse(der: [UInt8](der)) }
         }
     }
 }

@@ -56,7 +56,7 @@ public struct ImportBatch: Sendable {
 
     /// What a responder said about a certificate.
     public struct ResponseItem: Sendable {
-        /// The certificate that it is about.
+        /// The `nameDigest` of the certificate that it is about.
         public let certificate: Fingerprint
         /// The answer, whose signature was checked.
         public let response: OCSPResponse

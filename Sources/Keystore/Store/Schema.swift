@@ -201,8 +201,8 @@ enum Schema {
         "CREATE INDEX handed_over_by_time ON handed_over (time)",
     ]
 
-    /// What responders said when they were asked: the last answer about a certificate, by its fingerprint. Who answered and
-    /// whether that counts is checked each time it is used; the times are those of the answer.
+    /// What responders said when they were asked: the last answer about a certificate, by the SHA-256 of its issuer and
+    /// serial number. Who answered and whether that counts is checked each time it is used; the times are those of the answer.
     private static let responses = [
         """
         CREATE TABLE ocsp_response (

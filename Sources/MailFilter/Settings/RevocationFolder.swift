@@ -10,7 +10,7 @@ struct RevocationFolder {
     /// The most bytes of lists that are read, and the most files.
     private static let (maximumCount, maximumFiles) = (128 << 20, 1000)
 
-    /// Every list in the folder; what cannot be read is told, and passed over.
+    /// Every list in the folder; what cannot be read, and what is too much, is told and passed over.
     ///
     /// - Throws: `SettingError.folderUnreadable` if there is no such folder.
     func lists(warn: (String) -> Void) throws(SettingError) -> [CertificateList] {
@@ -18,21 +18,41 @@ struct RevocationFolder {
         do { names = try FileManager.default.contentsOfDirectory(atPath: path).sorted() } catch {
             throw .folderUnreadable(path: path)
         }
+        let files = names.filter { !$0.hasPrefix(".") }
+        if files.count > Self.maximumFiles {
+            warn("\(path): of \(files.count) files only the first \(Self.maximumFiles) are read for revocation lists")
+        }
         var left = Self.maximumCount
         var lists: [CertificateList] = []
-        for name in names.filter({ !$0.hasPrefix(".") }).prefix(Self.maximumFiles) {
+        for name in files.prefix(Self.maximumFiles) {
             let file = "\(path)/\(name)"
-            guard let source = try? FileSource(path: file), source.count <= left else { continue }
-            left -= source.count
+            guard Self.mayBeRead(file) else {
+                warn("\(file): is not a regular file, and was passed over")
+                continue
+            }
             do {
+                let source = try FileSource(path: file)
+                guard source.count <= left else {
+                    warn("\(file): beyond the \(Self.maximumCount >> 20) MiB of revocation lists that are read")
+                    continue
+                }
+                left -= source.count
                 for case .certificateList(let list) in try KeyMaterial.read(source.bytes(in: 0..<source.count)) {
                     lists.append(list)
                 }
+            } catch let error as StreamError {
+                warn("\(error)")
             } catch {
                 warn("\(file): no revocation list that can be read")
             }
         }
         return lists
+    }
+
+    /// Whether `file` is no pipe, device or folder: to open one may do something. What is not there says so when it is opened.
+    private static func mayBeRead(_ file: String) -> Bool {
+        var status = stat()
+        return stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 }
 
@@ -41,7 +61,7 @@ package actor FolderLists {
     private let warn: @Sendable (String) -> Void
     private var known: [CertificateList]?
 
-    /// - Parameter warn: is told of files that are no lists.
+    /// - Parameter warn: is told of files that are no lists, or cannot be read.
     package init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
 
     /// The lists; none if the settings name no folder.

@@ -96,17 +96,27 @@ struct TimeOptions: ParsableArguments {
     /// The time that validity is judged at.
     var date: Date { given ?? .now }
 
+    /// The times that fit into a certificate: X.509 counts no further than the year 9999.
+    private static let range =
+        Date(timeIntervalSince1970: -62_135_596_800)..<Date(timeIntervalSince1970: 253_402_300_800)
+
     private static func parse(_ text: String) throws -> Date {
+        guard let date = parsed(text), range.contains(date) else {
+            throw ValidationError("'\(text)' is no time like 2026-01-31T12:00:00Z")
+        }
+        return date
+    }
+
+    private static func parsed(_ text: String) -> Date? {
         // The parser takes the 30th of February for the 2nd of March, and 24:00 for the next day.
         let day = Date.ISO8601FormatStyle().year().month().day()
         guard let parsed = try? Date(String(text.prefix(10)), strategy: day), parsed.formatted(day) == text.prefix(10),
             !text.dropFirst(10).hasPrefix("T24")
-        else { throw ValidationError("'\(text)' is no time like 2026-01-31T12:00:00Z") }
+        else { return nil }
         let styles = [Date.ISO8601FormatStyle(), .init(includingFractionalSeconds: true)]
         for style in styles {
             if let date = try? Date(text, strategy: style) { return date }
         }
-        if let date = try? Date(text, strategy: .iso8601.year().month().day()) { return date }
-        throw ValidationError("'\(text)' is no time like 2026-01-31T12:00:00Z")
+        return try? Date(text, strategy: .iso8601.year().month().day())
     }
 }

@@ -1,0 +1,32 @@
+extension PrivateKey {
+    /// Refuses a key whose private half is not that of its public one: nobody could verify what it signs.
+    ///
+    /// - Throws: `CMSError.malformed`
+    func checkPair() throws(CMSError) {
+        guard isPair else { throw .malformed(.privateKey, "its private half does not belong to its public one") }
+    }
+
+    private var isPair: Bool {
+        switch algorithm {
+        case .rsa: signsRight(.rsaPKCS1, .sha256)
+        case .rsaPSS:
+            // One that is bound to what we do not know, or is too short, is not used for signing.
+            (try? PSSParameters.restriction(publicKeyInfo)?.digest ?? .sha256).flatMap { digest in
+                (try? PSSParameters(signing: digest, publicKeyInfo: publicKeyInfo)).map {
+                    signsRight(.rsaPSS(saltLength: $0.saltLength, mgf: $0.mgf), digest)
+                }
+            } ?? true
+        case .ellipticCurve, .dsa: handle.isPair()
+        // The public half was computed from the private one.
+        case .ed25519, .lattice, .other, .x25519: true
+        }
+    }
+
+    /// Whether a signature of it fits: libcrypto's own check looks for prime numbers, which takes seconds for great ones.
+    private func signsRight(_ scheme: SignatureAlgorithm.Scheme, _ digest: DigestAlgorithm) -> Bool {
+        guard let value = try? digest.digest([]),
+            let signature = try? handle.sign(value, digest: digest, scheme: scheme)
+        else { return false }
+        return handle.verify(signature, of: value, digest: digest, scheme: scheme)
+    }
+}

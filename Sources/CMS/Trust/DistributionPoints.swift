@@ -1,0 +1,48 @@
+import SwiftASN1
+
+/// Where the lists lie that a certificate is on when it was revoked, and whose they are.
+///
+/// RFC 5280 §4.2.1.13
+struct DistributionPoints {
+    /// The URIs of all points; nil if one of them bears another name, or none, so that nobody can tell by URIs.
+    private(set) var locations: Set<[UInt8]>? = []
+    /// Who issues lists in place of the certificate's issuer.
+    private(set) var issuers: [DistinguishedName] = []
+
+    /// The points of `certificate`; none if it has no such extension.
+    init(of certificate: Certificate) {
+        guard let fields = try? CertificateFields(certificate.der), let value = fields.extensionValue([2, 5, 29, 31])
+        else { return }
+        do { try read(value) } catch { locations = nil }
+    }
+
+    private mutating func read(_ value: [UInt8]) throws {
+        for point in try ElementReader(ASN1Node.read(value)).remaining {
+            var fields = try ElementReader(point)
+            let uris = try fields.optional(.context(0)).flatMap { try Self.uris($0.onlyChild()) }
+            if let uris { locations?.formUnion(uris) } else { locations = nil }
+            _ = fields.optional(.context(1))
+            for name in try fields.optional(.context(2))?.children() ?? [] where name.identifier == .context(4) {
+                issuers.append(try DistinguishedName(name.onlyChild()))
+            }
+        }
+    }
+
+    /// Whether a list may be one of theirs, given its IssuingDistributionPoint: false only if that says that it lies elsewhere.
+    ///
+    /// RFC 5280 §5.2.5, §6.3.3 (b) (2) (i)
+    func mayBe(at point: [UInt8]?) -> Bool {
+        guard let locations, let point, var fields = try? ElementReader(ASN1Node.read(point)),
+            let name = try? fields.optional(.context(0))?.onlyChild(), let own = try? Self.uris(name)
+        else { return true }
+        return !locations.isDisjoint(with: own)
+    }
+
+    /// The URIs in a DistributionPointName; nil if it holds other names.
+    private static func uris(_ name: ASN1Node) throws -> [[UInt8]]? {
+        guard name.identifier == .context(0) else { return nil }
+        let names = try name.children()
+        guard names.allSatisfy({ $0.identifier == .context(6) }) else { return nil }
+        return try names.map { try $0.octets() }
+    }
+}
