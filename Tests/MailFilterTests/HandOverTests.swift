@@ -121,9 +121,9 @@ import Testing
 
     /// Makes SQLite say that the disk is full at each line of the journal: there is no greater number for one more.
     private static let filling = """
-        sqlite3 "$0" 'CREATE TABLE full (id INTEGER PRIMARY KEY AUTOINCREMENT);
-            INSERT INTO full VALUES (9223372036854775807);
-            CREATE TRIGGER fill BEFORE INSERT ON handed_over BEGIN INSERT INTO full DEFAULT VALUES; END'
+        sqlite3 "$0" 'CREATE TABLE no_room (id INTEGER PRIMARY KEY AUTOINCREMENT);
+            INSERT INTO no_room VALUES (9223372036854775807);
+            CREATE TRIGGER fill BEFORE INSERT ON handed_over BEGIN INSERT INTO no_room VALUES (NULL); END'
         """
 
     @Test(arguments: ["head -c 5", "sed /now/q", "true"])
