@@ -11,6 +11,7 @@ public import MailFilter
 public protocol Choice: CaseIterable, ExpressibleByArgument, RawRepresentable<String> {}
 
 extension Choice {
+    /// The words, in the order of the cases.
     public static var allValueStrings: [String] { allCases.map { $0.rawValue } }
 }
 

@@ -20,9 +20,7 @@ extension Examination {
                 "in main.cf: \(service.name)_time_limit = 600s"
             )
         }
-        if let words = service.filter, let place = words.firstIndex(of: "--sendmail"), place + 1 < words.count {
-            examineSendmail(words[place + 1], of: service.name)
-        }
+        if let command = service.option("--sendmail") { examineSendmail(command, of: service.name) }
     }
 
     /// What a port with a filter does to mail before the filter, and how much of it.

@@ -29,6 +29,15 @@ struct PostfixWiring {
             return command.count > 2 && command[0].hasSuffix("smime") && command[1] == "filter" ? command : nil
         }
 
+        /// What the filter's option `name` says; braces hold together what has blanks in it (pipe(8)).
+        func option(_ name: String) -> String? {
+            let words = filter ?? []
+            guard let place = words.firstIndex(of: name), place + 1 < words.count else { return nil }
+            guard words[place + 1].hasPrefix("{") else { return words[place + 1] }
+            let end = words[(place + 1)...].firstIndex { $0.hasSuffix("}") } ?? place + 1
+            return words[(place + 1)...end].joined(separator: " ").trimmingCharacters(in: ["{", "}"])
+        }
+
         /// The attribute of pipe(8) called `name`.
         func attribute(_ name: String) -> String? {
             words.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
