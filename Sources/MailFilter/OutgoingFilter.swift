@@ -78,6 +78,7 @@ public struct OutgoingFilter: Sendable {
         to recipients: [EmailAddress]
     ) async throws -> OutgoingPlan {
         let (controls, found) = try await judge(source, from: sender, to: recipients)
+        tellOfWarnings(of: found.decisions)
         let changes = found.decisions.contains { $0.action.isChange }
         // Marking it would make other lines of it.
         guard !changes || !controls.message.header.hasReturnInLine else { throw SMIMEError.defective(.bareCR) }
@@ -96,6 +97,18 @@ public struct OutgoingFilter: Sendable {
             headers: try await store.headerPolicy(for: sender.address),
             time: time
         )
+    }
+
+    /// How many of the decisions' warnings are told; the others are counted.
+    private static let maximumWarnings = 5
+
+    /// What goes with less protection than it had when all was in order.
+    private func tellOfWarnings(of decisions: [PolicyDecision]) {
+        guard decisions.allSatisfy(\.obstacles.isEmpty) else { return }
+        var seen: Set<String> = []
+        let texts = decisions.flatMap(\.warnings).filter { seen.insert($0).inserted }
+        texts.prefix(Self.maximumWarnings).forEach(warn)
+        if texts.count > Self.maximumWarnings { warn("and \(texts.count - Self.maximumWarnings) more like these") }
     }
 
     /// What would happen to the message in `source`. No key is opened.
@@ -197,12 +210,25 @@ public struct OutgoingFilter: Sendable {
             kind: kind,
             protection: protection,
             signing: signing.standing,
-            encryption: choices.mapValues { $0.selected == nil ? .missing(why: $0.whyNone) : .usable }
+            encryption: choices.mapValues(PolicyQuestion.Standing.init)
         )
         return Verdict(
             decisions: everybody.map { PolicyDecision(for: $0, question) },
             parties: choices.compactMapValues(\.party),
             signing: signing
         )
+    }
+}
+
+extension PolicyQuestion.Standing {
+    /// Whether `choice` can be encrypted to.
+    fileprivate init(_ choice: RecipientChoice) {
+        if choice.selected != nil {
+            self = .usable
+        } else if choice.isUnknown {
+            self = .unknown(why: choice.whyNone)
+        } else {
+            self = choice.hasUnusable ? .unusable(why: choice.whyNone) : .missing(why: choice.whyNone)
+        }
     }
 }

@@ -32,6 +32,11 @@ public struct PolicyDecision: Hashable, Sendable {
     public let encrypt: Policy.Level
     /// What happens to it.
     public let action: Action
+    /// Whether it goes as it is because it is signed or encrypted already.
+    public let isPassed: Bool
+    /// What could have been done if a certificate or identity that is known could be used, as in `not encrypted: no usable
+    /// certificate for bob@example.org (expired on 2026-10-01)`.
+    public let warnings: [String]
     /// What is required and cannot be had, as in `no usable certificate for bob@example.org (none is known)`; empty
     /// unless the message bounces or waits.
     public let obstacles: [String]
@@ -57,6 +62,8 @@ public struct PolicyDecision: Hashable, Sendable {
         self.sign = sign.level
         self.encrypt = encrypt.level
         action = outcome.action
+        isPassed = outcome.action == .plain && question.protection != .unprotected
+        warnings = outcome.warnings
         obstacles = outcome.obstacles
         reasons = sign.reasons + encrypt.reasons + outcome.reasons
     }
@@ -117,8 +124,11 @@ private struct AxisDecision {
 /// What becomes of the message, once it is known what is wanted.
 private struct Outcome {
     private(set) var action = PolicyDecision.Action.plain
+    private(set) var warnings: [String] = []
     private(set) var obstacles: [String] = []
     private(set) var reasons: [String] = []
+    /// Whether it is certain that something required cannot be had.
+    private var isRefused = false
 
     init(
         _ recipient: EmailAddress,
@@ -144,13 +154,15 @@ private struct Outcome {
             reasons.append("the message is \(what) already" + (resigns ? ", and is to be signed again" : ""))
         }
         let doesSign =
-            (resigns || !isSigned) && can(sign, question.signing, "identity to sign with", question.sender)
+            (resigns || !isSigned) && can(sign, question.signing, ("identity to sign with", "signed"), question.sender)
         let standing = question.encryption[recipient] ?? .missing(why: "none is known")
-        let doesEncrypt = question.protection != .encrypted && can(encrypt, standing, "certificate", recipient)
+        let doesEncrypt =
+            question.protection != .encrypted && can(encrypt, standing, ("certificate", "encrypted"), recipient)
         guard obstacles.isEmpty else {
-            action = missing.way == .bounce ? .bounce : .deferral
-            let origin = missing.rule.map { ", by \($0.title)" } ?? ""
-            reasons.append("what is required cannot be done: \(missing.way.rawValue)\(origin)")
+            action = isRefused && missing.way == .bounce ? .bounce : .deferral
+            let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
+            let what = isRefused ? "what is required cannot be done" : "nobody knows what can be done"
+            reasons.append("\(what): \(action.rawValue)\(origin)")
             return
         }
         action =
@@ -163,17 +175,32 @@ private struct Outcome {
     }
 
     /// Whether something wanted as much as `level` is done; what is required and cannot be had becomes an obstacle.
+    ///
+    /// - Parameters:
+    ///   - what: what is needed for it, and what the message is not without that.
+    ///   - whose: whose it is.
     private mutating func can(
         _ level: Policy.Level,
         _ standing: PolicyQuestion.Standing,
-        _ what: String,
+        _ what: (needed: String, done: String),
         _ whose: EmailAddress?
     ) -> Bool {
         guard level != .never else { return false }
-        guard case .missing(let why) = standing else { return true }
-        let text = "no usable \(what) for \(whose?.text ?? "the null sender") (\(why))"
+        let why: String
+        switch standing {
+        case .missing(let text), .unknown(let text), .unusable(let text): why = text
+        case .usable: return true
+        }
+        let text = "no usable \(what.needed) for \(whose?.text ?? "the null sender") (\(why))"
         reasons.append(text)
-        if level == .require { obstacles.append(text) }
+        if case .unknown = standing {
+            obstacles.append(text)
+        } else if level == .require {
+            obstacles.append(text)
+            isRefused = true
+        } else if case .unusable = standing {
+            warnings.append("not \(what.done): \(text)")
+        }
         return false
     }
 }

@@ -28,23 +28,33 @@ struct SigningStanding: Sendable {
             return
         }
         self.account = account.address
+        guard !account.identities.isEmpty else {
+            standing = .missing(why: "the account \(account.address) has no certificate")
+            return
+        }
         guard !authors.isEmpty else {
-            standing = .missing(why: "the message is from nobody or has several From fields")
+            standing = .unusable(why: "the message is from nobody or has several From fields")
             return
         }
         let valid = account.identities.map(\.certificate).filter { $0.isValid(at: time) }
         let verdicts = try snapshot.verdicts(on: valid, at: time, under: terms)
+        var lapsed: [Certificate] = []
         for author in authors {
             let isOwn = try snapshot.account(for: author)?.address == account.address
             let identities = account.identities.filter { isOwn || $0.certificate.names(author) }
-            let identity = IdentitySelection.current(
-                of: identities,
+            let standings = IdentitySelection.judge(
+                identities,
                 for: author,
                 purpose: .signing,
                 at: time,
                 verdicts: verdicts
             )
-            guard let identity else { continue }
+            guard let current = standings.firstIndex(of: .current) else {
+                lapsed += zip(identities, standings)
+                    .filter { [.expired, .notYetValid, .revoked].contains($1) }.map(\.0.certificate)
+                continue
+            }
+            let identity = identities[current]
             guard let sealed = try snapshot.sealedIdentity(identity.certificate) else {
                 throw KeystoreError.unknownCertificate(identity.certificate.fingerprint)
             }
@@ -60,16 +70,24 @@ struct SigningStanding: Sendable {
             )
             return
         }
+        let newest = lapsed.max { $0.notAfter < $1.notAfter }
         let isRevoked = account.identities.contains { verdicts.isRevoked($0.certificate) }
-        standing = .missing(why: Self.lack(of: account.address, for: authors, isRevoked: isRevoked))
+        standing = .unusable(why: Self.why(account.address, cannotSignFor: authors, newest, isRevoked, at: time))
     }
 
-    /// What the account lacks to sign as one of `authors`.
-    private static func lack(of account: EmailAddress, for authors: [EmailAddress], isRevoked: Bool) -> String {
-        let names = authors.map(\.text).joined(separator: ", ")
-        return isRevoked
-            ? "the account \(account) has no certificate for From \(names) but what was revoked"
-            : "the account \(account) has no valid certificate for From \(names)"
+    private static func why(
+        _ account: EmailAddress,
+        cannotSignFor authors: [EmailAddress],
+        _ lapsed: Certificate?,
+        _ isRevoked: Bool,
+        at time: Date
+    ) -> String {
+        let whose = "for From \(authors.map(\.text).joined(separator: ", "))"
+        guard !isRevoked else { return "the account \(account) has no certificate \(whose) but what was revoked" }
+        guard let lapsed else { return "the account \(account) has no certificate \(whose) that can sign" }
+        let state =
+            lapsed.notAfter < time ? "expired on \(lapsed.notAfter.day)" : "is not valid before \(lapsed.notBefore.day)"
+        return "the certificate of the account \(account) \(whose) \(state)"
     }
 
     /// The signer, its key opened; nil if there is none.

@@ -135,6 +135,7 @@ extension Failure {
         case .cannotCreate: self.init(.cannotCreate, error.description)
         case .cannotOpen, .notRegular: self.init(.noInput, error.description)
         case .committed: self.init(.software, error.description)
+        case .spoolFailed: self.init(.inputOutput, error.description)
         case .malformedBase64: self.init(.badData, Self.said(error.description, of: subject))
         case .changedWhileReading, .readFailed, .writeFailed:
             self.init(.inputOutput, Self.said(error.description, of: subject))

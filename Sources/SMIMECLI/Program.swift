@@ -10,6 +10,8 @@ enum Program {
         signal(SIGPIPE, SIG_IGN)
         // So is a file that may not grow.
         signal(SIGXFSZ, SIG_IGN)
+        // Who is not root cannot raise a thread's priority, and libdispatch would tell syslog of it every time.
+        setenv(ChildProgram.dispatchLog.name, ChildProgram.dispatchLog.value, 0)
         MemoryDumps.forbid()
         Libcrypto.wipeFreedMemory()
         // Swift reads the arguments from /proc. Without them we would print our help, and end with a success that loses mail.

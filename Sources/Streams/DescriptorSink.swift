@@ -7,9 +7,17 @@ public final class DescriptorSink: ByteSink {
     private let descriptor: Int32
     private let window = Window()
     private var filled = 0
+    /// The folder of a file that has no name of its own.
+    private let spoolFolder: String?
 
     /// A sink that writes to `descriptor`, which stays the caller's to close.
-    public init(_ descriptor: Int32) { self.descriptor = descriptor }
+    public convenience init(_ descriptor: Int32) { self.init(descriptor, spoolFolder: nil) }
+
+    /// The same, for a spool in `spoolFolder`, which is named if it is full.
+    init(_ descriptor: Int32, spoolFolder: String?) {
+        self.descriptor = descriptor
+        self.spoolFolder = spoolFolder
+    }
 
     /// A sink that writes to standard output.
     public static func standardOutput() -> DescriptorSink { DescriptorSink(STDOUT_FILENO) }
@@ -39,7 +47,8 @@ public final class DescriptorSink: ByteSink {
                 var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&ready, 1, -1)
             } else if errno != EINTR {
-                throw StreamError.writeFailed(code: errno)
+                let code = errno
+                throw spoolFolder.map { .spoolFailed(folder: $0, code: code) } ?? StreamError.writeFailed(code: code)
             }
         }
     }

@@ -21,7 +21,7 @@ public final class Spool: ByteSink {
         if let file { return try file.write(bytes) }
         guard memory.count + bytes.count > Self.memoryLimit else { return memory.append(contentsOf: bytes) }
         descriptor = try TemporaryFile.anonymous(in: Self.folder)
-        let file = DescriptorSink(descriptor)
+        let file = DescriptorSink(descriptor, spoolFolder: Self.folder)
         try file.write(memory)
         try file.write(bytes)
         memory = []

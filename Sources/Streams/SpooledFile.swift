@@ -12,7 +12,7 @@ public final class SpooledFile: Sendable {
     /// - Throws: what making and writing the file throws.
     public init(_ body: (any ByteSink) throws -> Void) throws {
         descriptor = try TemporaryFile.anonymous(in: Spool.folder)
-        let sink = DescriptorSink(descriptor)
+        let sink = DescriptorSink(descriptor, spoolFolder: Spool.folder)
         try body(sink)
         try sink.flush()
     }

@@ -17,6 +17,8 @@ public enum StreamError: Error, Equatable, Sendable {
     case notRegular(path: String)
     /// Reading failed; `code` is errno.
     case readFailed(code: Int32)
+    /// What is kept for a second reading cannot be written in the folder for it; `code` is errno.
+    case spoolFailed(folder: String, code: Int32)
     /// Writing failed; `code` is errno.
     case writeFailed(code: Int32)
 }
@@ -34,6 +36,7 @@ extension StreamError: LocalizedError, CustomStringConvertible {
         case .malformedBase64: "malformed base64"
         case .notRegular(let path): "\(path): is not a regular file"
         case .readFailed(let code): "cannot read: \(String(cString: strerror(code)))"
+        case .spoolFailed(let folder, let code): "\(folder): cannot write: \(String(cString: strerror(code)))"
         case .writeFailed(let code): "cannot write: \(String(cString: strerror(code)))"
         }
     }

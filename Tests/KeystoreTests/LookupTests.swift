@@ -24,6 +24,30 @@ import Testing
         }
     }
 
+    @Test func `where a source cannot be asked nobody knows whether there is a certificate`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        var batch = try Certs.authorities()
+        batch.recipients = [
+            .init(certificate: try Certs.certificate("alice"), addresses: [try AddressScope("alice@example.com")])
+        ]
+        _ = try await store.add(batch, at: Certs.time)
+        let addresses = try ["alice", "bob"].map { try AddressScope("\($0)@example.com") }
+        let away = DirectorySource(path: home.path + "/away")
+        let lookup = RecipientLookup(store: store, sources: [away], systemAnchors: false)
+        let choices = try await lookup.choices(for: addresses, at: Certs.time).choices
+        #expect(choices.map(\.isUnknown) == [false, true])
+        #expect(choices[1].whyNone.hasPrefix("the source directory cannot be asked: "))
+        // A folder that is there and has nothing for the address is an answer.
+        try FileManager.default.createDirectory(atPath: away.path, withIntermediateDirectories: true)
+        let empty = try await lookup.choices(for: addresses, at: Certs.time).choices
+        #expect(empty.map(\.isUnknown) == [false, false] && empty[1].whyNone == "none is known")
+        // One that is there for it and cannot be read is none; that of the domain would do.
+        symlink("@example.com.pem", away.path + "/@example.com.pem")
+        let torn = try await lookup.choices(for: addresses, at: Certs.time)
+        #expect(torn.choices.map(\.isUnknown) == [false, true] && torn.warnings.count == 1)
+    }
+
     @Test func `later sources are asked only for what has no certificate of its own yet`() async throws {
         let home = TemporaryHome()
         let store = try await home.open()

@@ -99,6 +99,61 @@ import Testing
         #expect(ending == .exited(0))
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `A full disk is not waited for, and it is told that nobody remembers who has the message`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        try Self.shell(Self.filling, store.location.path + "/data/smime.sqlite")
+        let transport = FakeTransport(failing: 9)
+        let warnings = Mutex<[String]>([])
+        try await handOver([["a@x.test"]]).run(
+            through: transport,
+            rememberingIn: store,
+            as: entry,
+            at: time,
+            patience: 3600,
+            warn: { text in warnings.withLock { $0.append(text) } }
+        )
+        #expect(transport.sent == [["a@x.test"]])
+        let told = warnings.withLock { $0 }
+        #expect(told.count == 1 && told[0].hasPrefix("not remembered who has it") && told[0].hasSuffix("is full"))
+    }
+
+    /// Makes SQLite say that the disk is full at each line of the journal: there is no greater number for one more.
+    private static let filling = """
+        sqlite3 "$0" 'CREATE TABLE no_room (id INTEGER PRIMARY KEY AUTOINCREMENT);
+            INSERT INTO no_room VALUES (9223372036854775807);
+            CREATE TRIGGER fill BEFORE INSERT ON handed_over BEGIN INSERT INTO no_room VALUES (NULL); END'
+        """
+
+    @Test(arguments: ["head -c 5", "sed /now/q", "true"])
+    func `A program that ends well and has not read all of the message has not taken it`(_ command: String) throws {
+        let text = "Subject: s\n\nnow\n" + String(repeating: "more\n", count: 100_000)
+        let file = try SpooledFile { try $0.write(text) }
+        let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", command, "-i"])
+        do {
+            try transport.send(file, from: "", to: ["a@x.test"])
+            Issue.record("taken")
+        } catch {
+            #expect(error.reason.hasPrefix("/bin/sh: status 0, though it read only "))
+            #expect(error.reason.hasSuffix(" of the message's \(text.utf8.count) bytes"))
+        }
+    }
+
+    @Test(arguments: [("a\n.\nb\n", false), ("a\r\n.\r\nb\r\n", false), ("a\n..\n.b\n \r.", true), ("a\n.", false)])
+    func `A program that is not told -i gets no line of a lone dot`(_ text: String, _ isTaken: Bool) throws {
+        let file = try SpooledFile { try $0.write(text) }
+        for (word, passes) in [("-x", isTaken), ("-i", true), ("-oi", true)] {
+            let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", "cat", word])
+            do {
+                try transport.send(file, from: "", to: ["a@x.test"])
+                #expect(passes)
+            } catch {
+                #expect(!passes && error.reason.contains("a lone dot"))
+            }
+        }
+    }
+
     @Test func `sendmail gets the message from its first byte, and its words as they are`() throws {
         let file = try SpooledFile { try $0.write("a message") }
         let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", "echo \"$* $(cat)\" >&2; exit 3", "0"])

@@ -100,6 +100,10 @@ import Testing
         ("Subject: [\u{200B}signed: eve@x.test] hello", "Subject: hello"),
         ("Subject: [encr\u{AD}ypted]\u{301} hello", "Subject: hello"),
         ("Subject: [list] hello", "Subject: [list] hello"),
+        ("Subject: [signed] [Signed by eve@x.test] hello", "Subject: hello"),
+        ("Subject: [Signature valid] [partly  signed] hello", "Subject: hello"),
+        ("Subject: [signature untrusted] [signature expired] [signature revoked] hello", "Subject: hello"),
+        ("Subject: [signature required] [not signed] hello", "Subject: [signature required] [not signed] hello"),
         ("Subject: [[signed: x]signed: eve@x.test] hello", "Subject: hello"),
         ("Subject: =?x-none?B?W3NpZ25lZDogZXZlQHgudGVzdF0gaGVsbG8=?=", "Subject: hello"),
     ])

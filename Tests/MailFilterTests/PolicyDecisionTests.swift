@@ -92,6 +92,43 @@ import Testing
         #expect(try decision([require], protection: .signed, encryption: none).action == .bounce)
     }
 
+    @Test func `What is passed on because it is protected already is told from what goes in clear`() throws {
+        #expect(try decision(protection: .encrypted).isPassed)
+        #expect(try decision(protection: .signed).isPassed)
+        #expect(try !decision(signing: none, encryption: none).isPassed)
+        let require = Policy.Rule(.global, encrypt: .require)
+        #expect(try !decision([require], protection: .signed, encryption: none).isPassed)
+    }
+
+    @Test func `Where nobody knows whether there is a certificate the message waits, if it would be encrypted`() throws
+    {
+        let unknown = PolicyQuestion.Standing.unknown(why: "the folder is away")
+        let require = Policy.Rule(.global, encrypt: .require)
+        let found = try decision(encryption: unknown)
+        #expect(found.action == .deferral)
+        #expect(found.obstacles == ["no usable certificate for bob@dept.example.org (the folder is away)"])
+        #expect(try decision([require], encryption: unknown).action == .deferral)
+        #expect(try decision([Policy.Rule(.global, encrypt: .never)], encryption: unknown).action == .sign)
+        #expect(try decision(protection: .encrypted, encryption: unknown).action == .plain)
+        // That the signature cannot be had is certain.
+        #expect(try decision(flags: MessageWish(sign: .require), signing: none, encryption: unknown).action == .bounce)
+    }
+
+    @Test func `What goes with less because a certificate that is known cannot be used is told`() throws {
+        let expired = PolicyQuestion.Standing.unusable(why: "expired on 2026-10-01")
+        let found = try decision(signing: expired, encryption: expired)
+        #expect(found.action == .plain)
+        #expect(
+            found.warnings == [
+                "not signed: no usable identity to sign with for office@example.com (expired on 2026-10-01)",
+                "not encrypted: no usable certificate for bob@dept.example.org (expired on 2026-10-01)",
+            ]
+        )
+        #expect(try decision(signing: none, encryption: none).warnings.isEmpty)
+        #expect(try decision(protection: .encrypted, encryption: expired).warnings.isEmpty)
+        #expect(try decision([Policy.Rule(.global, encrypt: .require)], encryption: expired).action == .bounce)
+    }
+
     @Test(arguments: [
         ("encrypt=require; sign=never", Policy.Level.never, Policy.Level.require),
         ("SIGN = \"Required\" ,Encrypt=off;", .require, .never),

@@ -53,7 +53,11 @@ extension SeededGenerator {
     }
 
     mutating func standing() -> PolicyQuestion.Standing {
-        Bool.random(using: &self) ? .usable : .missing(why: "none is known")
+        let standings: [PolicyQuestion.Standing] = [
+            .usable, .usable, .usable, .missing(why: "none is known"), .unusable(why: "expired"),
+            .unknown(why: "the folder is away"),
+        ]
+        return standings.randomElement(using: &self) ?? .usable
     }
 
     mutating func protection() -> ExistingProtection {

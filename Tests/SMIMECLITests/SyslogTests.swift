@@ -4,19 +4,41 @@ import Testing
 
 /// What the filter writes to syslog, which is where its line on each mail goes unless it is told otherwise.
 @Suite struct SyslogTests {
+    /// Gives a command a /dev of its own, with a socket in it that nobody else writes to.
+    private static let device = """
+        mount -t tmpfs tmpfs /dev && mknod -m 666 /dev/null c 1 3 && mknod -m 666 /dev/urandom c 1 9 \
+        && ln -s "$1" /dev/log && shift && exec "$@"
+        """
+
+    @Test func `A command of somebody who is not root writes nothing else there`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-log-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let socket = try DatagramSocket(path: folder.appending(path: "log").path)
+        // The folder and the socket are nobody's, whom the command runs as.
+        chmod(socket.path, 0o666)
+        chown(folder.path, 65_534, 65_534)
+        var shell = CommandRunner("unshare")
+        shell.environment["SMIME_HOME"] = folder.appending(path: "home").path
+        let command = try ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", Tool.smime().path]
+        let inside = ["--mount", "sh", "-c", Self.device, "sh", socket.path] + command
+        guard try shell.run(inside + ["--version"]).status == 0 else {
+            print("note: skipped, nothing can be mounted here, or nobody cannot run smime")
+            return
+        }
+        let rule = ["policy", "set", "--recipient", "bob@example.com", "--encrypt", "never"]
+        #expect(try shell.run(inside + rule).status == 0)
+        #expect(socket.receive() == nil)
+    }
+
     @Test func filterWritesItsLineToSyslog() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "smime-log-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let socket = try DatagramSocket(path: folder.appending(path: "log").path)
-        // A /dev of its own, with a socket in it that nobody else writes to.
-        let device = """
-            mount -t tmpfs tmpfs /dev && mknod -m 666 /dev/null c 1 3 && mknod -m 666 /dev/urandom c 1 9 \
-            && ln -s "$1" /dev/log && shift && exec "$@"
-            """
         var shell = CommandRunner("unshare")
         shell.environment["SMIME_HOME"] = folder.appending(path: "home").path
-        let inside = ["--mount", "sh", "-c", device, "sh", socket.path]
+        let inside = ["--mount", "sh", "-c", Self.device, "sh", socket.path]
         guard try shell.run(inside + ["true"]).status == 0 else {
             print("note: skipped, nothing can be mounted here")
             return

@@ -41,6 +41,8 @@ public struct SourceAnswer: Sendable {
     public var found: [FoundCertificate] = []
     /// What could not be used, one sentence each.
     public var warnings: [String] = []
+    /// For whom there is something that could not be read: nobody knows what it is.
+    public var outages: [AddressScope: SourceOutage] = [:]
 
     public init() {}
 }

@@ -67,7 +67,8 @@ public struct DirectorySource: CertificateSource {
         let descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             guard ![ENOENT, ENAMETOOLONG, EILSEQ].contains(errno) else { return }
-            return answer.warnings.append("\(file): cannot be read: \(String(cString: strerror(errno)))")
+            answer.outages[address] = SourceOutage("\(file): \(String(cString: strerror(errno)))")
+            return
         }
         defer { close(descriptor) }
         do {
@@ -87,8 +88,10 @@ public struct DirectorySource: CertificateSource {
                     )
                 )
             }
-        } catch {
+        } catch let error where error is CMSError || error is SourceOutage {
             answer.warnings.append("\(file): left out: \(Self.reason(error))")
+        } catch {
+            answer.outages[address] = SourceOutage("\(file): \(error)")
         }
     }
 

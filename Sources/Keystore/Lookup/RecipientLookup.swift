@@ -3,8 +3,8 @@ public import Foundation
 
 /// Finds the certificates that mail is encrypted to: in the registry, then in the other sources, in their order.
 ///
-/// The one place where certificates of recipients are looked up. A source is asked for what none before it had; one that
-/// cannot be asked is noted and passed over.
+/// The one place where certificates of recipients are looked up. A source is asked for what none before it had; where one
+/// cannot be asked the choice says so, for then nobody knows whether there is a certificate.
 public struct RecipientLookup: Sendable {
     /// Which addresses the sources after the registry are asked for.
     public enum Extent: Sendable {
@@ -69,6 +69,7 @@ public struct RecipientLookup: Sendable {
         var choices = evidence.choices(at: time, under: terms)
         var found: [FoundCertificate] = []
         var warnings: [String] = []
+        var outages: [AddressScope: [String]] = [:]
         for (index, source) in sources.enumerated() {
             let wanted = extent == .everything ? addresses : choices.filter(\.hasNoneOfItsOwn).map(\.address)
             guard !wanted.isEmpty else { break }
@@ -78,17 +79,30 @@ public struct RecipientLookup: Sendable {
                 }
                 for position in answer.found.indices { answer.found[position].rank = index + 1 }
                 warnings += answer.warnings
+                for address in wanted {
+                    let domain = address.address.map(AddressScope.init(domainOf:))
+                    let outage = answer.outages[address] ?? domain.flatMap { answer.outages[$0] }
+                    guard let outage else { continue }
+                    outages[address, default: []].append(Self.text(source, outage))
+                }
                 guard !answer.found.isEmpty else { continue }
                 found += answer.found
             } catch {
-                warnings.append("the source \(source.kind.rawValue) cannot be asked: \(error.reason)")
+                for address in wanted { outages[address, default: []].append(Self.text(source, error)) }
                 continue
             }
             (evidence, value) = try await look(for: addresses, found, body)
             choices = evidence.choices(at: time, under: terms)
         }
         choices = await afterAsking(evidence, choices, at: time)
+        for index in choices.indices { choices[index].outages = outages[choices[index].address] ?? [] }
+        var told: Set<String> = []
+        warnings += addresses.flatMap { outages[$0] ?? [] }.filter { told.insert($0).inserted }
         return (Answer(choices: choices, warnings: warnings), value)
+    }
+
+    private static func text(_ source: any CertificateSource, _ outage: SourceOutage) -> String {
+        "the source \(source.kind.rawValue) cannot be asked: \(outage.reason)"
     }
 
     /// How often another certificate may take the place of one that turns out to have been revoked.

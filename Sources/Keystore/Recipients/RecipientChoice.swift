@@ -8,6 +8,9 @@ public struct RecipientChoice: Sendable {
     /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
     public let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
 
+    /// Why sources could not be asked for it, one sentence each: nobody knows what they have.
+    public internal(set) var outages: [String] = []
+
     /// The chain of each candidate; nil for what was distrusted by hand.
     let verdicts: [ChainVerdict?]
 
@@ -21,9 +24,30 @@ public struct RecipientChoice: Sendable {
         }
     }
 
+    /// Whether nobody knows if there is one that could be used: none is at hand, and a source could not be asked.
+    public var isUnknown: Bool { selected == nil && !outages.isEmpty }
+
+    /// Whether there is one that was good once, or would be if somebody vouched for it.
+    public var hasUnusable: Bool {
+        candidates.contains { candidate in
+            switch candidate.reason {
+            case .expired, .held, .notYetValid, .revocationUnknown, .revoked, .unsupportedKey, .untrusted, .weakKey:
+                true
+            case .authority, .distrusted, .laterSource, .notForEncryption, .otherAddress, .ownPreferred, .selected,
+                .selectedForDomain, .superseded:
+                false
+            }
+        }
+    }
+
     /// Why none can be used, in words.
     public var whyNone: String {
-        candidates.isEmpty ? "none is known" : candidates.map(\.reason.description).joined(separator: "; ")
+        var seen: Set<String> = []
+        let reasons = candidates.map { recipient, reason in
+            reason == .expired ? "expired on \(recipient.certificate.notAfter.day)" : reason.description
+        }
+        let texts = (reasons + outages).filter { seen.insert($0).inserted }
+        return texts.isEmpty ? "none is known" : texts.joined(separator: "; ")
     }
 
     /// Judges `recipients`, all of `address` or of its domain, with the anchors and lists in `trust`.

@@ -61,9 +61,24 @@ package struct ChildProgram {
         var identifier = pid_t()
         let words = words.map { strdup($0) }
         defer { for word in words { free(word) } }
-        let code = posix_spawn(&identifier, path, &actions, &attributes, words + [nil], environ)
+        let code = posix_spawn(&identifier, path, &actions, &attributes, words + [nil], Self.environment + [nil])
         guard code == 0 else { throw TransportError("\(path): cannot be started: \(String(cString: strerror(code)))") }
         return identifier
+    }
+
+    /// What keeps libdispatch from writing to the system's log; it reads that at its first line.
+    package static let dispatchLog = (name: "LIBDISPATCH_LOG", value: "NO")
+
+    /// Our environment but for what we set for ourselves.
+    private static var environment: [UnsafeMutablePointer<CChar>?] {
+        let ours = "\(dispatchLog.name)=\(dispatchLog.value)"
+        var strings: [UnsafeMutablePointer<CChar>?] = []
+        var next = environ
+        while let string = next.pointee {
+            if strcmp(string, ours) != 0 { strings.append(string) }
+            next += 1
+        }
+        return strings
     }
 
     /// What we do with signals is not for others to inherit.

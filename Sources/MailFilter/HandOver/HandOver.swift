@@ -46,14 +46,16 @@ public struct HandOver: Sendable {
     ///
     /// - Parameters:
     ///   - entry: how the journal of `store` knows the message; nil for no journal.
-    ///   - patience: how many seconds the journal may take to be writable again.
+    ///   - patience: how many seconds the journal may take to be writable again; a full disk is not waited for.
+    ///   - warn: is told if it could not be written down in the end who got the message.
     /// - Throws: `TransportError`, `KeystoreError`; what was sent until then is in the journal.
     public func run(
         through transport: any MailTransport,
         rememberingIn store: Store?,
         as entry: HandOverJournal.Entry?,
         at time: Date,
-        patience: Int = 60
+        patience: Int = 60,
+        warn: @Sendable (String) -> Void = { _ in }
     ) async throws {
         guard let store, let entry else {
             for message in messages { try send(message, to: message.recipients, transport) }
@@ -62,6 +64,13 @@ public struct HandOver: Sendable {
         let lock = try HandOverLock(store.location, for: entry)
         var unrecorded: [String] = []
         var failure: (any Error)?
+        var obstacle: KeystoreError?
+        func record() async {
+            do throws(KeystoreError) {
+                try await store.journal.record(unrecorded, of: entry, at: time)
+                (unrecorded, obstacle) = ([], nil)
+            } catch { obstacle = error }
+        }
         do {
             for message in messages {
                 let served = try await store.journal.served(entry)
@@ -74,18 +83,26 @@ public struct HandOver: Sendable {
                 }
                 unrecorded += waiting
                 // What cannot be written down now is no reason to keep the others waiting.
-                do { try await store.journal.record(unrecorded, of: entry, at: time) } catch { continue }
-                unrecorded = []
+                await record()
             }
         } catch { failure = failure ?? error }
         // A second attempt must know of those who have got theirs. It comes after success, too, if the filter was ended
         // meanwhile and the mail server does not know of it.
-        for _ in 0..<patience where !unrecorded.isEmpty {
+        for _ in 0..<patience {
+            guard let obstacle, !obstacle.isWriteFailure else { break }
             try? await Task.sleep(for: .seconds(1))
-            do { try await store.journal.record(unrecorded, of: entry, at: time) } catch { continue }
-            unrecorded = []
+            await record()
         }
         _ = consume lock
+        if let obstacle { warn("not remembered who has it, so another attempt would send it again: \(obstacle)") }
         if let failure { throw failure }
+    }
+}
+
+extension KeystoreError {
+    /// Whether the disk is full or broken, which does not pass while somebody waits.
+    fileprivate var isWriteFailure: Bool {
+        guard case .writeFailed = self else { return false }
+        return true
     }
 }

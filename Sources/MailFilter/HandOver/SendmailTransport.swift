@@ -29,14 +29,24 @@ public struct SendmailTransport: MailTransport {
         self.init(program: program, arguments: words.count == 1 ? Self.standardArguments : Array(words.dropFirst()))
     }
 
+    /// Whether the program is told that a line of a lone dot does not end the message, as `-i` and `-oi` say.
+    public var passesLoneDots: Bool { arguments.contains("-i") || arguments.contains("-oi") }
+
     /// Gives the message to the program on its standard input, and waits for its end.
+    ///
+    /// - Throws: also where the program succeeds and has not read the message to its end.
     public func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError) {
         let words = [program] + arguments + ["-f", sender.isEmpty ? "<>" : sender, "--"] + recipients
+        let size: Int
         let said: SpooledFile
         do {
-            _ = try file.rewound()
+            let message = try file.rewound()
+            size = message.count
+            guard try passesLoneDots || !Self.hasLoneDot(message) else {
+                throw TransportError("\(program): a line of a lone dot would end the message there; tell it -i")
+            }
             said = try SpooledFile { _ in }
-        } catch { throw TransportError("\(error)") }
+        } catch { throw error as? TransportError ?? TransportError("\(error)") }
         let child = ChildProgram(
             path: program,
             words: words,
@@ -44,10 +54,36 @@ public struct SendmailTransport: MailTransport {
             standardOutput: said.descriptor
         )
         switch try child.run() {
-        case .exited(0): return
+        case .exited(0):
+            // The child reads by our own open file, which stands where it stopped.
+            let read = Int(lseek(file.descriptor, 0, SEEK_CUR))
+            guard read >= size else {
+                throw TransportError("\(program): status 0, though it read only \(read) of the message's \(size) bytes")
+            }
         case .exited(let status): throw TransportError("\(program): status \(status)\(Self.firstLine(of: said))")
         case .signalled(let signal): throw TransportError("\(program): ended by signal \(signal)")
         }
+    }
+
+    /// Whether a line of the message is nothing but a dot, however it ends.
+    private static func hasLoneDot(_ message: any ByteSource) throws -> Bool {
+        let dot = UInt8(ascii: ".")
+        let reader = message.reader()
+        let window = Window()
+        // What stands in the line so far: nothing, a dot alone, or something else.
+        var (isEmpty, isDot) = (true, false)
+        while case let count = try reader.read(into: window.bytes), count > 0 {
+            for byte in window.prefix(count) {
+                switch byte {
+                case UInt8(ascii: "\n"):
+                    if isDot { return true }
+                    (isEmpty, isDot) = (true, false)
+                case UInt8(ascii: "\r") where isDot: break
+                default: (isEmpty, isDot) = (false, isEmpty && byte == dot)
+                }
+            }
+        }
+        return isDot
     }
 
     private static func firstLine(of file: SpooledFile) -> String {

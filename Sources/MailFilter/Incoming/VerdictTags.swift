@@ -6,8 +6,25 @@ import SMIME
 ///
 /// They can be believed only where those that come from outside are taken out, so both go together.
 struct VerdictTags {
-    private static let names = ["signature invalid", "encrypted"]
-    private static let prefix = "signed:"
+    /// What stands in the tags of signatures that are not valid, by what is wrong.
+    private static func name(_ status: VerificationReport.Status) -> String {
+        switch status {
+        case .expired: "signature expired"
+        case .mismatch: "signed by another sender"
+        case .notYetValid: "signature not yet valid"
+        case .partial: "partly signed"
+        case .revoked: "signature revoked"
+        case .untrusted: "signature untrusted"
+        case .invalid, .malformed, .unsigned, .valid: "signature INVALID"
+        }
+    }
+
+    /// What others may have written: our tags, and what might be taken for one.
+    private static let names = Set(
+        [.expired, .invalid, .notYetValid, .partial, .revoked, .untrusted].map { name($0).lowercased() }
+            + ["encrypted", "signature valid", "signed"]
+    )
+    private static let prefixes = ["signed:", "signed :", "signed by "]
 
     /// What stands in front of the subject, with a blank behind it; empty for mail that is neither signed nor encrypted.
     private let text: String
@@ -17,7 +34,7 @@ struct VerdictTags {
         if report.status == .valid, let address = report.signers.first?.address {
             tags.append("[signed: \(address.filter { !"[]".contains($0) })]")
         } else if !report.signers.isEmpty || report.layers.contains(where: { $0.kind == .signed }) {
-            tags.append("[signature INVALID]")
+            tags.append("[\(Self.name(report.status))]")
         }
         text = tags.joined(separator: " ")
     }
@@ -73,7 +90,7 @@ struct VerdictTags {
         var seen = String.UnicodeScalarView()
         for scalar in inner where !isUnseen(scalar) { seen.append(scalar) }
         let words = String(seen).lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return names.contains(words) || words.hasPrefix(prefix) || words.hasPrefix("signed :")
+        return names.contains(words) || prefixes.contains { words.hasPrefix($0) }
     }
 
     /// Whether `scalar` shows nothing by itself; marks that are set over others count, too.

@@ -70,7 +70,7 @@ extension SMIMECommand.FilterCommand {
                 )
             }
             try source.checkUnchanged()
-            try await options.handOver(messages, store, entry)
+            try await options.handOver(messages, store, entry, log.warnings)
             await log.warnings.add(asked)
             if !harvest.isOff, let message = plan.learnable { await learn(from: message, store, &log) }
         }

@@ -59,7 +59,7 @@ extension SMIMECommand.FilterCommand {
                 return try options.json ? Report.print(report) : Console.print(report.text)
             }
             let plan = try await filter.plan(source, from: options.sender, to: recipients)
-            log.add(plan.decisions.map { ($0.recipient.text, $0.action.rawValue) })
+            log.add(plan.decisions.map { ($0.recipient.text, $0.isPassed ? "passed" : $0.action.rawValue) })
             let hasOutages = await asked.hasOutages
             try plan.checkAllGo(waitsForServices: hasOutages && options.revocation.revocation == .hard)
             if options.standardOutput, plan.messages.count != 1 {
@@ -72,7 +72,7 @@ extension SMIMECommand.FilterCommand {
                     to: message.recipients.map(\.text)
                 )
             }
-            try await options.handOver(messages, store, entry)
+            try await options.handOver(messages, store, entry, log.warnings)
             await log.warnings.add(asked)
         }
 

@@ -25,14 +25,20 @@ extension SMIMECommand.PolicyCommand {
     struct RuleOptions: ParsableArguments {
         @Flag(help: "The rule for all mail.")
         var global = false
-        @Option(help: ArgumentHelp("The rule for mail of this address, domain or *.domain.", valueName: "pattern"))
+        @Option(
+            help: ArgumentHelp("The rule for mail of this address, domain or *.domain.", valueName: "pattern"),
+            transform: Policy.Pattern.typed
+        )
         var sender: Policy.Pattern?
-        @Option(help: ArgumentHelp("The rule for mail to this address, domain or *.domain.", valueName: "pattern"))
+        @Option(
+            help: ArgumentHelp("The rule for mail to this address, domain or *.domain.", valueName: "pattern"),
+            transform: Policy.Pattern.typed
+        )
         var recipient: Policy.Pattern?
         @Option(help: "The rule for bounces, mailing lists or automatic mail: bounce, list or automatic.")
         var kind: Policy.Kind?
         @OptionGroup var levels: LevelOptions
-        @Option(help: "How far a message may change it: any, stricter or none.")
+        @Option(help: "How far a message may change it: any, stricter or none; any where no --override was given.")
         var override: Policy.Override?
         @Option(help: "Without a certificate that is required: bounce or defer.")
         var missing: Policy.Missing?
@@ -90,10 +96,11 @@ extension SMIMECommand.PolicyCommand {
             commandName: "set",
             abstract: "Make a rule, or add to one.",
             discussion: """
-                Levels are never, available (if it can be done) and require (or the mail does not go).
+                Levels are never, available (if it can be done) and require (or the mail does not go). Without --override a \
+                message of one of the accounts may ask for another level, be it less: `X-SMIME: encrypt=never`.
 
                   smime policy set --global --sign available --encrypt available
-                  smime policy set --recipient '*.example.org' --encrypt require --missing defer
+                  smime policy set --recipient '*.example.org' --encrypt require --override stricter
                 """
         )
 
@@ -115,6 +122,9 @@ extension SMIMECommand.PolicyCommand {
             try await store.close()
             if rule.override != nil, rule.sign == nil, rule.encrypt == nil, rule.scope != .global {
                 Console.warning("\(rule.scope): --override bounds what this rule decides, and it decides neither level")
+            }
+            if [options.rule.sign, options.rule.encrypt].contains(.require), rule.override == nil {
+                Console.hint("a message may still ask for less, in X-SMIME; against that: --override stricter")
             }
             try RuleReport.print([rule], report)
         }

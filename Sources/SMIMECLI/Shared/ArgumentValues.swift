@@ -56,8 +56,15 @@ extension Policy.Missing: Choice {}
 extension Policy.Override: Choice {}
 extension Policy.Protected: Choice {}
 
-extension Policy.Pattern: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
+extension Policy.Pattern {
+    /// Reads what was typed. A star inside an address or domain is legal there, and was meant to match others.
+    static func typed(_ text: String) throws -> Policy.Pattern {
+        let rest = text.hasPrefix("*.") || text.hasPrefix("*@") ? text.dropFirst() : text[...]
+        guard !rest.contains("*"), let pattern = Policy.Pattern(text) else {
+            throw ValidationError("a pattern is an address, a domain, or *.domain for all below one")
+        }
+        return pattern
+    }
 }
 
 extension Protection: Choice {}

@@ -16,9 +16,13 @@ extension Examination {
                 status: .configuration
             )
         }
-        for service in filters { examine(service, wiring) }
+        for service in filters {
+            examine(service, wiring)
+            examineLimits(of: service, wiring)
+        }
         for port in wiring.ports { examineFilter(of: port, wiring, filters.map(\.name)) }
         examineLoop(wiring, filters.map(\.name))
+        examineInternationalMail(wiring)
     }
 
     private mutating func examine(_ service: PostfixWiring.Service, _ wiring: PostfixWiring) {
@@ -95,6 +99,7 @@ extension Examination {
                 ["give it a content_filter, as docs/postfix.md does"]
             )
         }
+        examineMail(of: port, wiring)
         if filter.nextHop.isEmpty {
             add(
                 "mta-next-hop",

@@ -120,6 +120,7 @@ struct Examination {
         try await examineChains(of: accounts, verdicts, in: store, at: time)
         try await examineRecipients(in: store, at: time)
         try await examineSources(of: store)
+        try await examineSendmail(of: store)
     }
 
     private mutating func examine(_ account: Account, at time: Date, _ verdicts: CertificateVerdicts) {

@@ -120,7 +120,12 @@ struct FilterOptions: ParsableArguments {
     /// Sends `messages` all at once, as it was asked for.
     ///
     /// - Throws: `Failure` with status 75
-    func handOver(_ messages: [HandOver.Message], _ store: Store, _ entry: HandOverJournal.Entry?) async throws {
+    func handOver(
+        _ messages: [HandOver.Message],
+        _ store: Store,
+        _ entry: HandOverJournal.Entry?,
+        _ warnings: Warnings
+    ) async throws {
         guard !standardOutput else {
             guard messages.count == 1, let message = messages.first else {
                 throw Failure(.tryAgain, "the recipients need \(messages.count) different messages")
@@ -137,7 +142,13 @@ struct FilterOptions: ParsableArguments {
             // Opened before anything is sent: a journal that cannot be written must not be found out afterwards.
             let journal = try await Store.open(store.location, mode: .readWrite)
             try HandOverProcess.leave()
-            try await handOver.run(through: transport, rememberingIn: journal, as: entry, at: .now)
+            try await handOver.run(
+                through: transport,
+                rememberingIn: journal,
+                as: entry,
+                at: .now,
+                warn: { warnings.add($0) }
+            )
         } catch {
             throw Failure(.tryAgain, "cannot hand over: \(Failure(error).message)")
         }

@@ -29,6 +29,15 @@ struct PostfixWiring {
             return command.count > 2 && command[0].hasSuffix("smime") && command[1] == "filter" ? command : nil
         }
 
+        /// What the filter's option `name` says; braces hold together what has blanks in it (pipe(8)).
+        func option(_ name: String) -> String? {
+            let words = filter ?? []
+            guard let place = words.firstIndex(of: name), place + 1 < words.count else { return nil }
+            guard words[place + 1].hasPrefix("{") else { return words[place + 1] }
+            let end = words[(place + 1)...].firstIndex { $0.hasSuffix("}") } ?? place + 1
+            return words[(place + 1)...end].joined(separator: " ").trimmingCharacters(in: ["{", "}"])
+        }
+
         /// The attribute of pipe(8) called `name`.
         func attribute(_ name: String) -> String? {
             words.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
@@ -59,12 +68,33 @@ struct PostfixWiring {
     /// What to do about it.
     private(set) var hint = "install Postfix, or say where its configuration is: --mta-config"
 
+    /// The value of `name`, of Postfix's default if it is in none of the files; nil where Postfix does not know it.
+    func number(_ name: String, of port: Service? = nil) -> Int? {
+        (port?.override(name) ?? parameters[name]).flatMap { Int($0) }
+    }
+
+    /// The seconds that `name` stands for; Postfix's unit for time limits is the second.
+    func seconds(_ name: String) -> Int? {
+        let units = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+        guard let text = parameters[name], let last = text.last else { return nil }
+        guard let unit = units[String(last)] else { return Int(text) }
+        return Int(text.dropLast()).map { $0 * unit }
+    }
+
+    /// The parameters that are looked at, beside those of the transports.
+    private static let names = [
+        "content_filter", "message_size_limit", "receive_override_options", "smtpd_milters", "smtpd_recipient_limit",
+        "smtpd_sender_restrictions", "smtputf8_autodetect_classes", "smtputf8_enable",
+    ]
+
     /// What postconf says, of the configuration in `folder` or Postfix's own.
     static func read(from folder: String?) -> PostfixWiring {
         let place = folder.map { ["-c", $0] } ?? []
         do {
             let services = try postconf(place + ["-M"]).split(separator: "\n").compactMap { Service(String($0)) }
-            let lines = try postconf(place + ["content_filter", "smtpd_milters", "smtpd_sender_restrictions"])
+            let transports = services.filter { $0.filter != nil }.map(\.name)
+            let own = transports.flatMap { ["\($0)_destination_recipient_limit", "\($0)_time_limit"] }
+            let lines = try postconf(place + ["-x"] + names + own)
             let parameters = lines.split(separator: "\n").map { line in
                 line.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             }

@@ -41,7 +41,7 @@ struct RecipientPlan {
     ///   - senders: who sends, for the choice of the cipher.
     ///   - sender: who sends, by option and by From; nil if the message is not encrypted to them.
     /// - Throws: `Failure` with status 67 naming every recipient without a usable certificate; with 69 if all that is
-    ///   missing is the word of a service that does not answer.
+    ///   missing is the word of a service or source that does not answer.
     func copies(
         of header: HeaderBlock,
         to addresses: [EmailAddress],
@@ -112,10 +112,12 @@ struct RecipientPlan {
             }
         }
         guard missing.isEmpty else {
-            let isOutage = choices.allSatisfy { $0.selected != nil || $0.waitsForRevocation }
             let hasOutages = await online?.hasOutages ?? false
+            let isOutage = choices.allSatisfy {
+                $0.selected != nil || $0.isUnknown || (hasOutages && $0.waitsForRevocation)
+            }
             throw Failure(
-                isOutage && hasOutages ? .unavailable : .noUser,
+                isOutage ? .unavailable : .noUser,
                 "no usable certificate for \(missing.joined(separator: ", "))",
                 hints: Self.hints(choices.filter { $0.selected == nil })
             )
@@ -125,6 +127,9 @@ struct RecipientPlan {
 
     private static func hints(_ choices: [RecipientChoice]) -> [String] {
         choices.map { choice in
+            if choice.isUnknown {
+                return "mend the source (`smime doctor` shows it), or do without: smime config unset lookup.directory"
+            }
             if let distrusted = choice.candidates.first(where: { $0.reason == .distrusted }) {
                 let certificate = distrusted.recipient.certificate.fingerprint
                 let known = distrusted.recipient.address

@@ -21,8 +21,3 @@ struct TextTable {
         }.joined()
     }
 }
-
-extension Date {
-    /// The day in UTC, as 2026-01-31.
-    var day: String { formatted(.iso8601.year().month().day()) }
-}
