@@ -7,6 +7,8 @@ struct RevocationLists {
         fileprivate(set) var lists: [CertificateList] = []
         /// Lists that bear an authority's name but not its signature.
         fileprivate(set) var forged: [CertificateList] = []
+        /// Lists that bear an authority's name, and that libcrypto cannot read.
+        fileprivate(set) var unreadable: [CertificateList] = []
         /// The certificates beside the path that lists may be signed with.
         fileprivate(set) var signers: [Certificate] = []
         /// Whether some signatures were not checked, as that would have taken too long.
@@ -18,7 +20,7 @@ struct RevocationLists {
     private let places: [EncodingKey: [Int]]
     /// The certificates that bear the name of a list's issuer.
     private let signers: [Certificate]
-    private let effort: PathEffort
+    let effort: PathEffort
 
     /// The most lists that one verification looks at.
     private static let maximumLists = 64
@@ -44,10 +46,14 @@ struct RevocationLists {
         let named = Dictionary(grouping: certificates, by: \.subject.canonical)
         for list in lists(namedBy: certificates) {
             let issuers = named[list.issuer.canonical] ?? []
-            if issuers.isEmpty || issuers.contains(where: { isSigned(list, by: $0) }) {
+            // Nothing is at hand that could show who signed it.
+            if issuers.isEmpty { continue }
+            if issuers.contains(where: { isSigned(list, by: $0) }) {
                 selection.lists.append(list)
             } else if effort.isSpent {
                 selection.isCutShort = true
+            } else if (try? list.object()) == nil {
+                selection.unreadable.append(list)
             } else {
                 selection.forged.append(list)
             }
@@ -74,11 +80,27 @@ struct RevocationLists {
         effort.spend(1)
         if let known = Self.checked[edge] { return known }
         guard !effort.isSpent else { return false }
-        effort.spend(PathEffort.reading + issuer.verificationCost)
+        effort.spend(PathEffort.reading + issuer.verificationCost + list.hashingCost)
+        effort.hold(list)
         guard let isSigned = Self.verify(list, by: issuer) else { return false }
         Self.checked[edge] = isSigned
         return isSigned
     }
+
+    /// Whether libcrypto may hold the selected lists against the certificates of `path`, which it does for each anew.
+    func affords(_ selection: Selection, for path: [Certificate]) -> Bool {
+        var units = 0
+        for list in selection.lists {
+            effort.hold(list)
+            for certificate in path where list.pointNames > 0 || certificate.issuer.matches(list.issuer) {
+                units += list.hashingCost + list.pointNames * certificate.comparedParts.points / Self.pointsPerUnit
+            }
+        }
+        return effort.affords(units)
+    }
+
+    /// How many names of distribution points libcrypto compares in the time of one unit.
+    private static let pointsPerUnit = 5000
 
     /// Whether the signature of `list` fits the key of `issuer`; nil if libcrypto cannot look.
     ///
@@ -87,4 +109,9 @@ struct RevocationLists {
         defer { ERR_clear_error() }
         return try? withPointers(list.x509CRL(), issuer.publicKey().owned) { X509_CRL_verify($0, $1) == 1 }
     }
+}
+
+extension CertificateList {
+    /// What it takes to hash it, beyond what it takes for a usual list, in the units of `PathEffort`.
+    fileprivate var hashingCost: Int { der.count >> 17 }
 }
