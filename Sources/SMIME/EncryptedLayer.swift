@@ -38,8 +38,11 @@ public struct EncryptedLayer: Sendable {
     /// What is odd, and no error, about the bytes that carry it; known once it was decrypted.
     var oddities: [Problem] { padding?.problems ?? [] }
 
-    /// Whose certificates open it, in the order of the message.
-    public var recipientIdentifiers: [EntityIdentifier] { data.recipients.compactMap(\.identifier) }
+    /// Whose certificates open it, in the order of the message, each once.
+    public var recipientIdentifiers: [EntityIdentifier] {
+        var seen: Set<EntityIdentifier> = []
+        return data.recipients.compactMap(\.identifier).filter { seen.insert($0).inserted }
+    }
 
     /// Opens an encrypted CMS object.
     init(

@@ -4,7 +4,7 @@ public import CMS
 ///
 /// It is asked between opening a layer and reading it, with values and for values.
 public protocol KeyProvider: Sendable {
-    /// Our keys for those of `recipients` that are ours, old ones included.
+    /// Our key for the first of `recipients` that is ours, old ones included; others are not tried.
     func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key]
 
     /// Certificates of `signers` that may not be in the message.

@@ -77,7 +77,7 @@ struct SignerIdentity {
             if sender.contains(where: { addresses.contains($0.address) }) {
                 problems.append(Problem(.signerIsSender, "the signer is the Sender, not From: \(named)"))
             } else if let own = protected?.addresses("From"), !own.isDisjoint(with: addresses) {
-                let outside = from.map(\.address.text.escapedForDisplay).joined(separator: ", ")
+                let outside = from.map(\.address.text).listedForDisplay
                 problems.append(
                     Problem(.signerNotFrom, "From is \(Self.list(own)), as it was signed; outside it is \(outside)")
                 )
@@ -106,7 +106,7 @@ struct SignerIdentity {
     }
 
     private static func list(_ addresses: Set<EmailAddress>) -> String {
-        addresses.map(\.text.escapedForDisplay).sorted().joined(separator: ", ")
+        addresses.map(\.text).sorted().listedForDisplay
     }
 }
 

@@ -17,9 +17,18 @@ import Testing
     }
 
     @Test func `iterations add up over the whole file`() {
-        let key = [UInt8].encryptedKeyBag(.pbes2(.pbkdf2(700_000)))
+        let keys = (0..<3).map { [UInt8].encryptedKeyBag(.pbes2(.pbkdf2(700_000 + $0))) }
         #expect(throws: CMSError.limitExceeded("key derivation iterations")) {
-            try self.read(.pfx([.plainSafe([key, key, key])]))
+            try self.read(.pfx([.plainSafe(keys)]))
+        }
+    }
+
+    @Test func `a derivation that several keys name counts once, unless another one lies between them`() {
+        let key = [UInt8].encryptedKeyBag(.pbes2(.pbkdf2(400_000)))
+        let other = [UInt8].encryptedKeyBag(.pbes2(.pbkdf2(1)))
+        #expect(throws: CMSError.wrongPassphrase) { try self.read(.pfx([.plainSafe([key, key, key, key, key, key])])) }
+        #expect(throws: CMSError.limitExceeded("key derivation iterations")) {
+            try self.read(.pfx([.plainSafe(Array(repeating: [key, other], count: 6).flatMap { $0 })]))
         }
     }
 

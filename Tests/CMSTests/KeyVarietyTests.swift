@@ -70,7 +70,8 @@ import Testing
         var factory = try CertificateFactory()
         try factory.makeDSAKey("one")
         try factory.issue("one", subject: "/CN=One", extensions: CertificateFactory.person("one@example.com"))
-        let (certificate, key) = try pair(factory)
+        let items = try KeyMaterial.read(factory.bytes("one.pem"))
+        guard case .certificate(let certificate) = try #require(items.first) else { throw CMSError.noKeyPair }
         for options in ["-md sha256", "-md sha256 -noattr", "-md sha1"] {
             let signed = try OpenSSLCommand().cms(
                 "-sign -nodetach -outform DER -signer \(factory.folder.path)/one.pem -inkey \(factory.folder.path)/one.key \(options)",
@@ -82,8 +83,27 @@ import Testing
             #expect(Set(check.problems.map(\.code)) == expected)
             #expect(check.problems.allSatisfy { $0.level == .warning })
         }
-        #expect(throws: CMSError.self) { try sign(certificate, key, .sha256) }
         #expect(!certificate.canSign)
+        #expect(throws: CMSError.unsupported("private key of algorithm dsa")) {
+            try PrivateKey(pem: factory.bytes("one.key"), passphrase: nil)
+        }
+    }
+
+    @Test(arguments: ["PRIVATE KEY", "RSA PRIVATE KEY", "DSA PRIVATE KEY", "EC PRIVATE KEY"])
+    func `a DSA key without its public half is refused before anything is worked out of it`(label: String) throws {
+        func number(_ count: Int) -> [UInt8] { tlv(0x02, [1] + [UInt8](repeating: 0xA5, count: count)) }
+        func tlv(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
+            [tag, 0x84] + Swift.withUnsafeBytes(of: UInt32(contents.count).bigEndian) { Array($0) } + contents
+        }
+        // A modulus of 800,000 bits: the public half would take days.
+        let parameters = tlv(0x30, number(100_000) + number(32) + number(100_000))
+        let algorithm = tlv(0x30, [6, 7, 0x2A, 0x86, 0x48, 0xCE, 0x38, 4, 1] + parameters)
+        let pkcs8 = Data(tlv(0x30, [2, 1, 0] + algorithm + tlv(0x04, number(100_000))))
+        let base64 = pkcs8.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        let pem = "-----BEGIN \(label)-----\n\(base64)\n-----END \(label)-----\n"
+        #expect(throws: CMSError.unsupported("private key of algorithm dsa")) {
+            try PrivateKey(pem: Array(pem.utf8), passphrase: nil)
+        }
     }
 
     @Test(arguments: [

@@ -155,6 +155,42 @@ import Testing
         #expect(items.count == source.identities.count * 2 + source.certificates.count)
     }
 
+    @Test(arguments: PKCS12.Compatibility.allCases)
+    func `as many keys as a file may hold can be read again, and more are not written`(
+        compatibility: PKCS12.Compatibility
+    ) throws {
+        let key = try PrivateKey(pem: Fixtures.cert("carol/key.pem"), passphrase: nil)
+        let identity = try PKCS12.Identity(key: key, certificate: Certificate(fixture: "carol/cert.pem"))
+        func encode(_ count: Int) throws -> [UInt8] {
+            let identities = Array(repeating: identity, count: count)
+            return try PKCS12.encode(identities, passphrase: Passphrase("x".utf8), compatibility: compatibility)
+        }
+        let file = try PKCS12(encode(PKCS12.maximumKeys), passphrase: Passphrase("x".utf8))
+        #expect(file.identities.map(\.certificate) == [identity.certificate])
+        #expect(throws: CMSError.limitExceeded("keys in a PKCS#12 file")) { try encode(PKCS12.maximumKeys + 1) }
+    }
+
+    @Test func `keys are found by the certificates about them, also where the point is compressed`() throws {
+        var factory = try CertificateFactory()
+        try factory.sh(
+            """
+            openssl ecparam -name prime256v1 -genkey -noout -out long.key
+            openssl ec -in long.key -conv_form compressed -out short.key 2>/dev/null
+            """
+        )
+        try factory.issue("short", subject: "/CN=Short", extensions: CertificateFactory.person("a@example.com"))
+        let keys = try ["dana/key.pem", "alice/key.pem"].map { try PrivateKey(pem: Fixtures.cert($0), passphrase: nil) }
+        let long = try PrivateKey(pem: factory.bytes("long.key"), passphrase: nil)
+        let index = PrivateKeyIndex([long] + keys + [long])
+        guard case .certificate(let short) = try #require(KeyMaterial.read(factory.bytes("short.pem")).first) else {
+            throw CMSError.noKeyPair
+        }
+        #expect(long.publicKeyInfo != short.publicKeyInfo)
+        #expect(index.places(for: short) == [0, 3])
+        #expect(try index.places(for: Certificate(fixture: "alice/cert.pem")) == [2])
+        #expect(try index.places(for: Certificate(fixture: "bob/cert.pem")) == [])
+    }
+
     @Test func `each kind of key survives`() throws {
         for name in ["carol", "p521", "dana", "pss"] {
             let key = try PrivateKey(pem: Fixtures.cert("\(name)/key.pem"), passphrase: nil)

@@ -193,7 +193,7 @@ import Testing
     ]
 
     /// Two seconds and 256 MiB are what the issue allows; a test on a busy machine with a debug build gets thirty.
-    @Test(arguments: all)
+    @Test(arguments: all + trust)
     func `an answer and no crash`(_ bomb: Bomb) throws {
         let bench = try Bench.shared.get()
         let message = try bomb.message()

@@ -85,6 +85,7 @@ private final class SecretSession {
         "import --home $HOME/legacy @/legacy.p12 --password-file @/file",
         "import --home $HOME/pem @/alice.pem",
         "import --home $HOME/pem-ec @/carol.pem",
+        "import --home $HOME/headed-pem @/headed.pem",
         "import --home $HOME/der %/carol/cert.pem @/carol.der",
         "import --home $HOME/pkcs8 @/pkcs8.pem --password-file @/file",
         "import --home $HOME/old-pem @/old.pem --password-file @/file",
@@ -130,6 +131,8 @@ private final class SecretSession {
         // What stands in front is in the certificate, too.
         secrets.add("the PEM of alice's key", number: Array(try PEMFile.text("alice/key.pem").dropFirst(400)))
         secrets.add("the PEM of carol's key", number: Array(try PEMFile.text("carol/key.pem").dropFirst(44).prefix(44)))
+        let lines = String(decoding: try Fixtures.cert("carol/key.pem"), as: UTF8.self).split(separator: "\n")
+        secrets.add("a line of carol's key", text: String(lines[2]))
         for name in ["file", "store", "newer", "message", "backup"] {
             let word = "\(UUID().uuidString)-\(UUID().uuidString)"
             secrets.add("the word in \(name)", text: word)
@@ -159,6 +162,7 @@ private final class SecretSession {
             openssl pkcs12 -export -legacy -inkey %/alice/key.pem -in %/alice/cert.pem -passout file:file -out legacy.p12
             cat %/alice/cert.pem %/alice/key.pem >alice.pem
             cat %/carol/cert.pem %/carol/key.pem >carol.pem
+            sed 's/^-----BEGIN PRIVATE KEY-----$/&\nComment: mine\n/' carol.pem >headed.pem
             openssl pkcs8 -topk8 -nocrypt -in %/carol/key.pem -outform DER -out carol.der
             openssl pkcs8 -topk8 -in %/alice/key.pem -passout file:file -out pkcs8.pem
             openssl rsa -traditional -aes128 -in %/alice/key.pem -passout file:file -out old.pem

@@ -22,6 +22,30 @@ import Testing
         #expect(check.problems.map(\.code).contains("signer-certificate-mismatch"))
     }
 
+    @Test func `long content that Ed25519 hashes with each key is not hashed with all that may be meant`() throws {
+        let key = try Person.alice.get().key
+        var forge = CertificateForge(key)
+        let other = try Person("dana")
+        forge.publicKey = TLV.sequence(TLV.sequence(TLV.oid("1.3.101.112")), TLV.bits([UInt8](repeating: 7, count: 32)))
+        let stranger = try forge.person(key, below: Authority.untrusted.get())
+        let content = [UInt8](repeating: 0x41, count: 1 << 20)
+        func codes(_ count: Int) throws -> [String] {
+            var signed = SignedForge(content, by: other, isDetached: false)
+            signed.signers[0].digest = "SHA512"
+            signed.digestAlgorithms = [OID.digest("SHA512")]
+            signed.signers[0].signatureAlgorithm = TLV.sequence(TLV.oid("1.3.101.112"))
+            signed.signers[0].padding = .none
+            signed.signers[0].signedAttributes = nil
+            signed.signers[0].identifier = TLV.element(0x80, stranger.keyIdentifier)
+            let data = try SignedData(reading: MemorySource(signed.encoded()).stream())
+            let certificate = try Certificate(der: stranger.certificate)
+            let candidates = Array(repeating: certificate, count: count)
+            return data.check(try #require(data.signers.first), candidates: candidates).problems.map(\.code)
+        }
+        #expect(try codes(10).contains("signature-invalid"))
+        #expect(try codes(100).contains("signer-ambiguous"))
+    }
+
     @Test(arguments: [(256, true), (20_000, false)])
     func `keys of unusual size are not kept`(bytes: Int, isKept: Bool) throws {
         var forge = CertificateForge(try Person.alice.get().key)

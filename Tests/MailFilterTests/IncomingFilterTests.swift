@@ -120,6 +120,12 @@ import Testing
         #expect(!text.contains("[") && text.contains("hello"))
     }
 
+    @Test func `In a subject beyond all measure no bracket is left`() async throws {
+        let subject = "[list] " + String(repeating: "[", count: 100_000)
+        let text = try await delivered("From: b@x.test\nSubject: \(subject) hello\n\nHello\n", tags: true)
+        #expect(!text.contains("[") && text.contains("list") && text.contains("hello"))
+    }
+
     @Test func `A message that was here too often does not go on for ever`() async throws {
         await #expect(throws: GatewayError.loop(passes: 8)) {
             try await delivered("X-SMIME-Filtered: GW.example.org; count=8\nFrom: b@x.test\n\nHello\n")

@@ -51,6 +51,20 @@ import Testing
         #expect(Double(six - four) < 1.2 * Double(four - two), "\(two) \(four) \(six)")
     }
 
+    @Test func `a recipient who stands there very often is asked for once`() async throws {
+        let alice = try #require(Keyring("alice").identities.first)
+        let sink = MemorySink()
+        try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8))).encrypt(
+            to: Array(repeating: Recipient(alice.certificate), count: 500),
+            cipher: .aes256GCM,
+            at: Self.time,
+            to: sink
+        )
+        let provider = AskedKeyring(keyring: try Keyring("alice"))
+        _ = try await MessageOpener(provider, at: Self.time).decrypt(MemorySource(sink.bytes))
+        #expect(provider.asked.withLock(\.self) == [1])
+    }
+
     @Test func `what comes out of damaged compression counts when files are inspected`() throws {
         let noise = (0..<7_000).map { _ in UInt8.random(in: 0...255) }
         let million = noise + [UInt8](repeating: 120, count: 1 << 20)
@@ -64,6 +78,23 @@ import Testing
         let codes = try Inspection(of: MemorySource(mail + Array("--b--\r\n".utf8))).allProblems.map(\.code)
         #expect(codes == Array(repeating: "cms-malformed", count: 6) + ["cms-limit", "cms-limit"])
     }
+}
+
+/// Notes for how many recipients it is asked.
+private final class AskedKeyring: KeyProvider {
+    let asked = Mutex<[Int]>([])
+    private let keyring: Keyring
+
+    init(keyring: Keyring) { self.keyring = keyring }
+
+    func keys(for recipients: [EntityIdentifier]) -> [EncryptedLayer.Key] {
+        asked.withLock { $0.append(recipients.count) }
+        return keyring.keys(for: recipients)
+    }
+
+    func certificates(for signers: [EntityIdentifier]) -> [Certificate] { keyring.certificates(for: signers) }
+
+    func trust(for certificates: [Certificate]) -> TrustStore { keyring.trust(for: certificates) }
 }
 
 /// Counts what is read of it.

@@ -29,6 +29,8 @@ public struct Certificate: Sendable {
     public let hasMalformedAddress: Bool
     /// The addresses that stand there as SmtpUTF8Mailbox (RFC 9598).
     let internationalAddresses: [String]
+    /// How much in it is compared with other certificates and with lists.
+    let comparedParts: ComparedParts
     /// Nil if the extension is absent.
     public let keyUsage: KeyUsage?
     /// Dotted object identifiers; nil if the extension is absent.
@@ -83,6 +85,7 @@ public struct Certificate: Sendable {
         publicKeyAlgorithm = try parsing(.certificate) { try PublicKeyAlgorithm(publicKeyInfo: fields.publicKeyInfo) }
         signatureAlgorithm = CertificateSignature.name(fields.signatureAlgorithm)
         internationalAddresses = extensions.internationalAddresses
+        comparedParts = Self.comparedParts(extensions, subject: fields.subject, issuer: fields.issuer)
         (keyUsage, extendedKeyUsages) = (extensions.keyUsage, extensions.extendedKeyUsages)
         isCertificateAuthority = extensions.isCertificateAuthority
         subjectKeyIdentifier = extensions.subjectKeyIdentifier
@@ -91,6 +94,19 @@ public struct Certificate: Sendable {
         let named = extensions.hasAddress ? extensions.addresses : subject.emailAddresses
         addresses = named.filter(CertificateExtensions.isFit)
         hasMalformedAddress = extensions.hasMalformedAddress || addresses.count < named.count
+    }
+
+    private static func comparedParts(
+        _ extensions: CertificateExtensions,
+        subject: DistinguishedName,
+        issuer: DistinguishedName
+    ) -> ComparedParts {
+        var parts = extensions.comparedParts
+        parts.names += subject.relativeNames.reduce(0) { $0 + $1.count }
+        parts.nameBytes += subject.der.count
+        // A point may be named relative to the issuer, whose whole name libcrypto puts in front of each.
+        parts.points *= 1 + issuer.der.count >> 13
+        return parts
     }
 
     /// Whether subject and issuer are the same, as in a root.

@@ -21,6 +21,8 @@ struct CertificateExtensions {
     private(set) var capabilities: [UInt8]?
     /// The DER of the NameConstraints.
     private(set) var nameConstraints: [UInt8]?
+    /// What is compared of them with other certificates and with lists.
+    private(set) var comparedParts = ComparedParts()
 
     init(_ nodes: [ASN1Node]) throws {
         var seen: Set<ASN1ObjectIdentifier> = []
@@ -37,6 +39,7 @@ struct CertificateExtensions {
     }
 
     private mutating func read(_ type: ASN1ObjectIdentifier, _ value: [UInt8]) throws {
+        count(type, value)
         switch type {
         case [2, 5, 29, 14]: subjectKeyIdentifier = try ASN1Node.read(value).octets()
         case [2, 5, 29, 15]: keyUsage = try Self.keyUsage(ASN1Node.read(value))
@@ -52,6 +55,24 @@ struct CertificateExtensions {
             extendedKeyUsages = try ElementReader(ASN1Node.read(value)).remaining.map { "\(try $0.objectIdentifier())" }
         case ASN1ObjectIdentifier.CMSAttribute.smimeCapabilities:
             if value.count <= 4096, (try? SMIMECapability.list(value)) != nil { capabilities = value }
+        default: break
+        }
+    }
+
+    /// Counts what is compared; where it cannot be read as many as there may be at the most.
+    private mutating func count(_ type: ASN1ObjectIdentifier, _ value: [UInt8]) {
+        func count(_ read: (ASN1Node) throws -> Int) -> Int { (try? read(ASN1Node.read(value))) ?? value.count / 2 }
+        switch type {
+        case [2, 5, 29, 17]:
+            comparedParts.names = count { try ElementReader($0).remaining.count }
+            comparedParts.nameBytes = value.count
+        case [2, 5, 29, 30]:
+            comparedParts.constraints = count { try $0.children().reduce(0) { try $0 + $1.children().count } }
+            comparedParts.constraintBytes = value.count
+        case [2, 5, 29, 31]:
+            comparedParts.points = count { points in
+                try points.children().reduce(0) { try $0 + DistributionPointNames.count(in: $1) }
+            }
         default: break
         }
     }

@@ -17,18 +17,24 @@ public struct CertificateList: Hashable, Sendable {
     /// When the issuer promised the next list at the latest; nil if it did not.
     public let nextUpdate: Date?
 
+    /// The names of the distribution point that it is for.
+    let pointNames: Int
+    private let shared = CertificateListObject()
+
+    /// The most names of the distribution point that a list is for.
+    public static let maximumNames = 1000
     /// The greatest encoding that is read, in bytes.
     public static let maximumCount = 64 << 20
 
     /// Reads the head of a list that fills `der`; its entries are left to libcrypto.
     public init(der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.maximumCount else { throw .limitExceeded("size of a certificate revocation list") }
-        (issuer, thisUpdate, nextUpdate) = try parsing(.certificateList) {
+        (issuer, thisUpdate, nextUpdate, pointNames) = try parsing(.certificateList) {
             let outer = try ElementExtent.elements(of: der, limit: 4)
             guard outer.count == 3, outer.map(\.identifier) == [0x30, 0x30, 0x03],
                 outer[2].range.upperBound == der.count
             else { throw ElementReader.Mismatch(description: "no CertificateList") }
-            var fields = try ElementExtent.elements(of: der, at: outer[0].range.lowerBound, limit: 5)[...]
+            var fields = try ElementExtent.elements(of: der, at: outer[0].range.lowerBound, limit: 7)[...]
             if fields.first?.identifier == 0x02 { fields.removeFirst() }
             guard fields.popFirst()?.identifier == 0x30, let issuer = fields.popFirst(), let update = fields.popFirst()
             else {
@@ -36,10 +42,15 @@ public struct CertificateList: Hashable, Sendable {
             }
             // UTCTime or GeneralizedTime; anything else is the entries or the extensions already.
             let next = fields.first.flatMap { [0x17, 0x18].contains($0.identifier) ? $0.range : nil }
+            let names = try fields.last.flatMap { $0.identifier == 0xA0 ? $0.range.lowerBound : nil }
+                .map { try DistributionPointNames.count(inListExtensions: der, at: $0) }
+            guard names ?? 0 <= Self.maximumNames else {
+                throw CMSError.limitExceeded("names of the distribution point of a revocation list")
+            }
             return (
                 try DistinguishedName(ASN1Node.read(der[issuer.range])),
                 try ASN1Node.read(der[update.range]).time(),
-                try next.map { try ASN1Node.read(der[$0]).time() }
+                try next.map { try ASN1Node.read(der[$0]).time() }, names ?? 0
             )
         }
         self.der = der
@@ -50,14 +61,17 @@ public struct CertificateList: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 
-    /// libcrypto: `d2i_X509_CRL`
+    /// libcrypto's form of it, the same as long as somebody holds it.
+    package func object() throws(OpenSSLError) -> Handle<X509_CRL> { try shared.object(of: der) }
+
+    /// A reference to libcrypto's form of it.
+    ///
+    /// libcrypto: `X509_CRL_up_ref`
     func x509CRL() throws(OpenSSLError) -> Owned<X509_CRL> {
-        Libcrypto.start()
-        let pointer = der.withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
-            return d2i_X509_CRL(nil, &start, bytes.count)
+        try object().owned.withPointer { list throws(OpenSSLError) in
+            try check(X509_CRL_up_ref(list), "X509_CRL_up_ref")
+            return try Owned<X509_CRL>(list, "X509_CRL_up_ref")
         }
-        return try Owned<X509_CRL>(pointer, "d2i_X509_CRL")
     }
 
     /// Since when it calls `certificate` revoked; nil if it does not.

@@ -70,6 +70,18 @@ extension PrivateKey {
 
     /// libcrypto: `d2i_AutoPrivateKey_ex`
     init(traditional secret: SecretBytes) throws(CMSError) {
+        var bytes = secret.withBytes { Array($0) }
+        defer { bytes.wipe() }
+        let shape = (try? ElementExtent.elements(of: bytes, limit: 9))?.map(\.identifier) ?? []
+        // PKCS#8 under the label of another form, which libcrypto would take as well.
+        if shape.starts(with: [0x02, 0x30]) {
+            self = try PrivateKey(pkcs8: bytes)
+            return
+        }
+        // DSA's has six numbers, RSA's nine, and that of a curve begins with one.
+        guard shape != [0x02, 0x02, 0x02, 0x02, 0x02, 0x02] else {
+            throw .unsupported("private key of algorithm dsa")
+        }
         Libcrypto.start()
         defer { smime_wipe_stack() }
         let pointer = secret.withBytes { bytes in
@@ -92,8 +104,9 @@ extension PrivateKey {
         var budget = DerivationBudget()
         let cost = try scheme.cost()
         try budget.spend(cost)
+        var last: PasswordEncryption.DerivedKey?
         for (index, form) in forms.enumerated() where index == 0 || budget.repeats(cost) {
-            guard var pkcs8 = try scheme.decrypt(ciphertext, with: form) else { continue }
+            guard var pkcs8 = try scheme.decrypt(ciphertext, with: form, reusing: &last) else { continue }
             defer { pkcs8.wipe() }
             guard (try? ElementExtent(of: pkcs8).count) == pkcs8.count else { continue }
             self = try PrivateKey(pkcs8: pkcs8)

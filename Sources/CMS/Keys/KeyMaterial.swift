@@ -65,9 +65,8 @@ public enum KeyMaterial: Sendable {
         case "ENCRYPTED PRIVATE KEY":
             return EncodedPrivateKey(encoding: .encryptedPKCS8(secret.withBytes { Array($0) }))
         case "DSA PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
-            let isEncrypted = block.headers.contains { $0.hasPrefix("Proc-Type:") && $0.contains("ENCRYPTED") }
             return EncodedPrivateKey(
-                encoding: isEncrypted ? .traditionalEncryptedPEM(block.text) : .traditional(secret)
+                encoding: block.isEncrypted ? .traditionalEncryptedPEM(block.text) : .traditional(secret)
             )
         default: return nil
         }

@@ -13,8 +13,11 @@ enum PEM {
         let der: [UInt8]
         /// The decoded body if it is a private key.
         let secret: SecretBytes?
-        /// The lines as they were, for libcrypto where header fields matter; empty if there are none.
+        /// The lines as they were, for libcrypto, of a block whose header fields say how it is encrypted; else empty: a
+        /// private key must not stay anywhere as text.
         let text: [UInt8]
+        /// Whether the header fields say that it is encrypted (RFC 1421 §4.6.1.1).
+        var isEncrypted: Bool { PEM.isEncrypted(headers) }
     }
 
     /// The most blocks that are read from one file.
@@ -55,17 +58,22 @@ enum PEM {
         let headers = lines.prefix { $0.contains(UInt8(ascii: ":")) }
         let body = lines.dropFirst(headers.count)
         let isSecret = label.hasSuffix("PRIVATE KEY")
+        let fields = headers.map { String(decoding: $0, as: UTF8.self) }
         let der: [UInt8]
         do {
             der = isSecret ? [] : try [UInt8](base64: body.reduce(into: [UInt8]()) { $0 += $1 })
         } catch { throw .malformed(.pem, "\(label) is not base64") }
         return Block(
             label: label,
-            headers: headers.map { String(decoding: $0, as: UTF8.self) },
+            headers: fields,
             der: der,
             secret: isSecret ? try SecretBytes.decoded(body, label: label) : nil,
-            text: headers.isEmpty ? [] : text(label, headers, body)
+            text: isEncrypted(fields) ? text(label, headers, body) : []
         )
+    }
+
+    private static func isEncrypted(_ headers: [String]) -> Bool {
+        headers.contains { $0.hasPrefix("Proc-Type:") && $0.contains("ENCRYPTED") }
     }
 
     private static func text(

@@ -42,6 +42,7 @@ public struct PrivateKey: Sendable {
             try self.init(key.handle, publicKeyInfo: key.publicKeyInfo)
             return
         }
+        try Self.checkAlgorithm(first ?? pkcs8)
         let pointer = (first ?? pkcs8).withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
             return d2i_PKCS8_PRIV_KEY_INFO(nil, &start, bytes.count)
@@ -53,6 +54,23 @@ public struct PrivateKey: Sendable {
         guard let key else { throw .unsupported("private key: \(OpenSSLError("EVP_PKCS82PKEY_ex"))") }
         try self.init(Handle(key))
     }
+
+    /// Refuses keys that are nothing for mail before libcrypto makes anything of them: DSA and Diffie-Hellman keys come
+    /// without their public half, and whoever wrote one says how long that takes to work out.
+    ///
+    /// - Throws: `CMSError.unsupported`
+    private static func checkAlgorithm(_ pkcs8: [UInt8]) throws(CMSError) {
+        guard let fields = try? ElementExtent.elements(of: pkcs8, limit: 2), fields.count == 2,
+            let identifier = try? AlgorithmIdentifier(berEncoded: ASN1Node.read(pkcs8[fields[1].range]))
+        else { throw .malformed(.privateKey, "no PrivateKeyInfo") }
+        guard known.contains(identifier.algorithm) || LatticeScheme(oid: identifier.algorithm) != nil else {
+            throw .unsupported("private key of algorithm \(identifier.displayName)")
+        }
+    }
+
+    private static let known: Set<ASN1ObjectIdentifier> = [
+        .Key.rsa, .Key.rsaPSS, .Key.ellipticCurve, .Key.ed25519, .Key.x25519, [1, 3, 101, 111], [1, 3, 101, 113],
+    ]
 
     /// OneAsymmetricKey (RFC 5958 §2), the second version, as the first, which has no public key and is all that
     /// libcrypto reads; nil if it is no second version. The bytes are the caller's to wipe.
@@ -101,7 +119,7 @@ public struct PrivateKey: Sendable {
 
 extension [UInt8] {
     /// The subjectPublicKey of an encoded SubjectPublicKeyInfo; nil if it is none.
-    fileprivate var publicKeyBits: [UInt8]? {
+    var publicKeyBits: [UInt8]? {
         guard var fields = try? ElementReader(ASN1Node.read(self)) else { return nil }
         _ = try? fields.next(.sequence)
         return try? fields.next(.bitString).bits()

@@ -10,23 +10,33 @@ extension PKCS12 {
         /// The macOS and iOS keychains, which take triple DES with SHA-1 and want a name for each identity.
         case macos
 
-        fileprivate var iterations: Int { self == .modern ? 100_000 : 2048 }
+        var iterations: Int { self == .modern ? 100_000 : 2048 }
         fileprivate var digest: DigestAlgorithm { self == .modern ? .sha256 : .sha1 }
     }
 
     /// A PKCS#12 file with these identities and the certificates of their chain, in DER.
     ///
-    /// - Throws: `CMSError.openSSL` if libcrypto fails, also on a key that cannot be encoded.
+    /// What is written can be read again.
+    ///
+    /// - Throws: `CMSError.openSSL` if libcrypto fails, also on a key that cannot be encoded; `.limitExceeded` for more than
+    ///   a file may hold that is read.
     public static func encode(
         _ identities: [Identity],
         chain: [Certificate] = [],
         passphrase: borrowing Passphrase,
         compatibility: Compatibility = .modern
     ) throws(CMSError) -> [UInt8] {
-        let form = PassphraseForm(writing: passphrase)
-        return try writing(.pkcs12) {
-            try PKCS12Writer(form: form, compatibility: compatibility).file(identities, chain: chain)
+        guard identities.count <= maximumKeys else { throw .limitExceeded("keys in a PKCS#12 file") }
+        guard identities.count + chain.count <= maximumCertificates else {
+            throw .limitExceeded("certificates in a PKCS#12 file")
         }
+        let form = PassphraseForm(writing: passphrase)
+        let bytes = try writing(.pkcs12) {
+            var writer = try PKCS12Writer(form: form, compatibility: compatibility)
+            return try writer.file(identities, chain: chain)
+        }
+        guard bytes.count <= maximumCount else { throw .limitExceeded("PKCS#12 size") }
+        return bytes
     }
 }
 
@@ -34,12 +44,16 @@ extension PKCS12 {
 private struct PKCS12Writer {
     let form: PassphraseForm
     let compatibility: PKCS12.Compatibility
+    /// The salt of all parts in PBES2, so that their key is derived once: by us and by whoever reads that, too.
+    private let salt: [UInt8]
+    private var lastKey: PasswordEncryption.DerivedKey?
 
     init(form: PassphraseForm, compatibility: PKCS12.Compatibility) throws {
         (self.form, self.compatibility) = (form, compatibility)
+        salt = try randomBytes(count: 16)
     }
 
-    func file(_ identities: [PKCS12.Identity], chain: [Certificate]) throws -> [UInt8] {
+    mutating func file(_ identities: [PKCS12.Identity], chain: [Certificate]) throws -> [UInt8] {
         let certificates = try sequence(
             identities.map { try certificateBag($0.certificate, attributes: attributes($0)) }
                 + chain.map { try certificateBag($0, attributes: nil) }
@@ -88,9 +102,9 @@ private struct PKCS12Writer {
     }
 
     /// A ContentInfo of type encryptedData.
-    private func encrypted(_ bytes: [UInt8]) throws -> [UInt8] {
+    private mutating func encrypted(_ bytes: [UInt8]) throws -> [UInt8] {
         let (scheme, algorithm) = try freshScheme()
-        let ciphertext = try bytes.withUnsafeBytes { try scheme.encrypt($0, with: form) }
+        let ciphertext = try bytes.withUnsafeBytes { try scheme.encrypt($0, with: form, reusing: &lastKey) }
         let content = DERFrame.header(.context(0), isConstructed: false, length: ciphertext.count) + ciphertext
         let info = try sequence([oid(ASN1ObjectIdentifier.ContentType.data), algorithm, content])
         let data = try sequence([der { try $0.serialize(0) }, info])
@@ -106,9 +120,9 @@ private struct PKCS12Writer {
         return try bag([1, 2, 840, 113549, 1, 12, 10, 1, 3], value, attributes: attributes)
     }
 
-    private func keyBag(_ identity: PKCS12.Identity) throws -> [UInt8] {
+    private mutating func keyBag(_ identity: PKCS12.Identity) throws -> [UInt8] {
         let (scheme, algorithm) = try freshScheme()
-        let ciphertext = try identity.key.withPKCS8 { try scheme.encrypt($0, with: form) }
+        let ciphertext = try identity.key.withPKCS8 { try scheme.encrypt($0, with: form, reusing: &lastKey) }
         let value = try sequence([algorithm, octets(ciphertext)])
         return try bag([1, 2, 840, 113549, 1, 12, 10, 1, 2], value, attributes: attributes(identity))
     }
@@ -128,7 +142,7 @@ private struct PKCS12Writer {
         ].derSet()
     }
 
-    /// An encryption scheme with its own salt and vector, and its AlgorithmIdentifier.
+    /// An encryption scheme with its own vector, and its AlgorithmIdentifier.
     private func freshScheme() throws -> (PasswordEncryption, algorithm: [UInt8]) {
         let algorithm = try compatibility == .modern ? pbes2() : tripleDES()
         return (try PasswordEncryption(AlgorithmIdentifier(berEncoded: algorithm)), algorithm)
@@ -146,8 +160,7 @@ private struct PKCS12Writer {
     private func pbes2() throws -> [UInt8] {
         let hmac = AlgorithmIdentifier([1, 2, 840, 113549, 2, 9], parameters: AlgorithmIdentifier.null)
         let derivation = try sequence([
-            octets(randomBytes(count: 16)), der { try $0.serialize(compatibility.iterations) },
-            der { try $0.serialize(hmac) },
+            octets(salt), der { try $0.serialize(compatibility.iterations) }, der { try $0.serialize(hmac) },
         ])
         let cipher = AlgorithmIdentifier(PasswordEncryption.aes256OID, parameters: try octets(randomBytes(count: 16)))
         let function = AlgorithmIdentifier(KeyDerivation.pbkdf2OID, parameters: derivation)

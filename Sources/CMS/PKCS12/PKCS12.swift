@@ -45,8 +45,22 @@ public struct PKCS12: Sendable {
     ///   any work is done; `.unsupported` if what keeps a pair from being found is an algorithm; `.malformed`, also if the
     ///   private half of a key does not belong to its public one.
     public init(_ bytes: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
+        try self.init(bytes, passphrase: passphrase, budget: DerivationBudget())
+    }
+
+    /// Opens a file that we wrote ourselves, of which that is known: each of its keys may have a derivation of its own.
+    ///
+    /// - Throws: what opening any file throws.
+    package init(ownFile bytes: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
+        // Keys, certificates and MAC, each with the iterations that we write.
+        let iterations = (Self.maximumKeys + 2) * Compatibility.modern.iterations
+        let share = (iterations + Self.maximumIterations - 1) / Self.maximumIterations
+        try self.init(bytes, passphrase: passphrase, budget: DerivationBudget(share: share))
+    }
+
+    private init(_ bytes: [UInt8], passphrase: borrowing Passphrase?, budget: DerivationBudget) throws(CMSError) {
         let pfx = try parsing(.pkcs12) { try PFX(try Self.unarmored(bytes)) }
-        var opener = try SafeOpener(pfx, forms: PassphraseForm.all(for: passphrase))
+        var opener = try SafeOpener(pfx, forms: PassphraseForm.all(for: passphrase), budget: budget)
         try opener.open(pfx.safes)
         try self.init(opener)
     }
@@ -70,9 +84,10 @@ public struct PKCS12: Sendable {
         var problems = opened.problems
         let keys = opened.keys.uniqued { $0.key.publicKeyInfo }
         let certificates = opened.certificates.uniqued { $0.certificate.fingerprint.bytes }
+        let index = PrivateKeyIndex(keys.map(\.key))
         var paired: Set<[UInt8]> = []
         identities = certificates.compactMap { item in
-            guard let match = keys.first(where: { $0.key.belongs(to: item.certificate) }) else { return nil }
+            guard let match = index.places(for: item.certificate).first.map({ keys[$0] }) else { return nil }
             paired.insert(match.key.publicKeyInfo)
             let name = item.friendlyName ?? match.friendlyName
             return Identity(key: match.key, certificate: item.certificate, friendlyName: name)

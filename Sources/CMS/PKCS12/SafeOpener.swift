@@ -9,18 +9,20 @@ struct SafeOpener {
     /// The first algorithm or type that could not be dealt with.
     private(set) var unsupported: String?
 
-    private var budget = DerivationBudget()
+    private var budget: DerivationBudget
     /// The form that fitted last comes first.
     private var forms: [PassphraseForm]
+    /// The key that was derived last.
+    private var lastKey: PasswordEncryption.DerivedKey?
 
     /// Adds up what the visible parts ask for, then checks the MAC.
-    init(_ pfx: PFX, forms: [PassphraseForm]) throws(CMSError) {
-        self.forms = forms
+    init(_ pfx: PFX, forms: [PassphraseForm], budget: DerivationBudget) throws(CMSError) {
+        (self.forms, self.budget) = (forms, budget)
         let macCost = try pfx.mac?.cost()
-        if let macCost { try budget.spend(macCost) }
+        if let macCost { try self.budget.spend(macCost) }
         for safe in pfx.safes {
             switch safe {
-            case .encrypted(let scheme, _): try budget.spend(scheme.cost())
+            case .encrypted(let scheme, _): try self.budget.spend(scheme.cost())
             case .plain(let bags): try spend(bags)
             case .unsupported: break
             }
@@ -30,7 +32,7 @@ struct SafeOpener {
             warn(.pkcs12NoMAC, "the file has no MAC: nothing shows whether it was changed")
             return
         }
-        for index in forms.indices where index == 0 || budget.repeats(macCost) {
+        for index in forms.indices where index == 0 || self.budget.repeats(macCost) {
             guard try mac.isValid(over: pfx.authenticated, with: forms[index]) else { continue }
             self.forms.swapAt(0, index)
             return
@@ -57,7 +59,7 @@ struct SafeOpener {
             case .bags(let inner): try open(inner)
             case .certificate(let der): try add(der, bag.friendlyName)
             case .certificateList(let der):
-                if let list = try? CertificateList(der: der) {
+                if let list = try? CertificateList(der: der), (try? list.checkEntries()) != nil {
                     certificateLists.append(list)
                 } else {
                     warn(.pkcs12BadCRL, "a revocation list in the file cannot be read")
@@ -81,10 +83,18 @@ struct SafeOpener {
 
     /// Takes what the keys in `bags` ask for out of the budget before any of them is opened.
     private mutating func spend(_ bags: [SafeBag]) throws(CMSError) {
+        var last: PasswordEncryption?
+        try spend(bags, after: &last)
+    }
+
+    /// - Parameter last: the scheme of the key in front, which is not derived anew for one that shares it.
+    private mutating func spend(_ bags: [SafeBag], after last: inout PasswordEncryption?) throws(CMSError) {
         for bag in bags {
             switch bag.content {
-            case .bags(let inner): try spend(inner)
-            case .encryptedKey(let scheme, _): try budget.spend(scheme.cost())
+            case .bags(let inner): try spend(inner, after: &last)
+            case .encryptedKey(let scheme, _):
+                if last?.sharesKey(with: scheme) != true { try budget.spend(scheme.cost()) }
+                last = scheme
             default: break
             }
         }
@@ -98,7 +108,7 @@ struct SafeOpener {
     ) throws(CMSError) -> Value {
         let cost = try scheme.cost()
         for index in forms.indices where index == 0 || budget.repeats(cost) {
-            guard var plain = try scheme.decrypt(ciphertext, with: forms[index]) else { continue }
+            guard var plain = try scheme.decrypt(ciphertext, with: forms[index], reusing: &lastKey) else { continue }
             defer { plain.wipe() }
             do {
                 let value = try parse(plain)

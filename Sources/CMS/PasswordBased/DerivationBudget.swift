@@ -6,8 +6,11 @@ struct DerivationBudget {
     /// passphrase.
     static let maximumRuns = 2 * maximumIterations
 
-    private var iterations = Self.maximumIterations
-    private var runs = Self.maximumRuns
+    private var iterations: Int
+    private var runs: Int
+
+    /// - Parameter share: how many times what a file may ask for.
+    init(share: Int = 1) { (iterations, runs) = (share * Self.maximumIterations, share * Self.maximumRuns) }
 
     /// Takes what deriving a key costs out of the budget.
     mutating func spend(_ cost: DerivationCost) throws(CMSError) {

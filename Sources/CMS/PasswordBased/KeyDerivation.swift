@@ -4,7 +4,7 @@ import SwiftASN1
 /// A key derivation function with its parameters, as PBES2 and PBMAC1 name it.
 ///
 /// RFC 8018 §5.2 and appendix A.2, RFC 7914 §7
-enum KeyDerivation: Sendable {
+enum KeyDerivation: Equatable, Sendable {
     /// PBKDF2 with HMAC; `digest` by libcrypto's name.
     case pbkdf2(salt: [UInt8], iterations: Int, keyCount: Int?, digest: String)
     case scrypt(salt: [UInt8], cost: Int, blockSize: Int, parallelization: Int, keyCount: Int?)

@@ -28,8 +28,23 @@ struct PasswordEncryption: Sendable {
         case pkcs12(salt: [UInt8], iterations: Int)
     }
 
+    /// A key that was derived: parts of a file may name the same derivation, which is paid for once.
+    struct DerivedKey {
+        fileprivate let function: KeyDerivation
+        fileprivate let passphrase: SecretBytes
+        fileprivate let key: SecretBytes
+    }
+
     let cipher: Cipher
     let derivation: Derivation
+
+    /// Whether both take the same key from a passphrase, each with its own vector.
+    func sharesKey(with other: PasswordEncryption) -> Bool {
+        guard case .pbes2(let function, _) = derivation, case .pbes2(let others, _) = other.derivation else {
+            return false
+        }
+        return function == others && cipher.keyCount == other.cipher.keyCount
+    }
 
     /// What decrypting once takes out of a budget.
     ///
@@ -48,19 +63,31 @@ struct PasswordEncryption: Sendable {
     /// What `ciphertext` says under this form of the passphrase; nil if the padding shows that it is the wrong one.
     ///
     /// A wrong one passes the padding once in 256 times.
-    func decrypt(_ ciphertext: [UInt8], with form: PassphraseForm) throws(CMSError) -> [UInt8]? {
+    ///
+    /// - Parameter last: the key that was derived last, which is taken if it is the one for this scheme.
+    func decrypt(
+        _ ciphertext: [UInt8],
+        with form: PassphraseForm,
+        reusing last: inout DerivedKey?
+    ) throws(CMSError) -> [UInt8]? {
         guard ciphertext.count <= Int(CInt.max) else { throw .limitExceeded("PKCS#12 size") }
         let library = try library()
-        let (key, iv) = try lift { () throws(OpenSSLError) in try keyAndIV(form, library) }
+        let (key, iv) = try lift { () throws(OpenSSLError) in try keyAndIV(form, reusing: &last) }
         defer { ERR_clear_error() }
         return try? transform(ciphertext, key, iv, isEncrypting: false, library)
     }
 
     /// `plaintext` encrypted under this form of the passphrase.
-    func encrypt(_ plaintext: UnsafeRawBufferPointer, with form: PassphraseForm) throws(CMSError) -> [UInt8] {
+    ///
+    /// - Parameter last: the key that was derived last, which is taken if it is the one for this scheme.
+    func encrypt(
+        _ plaintext: UnsafeRawBufferPointer,
+        with form: PassphraseForm,
+        reusing last: inout DerivedKey?
+    ) throws(CMSError) -> [UInt8] {
         let library = try library()
         return try lift { () throws(OpenSSLError) in
-            let (key, iv) = try keyAndIV(form, library)
+            let (key, iv) = try keyAndIV(form, reusing: &last)
             var bytes = Array(plaintext)
             defer { bytes.wipe() }
             return try transform(bytes, key, iv, isEncrypting: true, library)
@@ -108,13 +135,18 @@ struct PasswordEncryption: Sendable {
 
     private func keyAndIV(
         _ form: PassphraseForm,
-        _ library: OpaquePointer?
+        reusing last: inout DerivedKey?
     ) throws(OpenSSLError) -> (key: SecretBytes, iv: [UInt8]) {
         switch derivation {
         case .pbes1(let digest, let salt, let iterations):
             return try pbkdf1(form.utf8, digest, salt, iterations)
         case .pbes2(let function, let iv):
-            return (try function.derive(form.utf8, count: cipher.keyCount), iv)
+            if let last, last.function == function, last.passphrase === form.utf8, last.key.count == cipher.keyCount {
+                return (last.key, iv)
+            }
+            let key = try function.derive(form.utf8, count: cipher.keyCount)
+            last = DerivedKey(function: function, passphrase: form.utf8, key: key)
+            return (key, iv)
         case .pkcs12(let salt, let iterations):
             let key = try PKCS12KDF.derive(form.bmp, .sha1, salt, iterations, id: .key, count: cipher.keyCount)
             guard cipher.ivCount > 0 else { return (key, []) }

@@ -26,7 +26,7 @@ extension ProblemCode {
         case .chainNameConstraints: "an authority in the chain may not issue for this address or name"
         case .chainNoAnchor: "the chain does not end at a certificate that is trusted"
         case .chainNotCA: "a certificate in the chain was issued by one that is no authority"
-        case .chainNotChecked: "libcrypto cannot check the chain; the text says why"
+        case .chainNotChecked: "the chain cannot be checked, or it would take too long; the text says why"
         case .chainNotYetValid: "a certificate of an authority in the chain is not valid yet"
         case .chainPolicy:
             "the chain is valid under no certificate policy that is asked for, by you or by an authority in it"
@@ -51,7 +51,7 @@ extension ProblemCode {
         case .cosigner: "somebody else than the sender has signed it, too, beside the sender"
         case .crlExpired: "a revocation list should have been replaced by a newer one long ago"
         case .crlSignature: "a revocation list bears the name of an authority that did not sign it, and does not count"
-        case .crlUnreadable: "a revocation list that rides along cannot be read, and is left out"
+        case .crlUnreadable: "a revocation list cannot be read, and is left out"
         case .digestMD5: "the signature uses MD5: anybody can have made it"
         case .digestMismatch: "the signature and its digest name different algorithms"
         case .digestNotAnnounced: "the signer's digest is not among those announced in front of the content"

@@ -31,7 +31,7 @@ extension SignedData {
             let signature = try SignatureAttempt(signer, of: self)
             var allowance = Self.allowance
             let place = try matching.firstIndex { candidate in
-                allowance -= candidate.verificationCost
+                allowance -= candidate.verificationCost + signature.hashingCost
                 return try allowance >= 0 && signature.fits(candidate)
             }
             if let place {
@@ -179,6 +179,10 @@ private struct SignatureAttempt {
             try takesMessage ? data.signedMessages(signer) : data.signedDigests(signer, digest)
         }
     }
+
+    /// What each certificate more costs: a scheme that hashes the message itself hashes the key along, so that it does so
+    /// for each key anew.
+    var hashingCost: Int { algorithm.scheme.takesMessage ? values.reduce(0) { $0 + $1.count } >> 14 : 0 }
 
     /// Whether the signature value fits the key of `certificate`.
     func fits(_ certificate: Certificate) throws -> Bool {

@@ -5,9 +5,11 @@ import SwiftASN1
 /// What a responder says about certificates, as received; whether it may say so is checked where it is used.
 ///
 /// RFC 6960 §4.2
-public struct OCSPResponse: Hashable, Sendable {
+public struct OCSPResponse: Sendable {
     /// The encoding as it was received.
     public let der: [UInt8]
+    /// The certificates that it is about, read once for all copies of the value.
+    private let subjects = OCSPSubjects()
 
     /// The greatest encoding that is looked at, in bytes.
     public static let maximumCount = 1 << 20
@@ -55,6 +57,7 @@ public struct OCSPResponse: Hashable, Sendable {
     ///
     /// libcrypto: `OCSP_basic_verify`, `OCSP_single_get0_status`
     func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
+        guard names(certificate, issuedBy: issuer) else { return nil }
         Libcrypto.start()
         defer { ERR_clear_error() }
         return try? withPointers(certificate.x509().owned, issuer.x509().owned) { subject, issuer in
@@ -65,6 +68,28 @@ public struct OCSPResponse: Hashable, Sendable {
                 let time = answer.isCurrent ? date : answer.lifetime.since
                 return try Self.isSigned(basic, by: issuer, at: time) ? answer : nil
             }
+        }
+    }
+
+    /// Whether one of its answers is about `certificate`; who signed it is left open.
+    func names(_ certificate: Certificate, issuedBy issuer: Certificate) -> Bool {
+        let subjects = subjects.read {
+            guard let basic = basicResponse() else { return [] }
+            return Self.subjects(basic)
+        }
+        return !subjects.isEmpty && !subjects.isDisjoint(with: OCSPCertificateID.all(of: certificate, issuedBy: issuer))
+    }
+
+    /// What it takes to read it, in the units of `PathEffort`.
+    var cost: Int { PathEffort.reading + der.count >> 13 }
+
+    private static func subjects(_ basic: borrowing Owned<OCSP_BASICRESP>) -> Set<OCSPCertificateID> {
+        basic.withPointer { basic in
+            Set(
+                (0..<min(Int(OCSP_resp_count(basic)), maximumAnswers)).compactMap { index in
+                    OCSP_resp_get0(basic, CInt(index)).flatMap { OCSPCertificateID(OCSP_SINGLERESP_get0_id($0)) }
+                }
+            )
         }
     }
 
@@ -89,6 +114,8 @@ public struct OCSPResponse: Hashable, Sendable {
             let parameters = X509_STORE_get0_param(store)
             X509_VERIFY_PARAM_set_time(parameters, time_t(date.timeIntervalSince1970))
             X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+            // A responder's certificate is the issuer's own work (RFC 6960 §4.2.2.2): there is nothing in between.
+            X509_VERIFY_PARAM_set_depth(parameters, 0)
             try check(X509_up_ref(issuer), "X509_up_ref")
             if smime_sk_X509_push(candidates, issuer) <= 0 { X509_free(issuer) }
             return OCSP_basic_verify(basic, candidates, store, 0) == 1
@@ -162,4 +189,11 @@ public struct OCSPResponse: Hashable, Sendable {
             return id?.withPointer { OCSP_id_cmp($0, named) == 0 } ?? false
         }
     }
+}
+
+extension OCSPResponse: Hashable {
+    public static func == (one: OCSPResponse, other: OCSPResponse) -> Bool { one.der == other.der }
+
+    // Where it ends is its signature, or a certificate's; the whole may be long.
+    public func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(256)) }
 }

@@ -73,14 +73,21 @@ struct PathFinder {
             complete.append(CertificatePath(certificates: path, end: .anchor))
             return true
         }
-        guard !effort.isSpent, path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint) else {
-            return false
-        }
+        guard !effort.isSpent, path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint), !last.isExcessive
+        else { return false }
         var reached = false
         var hasIssuer = false
         let issuers = issuers(of: last)
         for (issuer, isAnchor) in issuers where !path.contains(issuer) {
             guard complete.count < Self.maximumPaths else { return true }
+            guard !issuer.isExcessive else {
+                // Told of where nothing else is found; libcrypto does not get to see it.
+                if path.count >= longest?.certificates.count ?? 0 {
+                    longest = CertificatePath(certificates: path + [issuer], end: .missing)
+                }
+                hasIssuer = true
+                continue
+            }
             guard isSigned(last, by: issuer) else { continue }
             hasIssuer = true
             if extend(path + [issuer], isAnchor: isAnchor) { reached = true }
@@ -119,7 +126,7 @@ struct PathFinder {
         effort.spend(1)
         if let known = Self.checked[edge] { return known }
         guard !effort.isSpent else { return false }
-        effort.spend(PathEffort.reading)
+        effort.spend(PathEffort.reading + certificate.readingCost + issuer.readingCost)
         defer { ERR_clear_error() }
         let cost = issuer.verificationCost
         let result = try? withPointers(certificate.x509().owned, issuer.x509().owned) { child, parent in

@@ -11,9 +11,11 @@ struct PathInspection {
     let lists: RevocationLists?
     /// What came with the message from responders.
     let responses: [OCSPResponse]
+    /// What all may cost together.
+    let effort: PathEffort
 
     func judge(_ path: CertificatePath, isPinned: Bool) -> ChainVerdict {
-        let verification = PathVerification(path, at: date, policies: store.terms.policies)
+        let verification = PathVerification(path, at: date, policies: store.terms.policies, effort: effort)
         let leaf = path.certificates[0]
         var problems = leafProblems(leaf, isPinned: isPinned)
         if !isPinned {

@@ -13,11 +13,24 @@ struct PathVerification {
         let depth: Int
     }
 
-    init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies) {
+    /// - Parameter effort: what it may cost.
+    init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, effort: PathEffort) {
         if let malformed = path.certificates.first(where: \.hasMalformedExtension) {
             // libcrypto would only say that it found no issuer.
             let text = "an extension of the certificate of \(malformed.subject) is malformed"
             problems.append(Problem(.chainInvalid, text))
+            return
+        }
+        let burden = PathBurden(path.certificates)
+        if let excess = burden.excess {
+            let most = Certificate.maximumNames
+            let text = "\(excess.subject) has more than \(most) names, name constraints and distribution points"
+            problems.append(Problem(.chainNotChecked, text))
+            return
+        }
+        guard effort.affords(burden.units) else {
+            let text = "the names and name constraints in the chain take too long to compare"
+            problems.append(Problem(.chainNotChecked, text))
             return
         }
         do {

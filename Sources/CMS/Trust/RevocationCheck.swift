@@ -40,11 +40,18 @@ struct RevocationCheck {
     ) -> ChainVerdict.Revocation {
         var problems: [Problem] = []
         var statuses = statuses(lists, &problems)
-        if !responses.isEmpty, !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses) {
+        let effort = lists.effort
+        var isCutShort = false
+        if !responses.isEmpty,
+            !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses, effort, &isCutShort)
+        {
             let text = "an OCSP response is not current, not about this chain, or by nobody who may speak for it"
             problems.append(Problem(.ocspUnusable, text))
         }
-        _ = apply(asked, to: &statuses)
+        _ = apply(asked, to: &statuses, effort, &isCutShort)
+        if isCutShort {
+            problems.append(Problem(.revocationUnknown, "what OCSP responses say takes too long to find out"))
+        }
         var worst = ChainVerdict.Revocation.Status.good
         var unknownPlaces: [Int] = []
         for place in places {
@@ -72,13 +79,23 @@ struct RevocationCheck {
     /// Takes in what responders say. Whoever says that a certificate was revoked is believed before who says it was not.
     ///
     /// - Returns: whether each of them said something.
-    private func apply(_ responses: [OCSPResponse], to statuses: inout [Int: Status]) -> Bool {
-        var unused = Set(responses)
+    private func apply(
+        _ responses: [OCSPResponse],
+        to statuses: inout [Int: Status],
+        _ effort: PathEffort,
+        _ isCutShort: inout Bool
+    ) -> Bool {
+        var unused = Set(responses.indices)
         for place in places where place + 1 < path.certificates.count {
             let (certificate, issuer) = (path.certificates[place], path.certificates[place + 1])
-            for response in responses {
+            guard !certificate.isExcessive, !issuer.isExcessive else { continue }
+            for (index, response) in responses.enumerated() where response.names(certificate, issuedBy: issuer) {
+                guard effort.affords(response.cost + issuer.verificationCost) else {
+                    isCutShort = true
+                    continue
+                }
                 guard let answer = response.answer(about: certificate, issuedBy: issuer, at: date) else { continue }
-                unused.remove(response)
+                unused.remove(index)
                 if statuses[place] != .revoked { statuses[place] = answer.status }
             }
         }
@@ -90,12 +107,22 @@ struct RevocationCheck {
         problems += usable.forged.map {
             Problem(.crlSignature, "a revocation list in the name of \($0.issuer) is not signed by it")
         }
+        problems += usable.unreadable.map {
+            Problem(.crlUnreadable, "a revocation list in the name of \($0.issuer) cannot be read")
+        }
         if usable.isCutShort {
             problems.append(Problem(.revocationUnknown, "who signed the revocation lists takes too long to find out"))
         }
         if usable.hasTooMany {
             let text = "more than \(RevocationLists.maximumLists) revocation lists at hand may speak for the chain"
             problems.append(Problem(.revocationUnknown, text))
+        }
+        let burden = PathBurden(path.certificates)
+        guard usable.lists.isEmpty || burden.excess == nil && lists.effort.affords(burden.units),
+            lists.affords(usable, for: path.certificates)
+        else {
+            problems.append(Problem(.revocationUnknown, "what revocation lists say takes too long to find out"))
+            return [:]
         }
         let present = usable.lists.filter { $0.thisUpdate <= date }
         var statuses = statuses(present, usable.signers, &problems)

@@ -8,6 +8,8 @@ struct RevocationLists {
         fileprivate(set) var lists: [CertificateList] = []
         /// Lists that bear an authority's name but not its signature.
         fileprivate(set) var forged: [CertificateList] = []
+        /// Lists that bear an authority's name, and that libcrypto cannot read.
+        fileprivate(set) var unreadable: [CertificateList] = []
         /// The certificates beside the path that lists may be signed with.
         fileprivate(set) var signers: [Certificate] = []
         /// Whether some signatures were not checked, as that would have taken too long.
@@ -21,7 +23,7 @@ struct RevocationLists {
     private let places: [EncodingKey: [Int]]
     /// The certificates that bear the name of a list's issuer.
     private let signers: [Certificate]
-    private let effort: PathEffort
+    let effort: PathEffort
 
     /// The most lists that one verification looks at.
     static let maximumLists = 64
@@ -51,14 +53,11 @@ struct RevocationLists {
         selection.signers = Array(others.prefix(Self.maximumSigners))
         let named = Dictionary(grouping: path + selection.signers, by: \.subject.canonical)
         if let choice {
-            choose(with: choice, named, into: &selection)
+            choose(with: choice, named, for: path, into: &selection)
         } else {
-            for list in all {
-                guard let issuers = named[list.issuer.canonical] else {
-                    selection.lists.append(list)
-                    continue
-                }
-                if signer(of: list, issuers, &selection) != nil { selection.lists.append(list) }
+            // Where nobody is at hand who could have signed it, nothing can show who did.
+            for list in all where signer(of: list, named[list.issuer.canonical] ?? [], in: path, &selection) != nil {
+                selection.lists.append(list)
             }
         }
         return selection
@@ -68,6 +67,7 @@ struct RevocationLists {
     private func choose(
         with choice: RevocationListChoice,
         _ named: [EncodingKey: [Certificate]],
+        for path: [Certificate],
         into selection: inout Selection
     ) {
         var choice = choice
@@ -75,7 +75,7 @@ struct RevocationLists {
         let lists = names.flatMap { places[$0] ?? [] }.sorted().map { all[$0] }
         for candidate in choice.candidates(in: lists) where !choice.isSuperseded(candidate) {
             let list = candidate.list
-            guard let signer = signer(of: list, named[list.issuer.canonical] ?? [], &selection),
+            guard let signer = signer(of: list, named[list.issuer.canonical] ?? [], in: path, &selection),
                 choice.take(candidate, by: signer)
             else { continue }
             guard selection.lists.count < Self.maximumLists else {
@@ -87,12 +87,30 @@ struct RevocationLists {
     }
 
     /// Which of `issuers` signed `list`; nil, and a note in `selection` where there are any, if none did.
-    private func signer(of list: CertificateList, _ issuers: [Certificate], _ selection: inout Selection)
-        -> Certificate?
-    {
-        if let signer = issuers.first(where: { isSigned(list, by: $0) }) { return signer }
-        if issuers.isEmpty { return nil }
-        if effort.isSpent { selection.isCutShort = true } else { selection.forged.append(list) }
+    ///
+    /// libcrypto takes for the signer whom of the path the list names: if that one did not sign it, it is forged, whoever
+    /// else of that name did. Else it would hide the true one.
+    private func signer(
+        of list: CertificateList,
+        _ issuers: [Certificate],
+        in path: [Certificate],
+        _ selection: inout Selection
+    ) -> Certificate? {
+        guard !issuers.isEmpty else { return nil }
+        if let signer = issuers.first(where: { isSigned(list, by: $0) }) {
+            let claimed = list.authorityKeyIdentifier
+            let isMeant = issuers.contains { issuer in
+                path.contains(issuer) && (claimed ?? issuer.subjectKeyIdentifier) == issuer.subjectKeyIdentifier
+            }
+            if path.contains(signer) || !isMeant { return signer }
+        }
+        if effort.isSpent {
+            selection.isCutShort = true
+        } else if (try? list.object()) == nil {
+            selection.unreadable.append(list)
+        } else {
+            selection.forged.append(list)
+        }
         return nil
     }
 
@@ -108,11 +126,27 @@ struct RevocationLists {
         effort.spend(1)
         if let known = Self.checked[edge] { return known }
         guard !effort.isSpent else { return false }
-        effort.spend(PathEffort.reading + issuer.verificationCost)
+        effort.spend(PathEffort.reading + issuer.verificationCost + list.hashingCost)
+        effort.hold(list)
         guard let isSigned = Self.verify(list, by: issuer) else { return false }
         Self.checked[edge] = isSigned
         return isSigned
     }
+
+    /// Whether libcrypto may hold the selected lists against the certificates of `path`, which it does for each anew.
+    func affords(_ selection: Selection, for path: [Certificate]) -> Bool {
+        var units = 0
+        for list in selection.lists {
+            effort.hold(list)
+            for certificate in path where list.pointNames > 0 || certificate.issuer.matches(list.issuer) {
+                units += list.hashingCost + list.pointNames * certificate.comparedParts.points / Self.pointsPerUnit
+            }
+        }
+        return effort.affords(units)
+    }
+
+    /// How many names of distribution points libcrypto compares in the time of one unit.
+    private static let pointsPerUnit = 5000
 
     /// Whether the signature of `list` fits the key of `issuer`; nil if libcrypto cannot look.
     ///
@@ -121,4 +155,9 @@ struct RevocationLists {
         defer { ERR_clear_error() }
         return try? withPointers(list.x509CRL(), issuer.publicKey().owned) { X509_CRL_verify($0, $1) == 1 }
     }
+}
+
+extension CertificateList {
+    /// What it takes to hash it, beyond what it takes for a usual list, in the units of `PathEffort`.
+    fileprivate var hashingCost: Int { der.count >> 17 }
 }

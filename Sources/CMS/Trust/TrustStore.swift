@@ -130,7 +130,8 @@ public struct TrustStore: Hashable, Sendable {
             purpose: question.purpose,
             date: question.date,
             lists: lists,
-            responses: question.responses
+            responses: question.responses,
+            effort: effort
         )
         let verdicts = paths.lazy.map { inspection.judge($0, isPinned: isPinned) }
         // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.

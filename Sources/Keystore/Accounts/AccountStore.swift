@@ -136,20 +136,33 @@ public actor AccountStore {
 
     /// Which of `recipients` are certificates of ours, old ones included, in the order of `recipients`.
     ///
-    /// Several certificates may share a key identifier; all of them are given. No key is opened.
+    /// Several certificates may share a key identifier; all of them are given, each once. No key is opened.
     public func certificates(matching recipients: [EntityIdentifier]) async throws(KeystoreError) -> [Certificate] {
         try await database.read { database in
-            try recipients.flatMap { try SealedKeys(matching: $0, in: database).certificates }
+            var (named, seen): (Set<EntityIdentifier>, Set<Fingerprint>) = ([], [])
+            return try recipients.filter { named.insert($0).inserted }
+                .flatMap { try SealedKeys(matching: $0, in: database).certificates }
+                .filter { seen.insert($0.fingerprint).inserted }
         }
     }
 
-    /// The keys that open what is encrypted for `recipients`, old ones included, in the order of `recipients`.
-    public func decryptionKeys(
+    /// The key that opens what is encrypted for `recipients`, old ones included: that of the first of them that is ours;
+    /// nil if none is. No other key is opened, however many RecipientInfos there are.
+    ///
+    /// - Throws: what opening the store key throws; `.unsupportedKey` if this libcrypto can work with none of ours.
+    public func decryptionKey(
         matching recipients: [EntityIdentifier]
-    ) async throws(KeystoreError) -> [KeyedCertificate] {
+    ) async throws(KeystoreError) -> KeyedCertificate? {
         try await opened { database in
-            SealedKeys.usable(try recipients.map { try SealedKeys(matching: $0, in: database) })
-        }
+            var named: Set<EntityIdentifier> = []
+            var unusable: SealedKeys?
+            for recipient in recipients where named.insert(recipient).inserted {
+                let keys = try SealedKeys(matching: recipient, in: database)
+                if let usable = keys.first(where: \.publicKeyAlgorithm.isOffered) { return [usable] }
+                unusable = unusable ?? keys.first { _ in true }
+            }
+            return [unusable].compactMap(\.self)
+        }.first
     }
 
     /// Reads sealed keys and opens them; once more if the store got another key in between.

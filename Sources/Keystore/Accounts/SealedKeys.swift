@@ -84,15 +84,9 @@ struct SealedKeys: Sendable {
         }
     }
 
-    /// The keys of `items` that this libcrypto can work with, or all of them if it can with none.
-    static func usable(_ items: [SealedKeys]) -> [SealedKeys] {
-        let usable = items.map { item in
-            SealedKeys(
-                rows: item.rows.filter(\.certificate.publicKeyAlgorithm.isOffered),
-                protectors: item.protectors
-            )
-        }
-        return usable.allSatisfy(\.rows.isEmpty) ? items : usable
+    /// The first of the keys whose certificate is as `condition` says; nil if none is.
+    func first(where condition: (Certificate) -> Bool) -> SealedKeys? {
+        rows.first { condition($0.certificate) }.map { SealedKeys(rows: [$0], protectors: protectors) }
     }
 
     private init(rows: [Item], protectors: Protectors) {

@@ -90,7 +90,9 @@ private struct BackupContents {
             for file in account.keys {
                 // A borrowed value cannot be wrapped in an optional; the copy is wiped at once.
                 let copy: Passphrase? = passphrase.copy()
-                for identity in try PKCS12([UInt8](file), passphrase: copy).identities { add(identity, for: address) }
+                for identity in try PKCS12(ownFile: [UInt8](file), passphrase: copy).identities {
+                    add(identity, for: address)
+                }
             }
         }
     }

@@ -21,9 +21,7 @@ extension Store {
             var accounts: [AccountBackup.Account] = []
             for (account, keys) in zip(snapshot.accounts, keys) {
                 var files: [Data] = []
-                // A PKCS#12 file that others read, too, holds no more keys than that.
-                for start in stride(from: 0, to: keys.count, by: PKCS12.maximumKeys) {
-                    let part = keys[start..<min(start + PKCS12.maximumKeys, keys.count)]
+                for part in Self.parts(of: keys) {
                     let identities = part.map { PKCS12.Identity(key: $0.key, certificate: $0.certificate) }
                     files.append(Data(try PKCS12.encode(identities, passphrase: passphrase)))
                 }
@@ -36,6 +34,23 @@ extension Store {
         } catch {
             throw KeystoreError(error, path: location.path)
         }
+    }
+
+    /// `keys`, so many together as a PKCS#12 file may hold.
+    private static func parts(of keys: [KeyedCertificate]) -> [[KeyedCertificate]] {
+        var parts: [[KeyedCertificate]] = []
+        var count = 0
+        for key in keys {
+            count += key.certificate.der.count
+            // Half of a file is for the keys and all around them.
+            if let last = parts.last, last.count < PKCS12.maximumKeys, count <= PKCS12.maximumCount / 2 {
+                parts[parts.count - 1].append(key)
+            } else {
+                parts.append([key])
+                count = key.certificate.der.count
+            }
+        }
+        return parts
     }
 
     /// What is in the store, and the keys of each account; read once more if the store key changed in between.

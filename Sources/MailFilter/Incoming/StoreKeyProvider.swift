@@ -35,11 +35,10 @@ public struct StoreKeyProvider: KeyProvider {
         self.init(StoreOpening(store), systemAnchors: systemAnchors, warn: warn)
     }
 
-    /// The keys of the store's accounts that are among `recipients`.
+    /// The key of the first of `recipients` that is one of the store's accounts.
     public func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
-        try await opening.store().accounts.decryptionKeys(matching: recipients).map {
-            EncryptedLayer.Key(certificate: $0.certificate, privateKey: $0.key)
-        }
+        guard let own = try await opening.store().accounts.decryptionKey(matching: recipients) else { return [] }
+        return [EncryptedLayer.Key(certificate: own.certificate, privateKey: own.key)]
     }
 
     /// The certificates that the store has of `signers`.

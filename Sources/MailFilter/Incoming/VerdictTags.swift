@@ -56,37 +56,43 @@ struct VerdictTags {
 
     /// What is left of one may be a tag again, which stood around it.
     private static func removingAllTags(from subject: String) -> String {
-        var subject = subject
-        for _ in 0..<8 {
-            let clean = removingTags(from: subject)
-            guard clean != subject else { return subject }
-            subject = clean
+        var scalars = Array(subject.unicodeScalars)
+        if scalars.count <= maximumSubject {
+            for _ in 0..<8 {
+                let clean = removingTags(from: scalars)
+                guard clean.count < scalars.count else { return String(clean) }
+                scalars = clean
+            }
         }
-        // Whoever nests them deeper wants to keep us busy; without brackets there are no tags.
-        return subject.filter { $0 != "[" && $0 != "]" }
+        // Whoever writes very long ones, or nests them deeper, wants to keep us busy; without brackets there are no tags.
+        return String(scalars.filter { $0 != "[" && $0 != "]" })
     }
 
+    /// How long a subject may be in which tags are looked for, in characters; as for the tags of `SubjectTags`.
+    private static let maximumSubject = SubjectTags.maximumSubject
+
     /// By scalars, and without those that nobody sees: a bracket with a joiner behind it looks like a bracket.
-    private static func removingTags(from subject: String) -> String {
-        var output = String.UnicodeScalarView()
-        var rest = subject.unicodeScalars[...]
+    private static func removingTags(from subject: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        var output: [Unicode.Scalar] = []
+        var rest = subject[...]
         while let open = rest.firstIndex(of: "[") {
             output += rest[..<open]
             rest = rest[open...]
             let inner = rest.dropFirst().prefix { $0 != "]" && $0 != "[" }
             if inner.endIndex < rest.endIndex, rest[inner.endIndex] == "]", isTag(inner) {
-                rest = rest[rest.index(after: inner.endIndex)...]
+                rest = rest[(inner.endIndex + 1)...]
                 rest = rest.drop { $0.properties.isWhitespace || isUnseen($0) }
             } else {
-                output.append("[")
-                rest = rest.dropFirst()
+                // The next bracket is where it ends, or further on.
+                output += rest[..<inner.endIndex]
+                rest = rest[inner.endIndex...]
             }
         }
         output += rest
-        return String(output)
+        return output
     }
 
-    private static func isTag(_ inner: Substring.UnicodeScalarView) -> Bool {
+    private static func isTag(_ inner: ArraySlice<Unicode.Scalar>) -> Bool {
         var seen = String.UnicodeScalarView()
         for scalar in inner where !isUnseen(scalar) { seen.append(scalar) }
         let words = String(seen).lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -96,5 +102,13 @@ struct VerdictTags {
     /// Whether `scalar` shows nothing by itself; marks that are set over others count, too.
     private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isDefaultIgnorableCodePoint || scalar.properties.generalCategory == .nonspacingMark
+    }
+}
+
+extension String {
+    fileprivate init(_ scalars: [Unicode.Scalar]) {
+        var view = UnicodeScalarView()
+        view.append(contentsOf: scalars)
+        self.init(view)
     }
 }

@@ -58,7 +58,7 @@ public struct SubjectTags: Hashable, Sendable {
     }
 
     /// How long a subject may be, in bytes.
-    private static let maximumSubject = 64 * 1024
+    static let maximumSubject = 64 * 1024
     /// How long a tag may be, in characters.
     private static let maximumCount = 64
 

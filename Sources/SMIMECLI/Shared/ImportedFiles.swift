@@ -50,7 +50,9 @@ struct ImportedFiles {
         for item in try KeyMaterial.read(bytes) {
             switch item {
             case .certificate(let certificate): certificates.append(certificate)
-            case .certificateList(let list): certificateLists.append(list)
+            case .certificateList(let list):
+                try list.checkEntries()
+                certificateLists.append(list)
             case .privateKey(let encoded):
                 let key = try passphrases.open(file, isLocked: encoded.isEncrypted) { passphrase throws(CMSError) in
                     try encoded.decode(passphrase: passphrase)
@@ -69,17 +71,27 @@ struct ImportedFiles {
     }
 
     private mutating func pairLooseKeys() throws {
-        for loose in looseKeys {
-            let own = certificates.filter { loose.key.belongs(to: $0) }
-            guard !own.isEmpty || identities.contains(where: { loose.key.belongs(to: $0.certificate) }) else {
+        var seen: Set<[UInt8]> = []
+        let loose = looseKeys.filter { seen.insert($0.key.publicKeyInfo).inserted }
+        let index = PrivateKeyIndex(loose.map(\.key))
+        var paired = Set(identities.flatMap { index.places(for: $0.certificate) })
+        var own: [Int: [Certificate]] = [:]
+        certificates = certificates.filter { certificate in
+            let places = index.places(for: certificate)
+            paired.formUnion(places)
+            guard let first = places.first else { return true }
+            own[first, default: []].append(certificate)
+            return false
+        }
+        for (place, item) in loose.enumerated() {
+            guard paired.contains(place) else {
                 throw Failure(
                     .badData,
-                    "\(InputFile.name(loose.file)): no certificate among the files belongs to this private key",
+                    "\(InputFile.name(item.file)): no certificate among the files belongs to this private key",
                     hints: ["name the file of its certificate, too"]
                 )
             }
-            identities += own.map { ($0, loose.key) }
-            certificates.removeAll { own.contains($0) }
+            identities += (own[place] ?? []).map { ($0, item.key) }
         }
     }
 }

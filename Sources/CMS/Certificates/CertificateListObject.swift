@@ -1,0 +1,57 @@
+import COpenSSL
+import Synchronization
+
+/// libcrypto's form of one list, shared by the copies of the value and made once as long as somebody holds it.
+final class CertificateListObject: Sendable {
+    private enum State {
+        case unread
+        case read(Weak)
+        /// libcrypto cannot read it.
+        case unreadable(OpenSSLError)
+    }
+
+    private struct Weak {
+        weak var object: Handle<X509_CRL>?
+    }
+
+    private let state = Mutex(State.unread)
+
+    /// libcrypto: `d2i_X509_CRL`
+    func object(of der: [UInt8]) throws(OpenSSLError) -> Handle<X509_CRL> {
+        try state.withLock { state throws(OpenSSLError) in
+            switch state {
+            case .read(let weak): if let object = weak.object { return object }
+            case .unreadable(let error): throw error
+            case .unread: break
+            }
+            do throws(OpenSSLError) {
+                let object = try Self.read(der)
+                state = .read(Weak(object: object))
+                return object
+            } catch {
+                state = .unreadable(error)
+                throw error
+            }
+        }
+    }
+
+    private static func read(_ der: [UInt8]) throws(OpenSSLError) -> Handle<X509_CRL> {
+        Libcrypto.start()
+        let pointer = der.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_X509_CRL(nil, &start, bytes.count)
+        }
+        return Handle(try Owned<X509_CRL>(pointer, "d2i_X509_CRL"))
+    }
+}
+
+extension CertificateList {
+    /// Reads the whole list by libcrypto, its entries among it.
+    ///
+    /// - Throws: `CMSError.malformed` if that cannot read it, so that it would never speak for anybody.
+    public func checkEntries() throws(CMSError) {
+        do throws(OpenSSLError) { _ = try object() } catch {
+            throw .malformed(.certificateList, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import TestSupport
+import Testing
+
+/// Backups of accounts with many keys: what was written can be read.
+@Suite struct AccountBackupTests {
+    private func restored(_ backup: [UInt8]) async throws -> [KeyedCertificate] {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let restoration = try Restoration(backup, passphrase: Passphrase("test".utf8), path: "backup")
+        _ = try await store.restore(restoration, setting: "nothing") { $0 }
+        return try await store.accounts.identities(of: EmailAddress("zoe@example.org"))
+    }
+
+    @Test func `an account of 130 identities comes back from its backup`() async throws {
+        let factory = try CertificateFactory()
+        try factory.sh(
+            """
+            for i in $(seq 130); do
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout one.key -subj /CN=$i -days 3650 \
+            -addext basicConstraints=CA:FALSE -addext subjectAltName=email:zoe@example.org -out one.pem 2>/dev/null
+            cat one.key one.pem >>all.pem
+            done
+            """
+        )
+        var batch = ImportBatch()
+        var key: PrivateKey?
+        for item in try KeyMaterial.read(factory.bytes("all.pem")) {
+            switch item {
+            case .privateKey(let encoded): key = try encoded.decode(passphrase: nil)
+            case .certificate(let certificate):
+                let accounts = certificate.emailAddresses
+                batch.identities.append(
+                    .init(certificate: certificate, key: try #require(key), accounts: accounts, isAssigned: false)
+                )
+            default: Issue.record("neither key nor certificate")
+            }
+        }
+        let home = TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(batch, at: Certs.time)
+        let backup = try await store.backupAccounts(
+            [EmailAddress("zoe@example.org")],
+            passphrase: Passphrase("test".utf8),
+            at: Certs.time
+        )
+        let keys = try await restored(backup)
+        #expect(Set(keys.map(\.certificate)) == Set(batch.identities.map(\.certificate)))
+        #expect(keys.allSatisfy { $0.key.belongs(to: $0.certificate) })
+    }
+
+    /// Written by the program of commit e4806a3, which gave each of the 100 keys a derivation of its own.
+    @Test func `a backup opens in which each key has a derivation of its own`() async throws {
+        let backup = try Data(contentsOf: Fixtures.root.appending(path: "Tests/Stores/backup-1/account.backup"))
+        let keys = try await restored(Array(backup))
+        #expect(keys.count == 100)
+        #expect(keys.allSatisfy { $0.key.belongs(to: $0.certificate) })
+    }
+}
