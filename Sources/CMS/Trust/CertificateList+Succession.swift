@@ -32,6 +32,14 @@ extension CertificateList {
         }
     }
 
+    /// The key identifier of the key that it says it is signed with (RFC 5280 §5.2.1); nil if it does not say.
+    var authorityKeyIdentifier: [UInt8]? {
+        guard let value = try? extensions.value(ofExtension: [2, 5, 29, 35]),
+            var fields = try? ElementReader(ASN1Node.read(value))
+        else { return nil }
+        return try? fields.optional(.context(0))?.octets()
+    }
+
     /// The encoded `Extension` elements; the entries are passed over unread.
     ///
     /// RFC 5280 §5.1

@@ -51,14 +51,14 @@ struct RevocationLists {
         selection.signers = Array(others.prefix(Self.maximumSigners))
         let named = Dictionary(grouping: path + selection.signers, by: \.subject.canonical)
         if let choice {
-            choose(with: choice, named, into: &selection)
+            choose(with: choice, named, for: path, into: &selection)
         } else {
             for list in all {
                 guard let issuers = named[list.issuer.canonical] else {
                     selection.lists.append(list)
                     continue
                 }
-                if signer(of: list, issuers, &selection) != nil { selection.lists.append(list) }
+                if signer(of: list, issuers, in: path, &selection) != nil { selection.lists.append(list) }
             }
         }
         return selection
@@ -68,6 +68,7 @@ struct RevocationLists {
     private func choose(
         with choice: RevocationListChoice,
         _ named: [EncodingKey: [Certificate]],
+        for path: [Certificate],
         into selection: inout Selection
     ) {
         var choice = choice
@@ -75,7 +76,7 @@ struct RevocationLists {
         let lists = names.flatMap { places[$0] ?? [] }.sorted().map { all[$0] }
         for candidate in choice.candidates(in: lists) where !choice.isSuperseded(candidate) {
             let list = candidate.list
-            guard let signer = signer(of: list, named[list.issuer.canonical] ?? [], &selection),
+            guard let signer = signer(of: list, named[list.issuer.canonical] ?? [], in: path, &selection),
                 choice.take(candidate, by: signer)
             else { continue }
             guard selection.lists.count < Self.maximumLists else {
@@ -87,11 +88,23 @@ struct RevocationLists {
     }
 
     /// Which of `issuers` signed `list`; nil, and a note in `selection` where there are any, if none did.
-    private func signer(of list: CertificateList, _ issuers: [Certificate], _ selection: inout Selection)
-        -> Certificate?
-    {
-        if let signer = issuers.first(where: { isSigned(list, by: $0) }) { return signer }
-        if issuers.isEmpty { return nil }
+    ///
+    /// libcrypto takes for the signer whom of the path the list names: if that one did not sign it, it is forged, whoever
+    /// else of that name did. Else it would hide the true one.
+    private func signer(
+        of list: CertificateList,
+        _ issuers: [Certificate],
+        in path: [Certificate],
+        _ selection: inout Selection
+    ) -> Certificate? {
+        guard !issuers.isEmpty else { return nil }
+        if let signer = issuers.first(where: { isSigned(list, by: $0) }) {
+            let claimed = list.authorityKeyIdentifier
+            let isMeant = issuers.contains { issuer in
+                path.contains(issuer) && (claimed ?? issuer.subjectKeyIdentifier) == issuer.subjectKeyIdentifier
+            }
+            if path.contains(signer) || !isMeant { return signer }
+        }
         if effort.isSpent { selection.isCutShort = true } else { selection.forged.append(list) }
         return nil
     }
