@@ -122,6 +122,14 @@ import Testing
         #expect(problems.contains { $0.code == "revocation-unknown" && $0.level == .error })
     }
 
+    @Test func `another authority of the same name hides no list`() throws {
+        let scene = try Scene()
+        let genuine = try scene.list(-100, revoked: -101)
+        let decoys = try (0..<100).map { try scene.list(-Double($0) / 10, isGenuine: false) }
+        let revocation = scene.revocation(decoys + [genuine], extra: [scene.decoy])
+        #expect(revocation?.status == .revoked || revocation?.problems.contains { $0.level == .error } == true)
+    }
+
     @Test func `who is on a list of later was revoked then already, and who is not on it is not known to be good`()
         throws
     {
