@@ -81,9 +81,7 @@ struct StoreFolder {
 
     /// Everything that a store consists of, the directories first.
     var everything: [(path: String, isFolder: Bool)] {
-        let files = ["", "-wal", "-shm"].map { location.database + $0 }
-        return folders.map { ($0, true) }
-            + (files + [location.keyFile, location.keyFileSuccessor, location.lockFile]).map { ($0, false) }
+        folders.map { ($0, true) } + location.files.map { ($0, false) }
     }
 
     private var folders: [String] { [location.home, location.dataFolder, location.keyFolder].compactMap(\.self) }
