@@ -48,11 +48,16 @@ extension SMIMECommand {
             let contents = try ImportedFiles(files, passwords: passwords)
             var plan = ImportPlan(account: account, trust: trust, now: .now)
             // Nothing is made before it is known that there is something to store.
-            let existing = try await existingStore()
-            try plan.add(
-                contents,
-                renewals: try await existing?.renewals(among: contents.certificates, for: account) ?? []
-            )
+            let existing = try await existingStore(for: contents)
+            do {
+                try plan.add(
+                    contents,
+                    renewals: try await existing?.renewals(among: contents.certificates, for: account) ?? []
+                )
+            } catch {
+                try? await existing?.close()
+                throw error
+            }
             let store = if let existing { existing } else { try await writableStore() }
             var result = try await store.add(plan.batch, at: .now)
             let harvested = try await harvest(contents.mails, in: store, &result)
@@ -76,8 +81,10 @@ extension SMIMECommand {
             try await global.store(.readWrite, password: storePasswords.origin)
         }
 
-        private func existingStore() async throws -> Store? {
-            try await global.store(.readOnly).exists ? writableStore() : nil
+        /// The store, if it is there and may have the key of a certificate in `contents`.
+        private func existingStore(for contents: ImportedFiles) async throws -> Store? {
+            guard contents.certificates.contains(where: { !$0.isCertificateAuthority }) else { return nil }
+            return try await global.store(.readOnly).exists ? writableStore() : nil
         }
 
         /// How many hints about single certificates are given.
