@@ -33,6 +33,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case newer(path: String, found: Int, known: Int)
     /// A private key, of the certificate named, was to be stored for no account.
     case noAccount(Fingerprint)
+    /// A certificate was to be stored for no address.
+    case noAddress(Fingerprint)
     /// The account has no identity that can be used for this now; `why` says what is wrong with those it has.
     case noUsableIdentity(EmailAddress, why: String)
     /// A file is no backup of accounts or copy of a store, or was changed since it was made.
@@ -77,7 +79,8 @@ extension KeystoreError {
         switch self {
         case .busy, .cancelled, .openingTimedOut: true
         case .addressTaken, .cannotCreate, .cannotOpen, .closed, .corrupt, .foreignCopy, .insideStore, .keyMismatch,
-            .keyMissing, .locked, .malformedBackup, .newer, .newerBackup, .noAccount, .noUsableIdentity, .notMigrated,
+            .keyMissing, .locked, .malformedBackup, .newer, .newerBackup, .noAccount, .noAddress, .noUsableIdentity,
+            .notMigrated,
             .notWritable, .permissions, .revokedIdentity, .unexpected, .unknownAccount, .unknownAlias,
             .unknownCertificate, .unknownRecipient, .unmatchedKey, .unsupportedKey, .wrongPassphrase, .writeFailed:
             false
@@ -111,6 +114,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .newerBackup(let path, let found, let known):
             "\(path): a backup by a newer smime (form \(found), this one knows \(known))"
         case .noAccount(let fingerprint): "\(fingerprint): there is no account that its private key is for"
+        case .noAddress(let fingerprint): "\(fingerprint): there is no address that it is for"
         case .noUsableIdentity(let address, let why): "\(address): no usable identity: \(why)"
         case .notMigrated(let path, let found, let known):
             "\(path): the store has an older form (\(found), this smime knows \(known)) and cannot be written"

@@ -10,7 +10,7 @@ extension Failure {
     private static func status(of error: KeystoreError) -> ExitStatus {
         guard !error.isTemporary else { return .tryAgain }
         switch error {
-        case .addressTaken, .noAccount, .noUsableIdentity, .revokedIdentity, .unknownAccount, .unknownAlias,
+        case .addressTaken, .noAccount, .noAddress, .noUsableIdentity, .revokedIdentity, .unknownAccount, .unknownAlias,
             .unknownCertificate, .unknownRecipient:
             return .noUser
         case .cannotCreate(_, let code): return code == EACCES || code == EPERM ? .noPermission : .cannotCreate
@@ -51,13 +51,23 @@ extension Failure {
         case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
         case .busy, .cancelled, .cannotCreate, .cannotOpen, .closed, .insideStore, .malformedBackup,
-            .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey, .wrongPassphrase,
+            .noAddress, .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey, .wrongPassphrase,
             .writeFailed:
             []
         }
     }
 
+    /// Who owns `path`, if this is somebody who may become that user.
+    private static func owner(of path: String) -> String? {
+        var status = stat()
+        guard geteuid() == 0, lstat(path, &status) == 0, let user = getpwuid(status.st_uid) else { return nil }
+        return String(cString: user.pointee.pw_name)
+    }
+
     private static func permissionHints(_ path: String, _ why: String) -> [String] {
+        if why.contains("another user"), let owner = owner(of: path) {
+            return ["do it as its owner: runuser -u '\(owner)' -- smime …"]
+        }
         guard why.contains("open to others") else { return [] }
         return ["make it private: chmod \(why.contains("700") ? "700" : "600") \(shell: path)"]
     }

@@ -17,6 +17,22 @@ public final class SpooledFile: Sendable {
         try sink.flush()
     }
 
+    /// The file that `body` makes, for those who can only write to a name: it gets a path at which there is nothing yet, in
+    /// a folder of mode 0700. Both names are gone afterwards.
+    ///
+    /// - Throws: `StreamError.cannotCreate`, `.cannotOpen` if there is no file then; what `body` throws.
+    public init(named body: (String) async throws -> Void) async throws {
+        let folder = try TemporaryFile.folder(in: Spool.folder)
+        let path = "\(folder)/file"
+        defer {
+            unlink(path)
+            rmdir(folder)
+        }
+        try await body(path)
+        descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
+    }
+
     deinit { close(descriptor) }
 
     /// Everything in the file; whoever reads the descriptor itself begins at the first byte, too.

@@ -28,6 +28,11 @@ enum TemporaryFile {
         #endif
     }
 
+    /// Makes a new folder of mode 0700 in `folder`.
+    static func folder(in folder: String) throws(StreamError) -> String {
+        try withNewName(in: folder) { mkdir($0, 0o700) }.path
+    }
+
     /// Gives a file that `unnamed` made a name in the folder it was made in.
     static func name(_ descriptor: Int32, in folder: String) throws(StreamError) -> String {
         try withNewName(in: folder) { linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW) }

@@ -20,6 +20,15 @@ import Testing
         }
     }
 
+    @Test func `a byte order mark in front is passed over, and no more than one`() throws {
+        let pem = try Fixtures.cert("alice/cert.pem")
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        #expect(try KeyMaterial.read(mark + pem).map(\.kind) == ["certificate"])
+        for bytes in [mark, mark + mark] {
+            #expect(throws: CMSError.self) { try KeyMaterial.read(bytes) }
+        }
+    }
+
     @Test func `DER and bare base64 are recognised`() throws {
         let der = try Certificate(fixture: "alice/cert.pem").der
         #expect(try KeyMaterial.read(der).map(\.kind) == ["certificate"])

@@ -101,6 +101,20 @@ import Testing
         #expect(try await store.check().isEmpty)
     }
 
+    @Test func `a certificate that is for no address is refused, and nothing is stored`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let certificate = try Certs.certificate("bob")
+        var batch = try Certs.batch("alice")
+        batch.recipients.append(.init(certificate: certificate, addresses: []))
+        let homeless = batch
+        await #expect(throws: KeystoreError.noAddress(certificate.fingerprint)) {
+            try await store.add(homeless, at: Certs.time)
+        }
+        #expect(try await store.accounts.all().isEmpty)
+        #expect(try await store.check().isEmpty)
+    }
+
     @Test func `no private key lies in the files as it is`() async throws {
         let home = TemporaryHome()
         let store = try await home.open()

@@ -53,9 +53,24 @@ import Testing
         Row("no chain", [("alice", .chain, untrusted)], [.untrusted]),
         Row("pinned without a chain", [("alice", .pinned, untrusted)], [.selected]),
         Row(
-            "pinned is believed, not preferred",
+            "pinned goes before newer ones",
             [("alice", .pinned, untrusted), ("alice-renewed", .chain, trusted)],
+            [.selected, .pinnedPreferred]
+        ),
+        Row(
+            "the newer of two pinned ones",
+            [("alice", .pinned, trusted), ("alice-renewed", .pinned, trusted)],
             [.superseded, .selected]
+        ),
+        Row(
+            "a newer one if what is pinned has expired",
+            [("alice-old", .pinned, trusted), ("alice", .chain, trusted)],
+            [.expired, .selected]
+        ),
+        Row(
+            "a newer one if what is pinned was revoked",
+            [("alice", .pinned, revoked), ("alice-renewed", .chain, trusted)],
+            [.revoked, .selected]
         ),
         Row("distrusted in spite of a chain", [("alice", .distrusted, trusted)], [.distrusted]),
         Row(

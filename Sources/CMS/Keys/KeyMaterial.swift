@@ -16,13 +16,22 @@ public enum KeyMaterial: Sendable {
     /// The most certificates and lists in one PKCS#7 bag.
     public static let maximumCertificates = 1000
 
-    /// Everything in `bytes`, in the order of the file.
+    /// Everything in `bytes`, in the order of the file. A byte order mark of UTF-8 in front says nothing.
     ///
     /// PEM blocks of another kind, such as certificate requests, are passed over. The bytes stay the caller's to wipe if a
     /// private key is among them.
     /// - Throws: `CMSError.malformed` if nothing is recognised, or if something recognised is broken.
     public static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
         guard bytes.count <= CertificateList.maximumCount * 2 else { throw .limitExceeded("file size") }
+        guard bytes.starts(with: byteOrderMark) else { return try items(bytes) }
+        var text = Array(bytes.dropFirst(byteOrderMark.count))
+        defer { text.wipe() }
+        return try items(text)
+    }
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    private static func items(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
         guard !bytes.isEmpty else { throw .malformed(.keyMaterial, "it is empty") }
         if bytes.first == 0x30, let items = try item(bytes) { return items }
         if PEM.isPEM(bytes) {

@@ -8,7 +8,7 @@ struct SafeBag {
         case certificate([UInt8])
         case certificateList([UInt8])
         case encryptedKey(PasswordEncryption, ciphertext: [UInt8])
-        case key([UInt8])
+        case key(SecretBytes)
         case bags([SafeBag])
         /// What it is, or why it cannot be opened.
         case unsupported(String)
@@ -37,7 +37,9 @@ struct SafeBag {
         let value = try fields.next(.context(0)).onlyChild()
         friendlyName = try fields.optional(.set).flatMap { try Self.friendlyName($0) }
         switch type {
-        case [1, 2, 840, 113549, 1, 12, 10, 1, 1]: content = .key(Array(value.encodedBytes))
+        case [1, 2, 840, 113549, 1, 12, 10, 1, 1]:
+            let encoded = value.encodedBytes
+            content = .key(SecretBytes(count: encoded.count) { $0.copyBytes(from: encoded) })
         case [1, 2, 840, 113549, 1, 12, 10, 1, 2]:
             var info = try ElementReader(value)
             let algorithm = try AlgorithmIdentifier(berEncoded: info.next(.sequence))

@@ -71,7 +71,10 @@ struct SafeOpener {
                 }
                 defer { pkcs8.wipe() }
                 try add(pkcs8: pkcs8, bag.friendlyName)
-            case .key(let pkcs8): try add(pkcs8: pkcs8, bag.friendlyName)
+            case .key(let secret):
+                var pkcs8 = secret.withBytes { Array($0) }
+                defer { pkcs8.wipe() }
+                try add(pkcs8: pkcs8, bag.friendlyName)
             case .unsupported(let name): skip(name)
             }
             guard certificates.count + certificateLists.count <= PKCS12.maximumCertificates else {

@@ -38,13 +38,14 @@ extension AccountStore {
         }
     }
 
-    /// Removes the account of `address`, and with it every private key that no other account has.
+    /// Removes the account of `address`, and with it every private key that no other account has, and the policy rules for
+    /// what its very addresses send.
     ///
-    /// - Returns: the account as it was, and the certificates whose keys are gone.
+    /// - Returns: the account as it was, the certificates whose keys are gone, and the rules that are.
     /// - Throws: `.unknownAccount`
     public func remove(
         _ address: EmailAddress
-    ) async throws(KeystoreError) -> (account: Account, keys: [Certificate]) {
+    ) async throws(KeystoreError) -> (account: Account, keys: [Certificate], rules: [Policy.Rule]) {
         try await database.write { database in
             let id = try AccountRecord.existing(address, in: database)
             let account = try AccountRecord.account(id, in: database)
@@ -68,7 +69,19 @@ extension AccountStore {
                 )
                 try CertificateRecord.removeUnused([row], from: database)
             }
-            return (account, keys)
+            return (account, keys, try Self.removeRules(of: account, in: database))
+        }
+    }
+
+    /// Removes the rules for what `account` sends, but for those for a whole domain.
+    private static func removeRules(of account: Account, in database: Database) throws -> [Policy.Rule] {
+        let addresses = [account.address.text] + account.aliases.filter { !$0.hasPrefix("@") }
+        return try addresses.compactMap { address in
+            guard let scope = Policy.Pattern(address).map(Policy.Scope.sender),
+                let rule = try PolicyStore.rule(scope, in: database)
+            else { return nil }
+            try PolicyStore.save(Policy.Rule(scope), in: database)
+            return rule
         }
     }
 

@@ -94,6 +94,26 @@ public enum IdentitySelection {
         return zip(identities, standings).first { $1 == .current }?.0
     }
 
+    /// The identity after whose end there is none to use at the time `end`: the one that `judge` finds current at the time
+    /// `start`, or else the one that ended last.
+    ///
+    /// - Returns: nil if one can be used at the time `end`, or none ever could.
+    public static func lapsing(
+        of identities: [Identity],
+        for address: EmailAddress,
+        purpose: Purpose,
+        from start: Date,
+        to end: Date,
+        verdicts: CertificateVerdicts = CertificateVerdicts()
+    ) -> Identity? {
+        let last = judge(identities, for: address, purpose: purpose, at: end, verdicts: verdicts)
+        guard !last.contains(.current) else { return nil }
+        let now = judge(identities, for: address, purpose: purpose, at: start, verdicts: verdicts)
+        let candidates = zip(identities, now).filter { $1 == .current || $1 == .expired }
+        return candidates.first { $0.1 == .current }?.0
+            ?? candidates.map(\.0).max { $0.certificate.notAfter < $1.certificate.notAfter }
+    }
+
     /// Why `current`, which `judge` made so beside others with `standings`, goes before them.
     ///
     /// - Parameter standings: those of `identities`.

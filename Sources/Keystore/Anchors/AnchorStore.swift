@@ -48,6 +48,33 @@ public actor AnchorStore {
         }
     }
 
+    /// The revocation lists of the store, imported or fetched, by issuer, the newest first; those that cannot be read any
+    /// more, as of a store that is damaged, are left out.
+    public func revocationLists() async throws(KeystoreError) -> [CertificateList] {
+        let lists = try await database.read { database in
+            try Data.fetchAll(database, sql: "SELECT der FROM crl ORDER BY issuer_key, fingerprint")
+                .compactMap { try? CertificateList(der: [UInt8]($0)) }
+        }
+        return lists.map { ($0, $0.issuer.description) }.sorted {
+            ($0.1, $1.0.thisUpdate, $0.0.fingerprint) < ($1.1, $0.0.thisUpdate, $1.0.fingerprint)
+        }.map(\.0)
+    }
+
+    /// Forgets revocation lists of the store. All or none.
+    ///
+    /// - Throws: `.unknownCertificate` for the first that it does not hold.
+    public func removeRevocationLists(_ fingerprints: [Fingerprint]) async throws(KeystoreError) {
+        try await database.write { database in
+            for fingerprint in fingerprints {
+                try database.execute(
+                    sql: "DELETE FROM crl WHERE fingerprint = ?",
+                    arguments: [Data(fingerprint.bytes)]
+                )
+                guard database.changesCount > 0 else { throw KeystoreError.unknownCertificate(fingerprint) }
+            }
+        }
+    }
+
     /// What judges `certificates`: of the anchors, intermediates and revocation lists only those that can matter,
     /// and which of `certificates` are pinned.
     ///

@@ -43,9 +43,10 @@ public actor RecipientRegistry {
         try await database.read { try Int.fetchOne($0, sql: "SELECT count(DISTINCT address_key) FROM recipient") ?? 0 }
     }
 
-    /// The addresses of others whose last certificate ends between the two times, and when; by address.
+    /// The addresses of others whose last certificate that mail can be encrypted to ends between the two times, and when; by
+    /// address.
     ///
-    /// What was distrusted by hand does not count.
+    /// What was distrusted by hand or is held back does not count.
     public func ends(
         after start: Date,
         until end: Date
@@ -55,11 +56,27 @@ public actor RecipientRegistry {
                 database,
                 sql: """
                     SELECT address, max(not_after) AS last FROM recipient JOIN certificate ON id = certificate
-                    WHERE trust <> 'distrusted' GROUP BY address_key
+                    WHERE trust NOT IN ('distrusted', 'held') AND (usage & ? OR trust = 'pinned') GROUP BY address_key
                     HAVING last BETWEEN ? AND ? AND max(source = 'identity') = 0 ORDER BY address_key
                     """,
-                arguments: [start.seconds, end.seconds]
+                arguments: [CertificateRecord.Usage.encryption.rawValue, start.seconds, end.seconds]
             ).map { (try AddressScope($0.value("address") as String), try $0.date("last")) }
+        }
+    }
+
+    /// What is held back until somebody trusts it, by address.
+    public func held() async throws(KeystoreError) -> [(address: AddressScope, certificate: Fingerprint)] {
+        try await database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT address, fingerprint FROM recipient JOIN certificate ON id = certificate
+                    WHERE trust = 'held' ORDER BY address_key, fingerprint
+                    """
+            ).compactMap { row in
+                let address = try AddressScope(row.value("address") as String)
+                return Fingerprint(bytes: [UInt8](try row.value("fingerprint") as Data)).map { (address, $0) }
+            }
         }
     }
 

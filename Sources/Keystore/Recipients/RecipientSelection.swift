@@ -18,6 +18,8 @@ public enum RecipientSelection {
         case notYetValid = "not-yet-valid"
         /// It was found under the address, but does not name it.
         case otherAddress = "other-address"
+        /// It would do, but another one is pinned.
+        case pinnedPreferred = "pinned-preferred"
         /// It is the domain's and would do, but the address has one of its own.
         case ownPreferred = "own-preferred"
         case revoked
@@ -60,8 +62,8 @@ public enum RecipientSelection {
     /// selected.
     ///
     /// Usable is what is valid, allows encryption, is not revoked, and chains to an anchor or is pinned. Of those the
-    /// address's own go before its domain's, then those of the source that is asked first, then the one that became
-    /// valid last.
+    /// address's own go before its domain's, then those of the source that is asked first, then pinned ones, then the one
+    /// that became valid last.
     ///
     /// - Parameter chains: what is known of each recipient's chain, in the same order.
     public static func judge(_ recipients: [KnownRecipient], chains: [Chain], at time: Date) -> [Reason] {
@@ -78,13 +80,16 @@ public enum RecipientSelection {
     private static func precedes(_ a: KnownRecipient, _ b: KnownRecipient) -> Bool {
         if a.address.isDomain != b.address.isDomain { return b.address.isDomain }
         if a.rank != b.rank { return a.rank < b.rank }
+        if (a.trust == .pinned) != (b.trust == .pinned) { return a.trust == .pinned }
         return a.certificate.isNewer(than: b.certificate)
     }
 
     /// Why `recipient`, which would do, is not used but `best`.
     private static func reason(for recipient: KnownRecipient, besides best: KnownRecipient) -> Reason {
         if recipient.address.isDomain != best.address.isDomain { return .ownPreferred }
-        return recipient.rank == best.rank ? .superseded : .laterSource
+        if recipient.rank != best.rank { return .laterSource }
+        return recipient.trust == best.trust || best.certificate.isNewer(than: recipient.certificate)
+            ? .superseded : .pinnedPreferred
     }
 
     /// Why `recipient` cannot be used; nil if it would do.
@@ -117,6 +122,7 @@ extension RecipientSelection.Reason: CustomStringConvertible {
         case .notForEncryption: "its certificate does not allow encryption"
         case .notYetValid: "not valid yet"
         case .otherAddress: "it does not name the address, and is not pinned"
+        case .pinnedPreferred: "another one is pinned"
         case .ownPreferred: "the address has one of its own"
         case .revoked: "revoked"
         case .revocationUnknown: "nothing at hand says whether it was revoked"

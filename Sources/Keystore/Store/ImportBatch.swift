@@ -30,7 +30,7 @@ public struct ImportBatch: Sendable {
         }
     }
 
-    /// Somebody's certificate, for the addresses or domains it is to be used for.
+    /// Somebody's certificate, for the addresses or domains it is to be used for; refused for none.
     public struct RecipientItem: Sendable {
         /// What mail to `addresses` is encrypted to.
         public let certificate: Certificate
@@ -51,6 +51,13 @@ public struct ImportBatch: Sendable {
             self.addresses = addresses
             self.source = source
             self.isPinned = isPinned
+        }
+
+        /// Refuses what could never be used.
+        ///
+        /// - Throws: `.noAddress`
+        func check() throws(KeystoreError) {
+            guard !addresses.isEmpty else { throw .noAddress(certificate.fingerprint) }
         }
     }
 

@@ -2,23 +2,15 @@ import Foundation
 import GRDB
 
 extension Store {
-    /// Writes a copy of the database as it is at one moment, while others go on reading and writing.
+    /// Writes a copy of the database as it is at one moment to a new file, while others go on reading and writing.
     ///
-    /// The file appears whole or not at all, mode 0600. The key file is not part of it.
+    /// The file has mode 0600, and is removed again where that fails. The key file is not part of it.
     ///
-    /// - Throws: `.cannotCreate`, `.writeFailed`
+    /// - Throws: `.cannotCreate`, also where there is such a file already; `.writeFailed`
     public func backup(to path: String) async throws(KeystoreError) {
-        let (database, location) = (database, location)
+        let database = database
         try await onBlockingThread { () throws(KeystoreError) in
-            let target = Self.resolved(path)
-            let temporary = "\(target).\(UUID().uuidString.prefix(8)).tmp"
-            do {
-                try database.withWriter { try $0.writeCopy(to: temporary) }
-                try StoreFolder(location: location).rename(temporary, to: target)
-            } catch {
-                unlink(temporary)
-                throw Self.error(error, target)
-            }
+            do { try database.withWriter { try $0.writeCopy(to: path) } } catch { throw Self.error(error, path) }
         }
     }
 
@@ -29,13 +21,6 @@ extension Store {
             return KeystoreError(error, path: path)
         }
         return .writeFailed(path: path, reason: error.message ?? "cannot write")
-    }
-
-    /// Where a symbolic link leads, so that the copy takes the place of the file and not of the link.
-    private static func resolved(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }
-        defer { free(resolved) }
-        return String(cString: resolved)
     }
 }
 

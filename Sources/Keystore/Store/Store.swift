@@ -58,10 +58,11 @@ public final class Store: Sendable {
     /// Stores everything in `batch`, or nothing. What is there already stays as it is.
     ///
     /// - Parameter time: when the records say they were added.
-    /// - Throws: `.unmatchedKey`, `.noAccount` before anything is written; what opening the store key throws; `.notWritable`,
+    /// - Throws: `.unmatchedKey`, `.noAccount`, `.noAddress` before anything is written; what opening the store key throws; `.notWritable`,
     ///   `.writeFailed`, `.busy`
     public func add(_ batch: ImportBatch, at time: Date) async throws(KeystoreError) -> ImportReport {
         for item in batch.identities { try item.check() }
+        for item in batch.recipients { try item.check() }
         return try await sealing(batch.identities) { sealed, database in
             try ImportTransaction(database: database, time: time.seconds).run(batch, sealedKeys: sealed)
         }

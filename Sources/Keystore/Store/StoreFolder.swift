@@ -77,10 +77,7 @@ struct StoreFolder {
 
     /// Everything that a store consists of, the directories first.
     var everything: [(path: String, isFolder: Bool)] {
-        let databases = ["", "-wal", "-shm"].map { location.database + $0 }
-        let keys = [location.keyFile, location.keyFileSuccessor]
-        let locks = [location.lockFile, location.handOverLockFile]
-        return folders.map { ($0, true) } + (databases + keys + locks).map { ($0, false) }
+        folders.map { ($0, true) } + location.files.map { ($0, false) }
     }
 
     private var folders: [String] { [location.home, location.dataFolder, location.keyFolder].compactMap(\.self) }

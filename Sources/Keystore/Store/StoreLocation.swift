@@ -21,6 +21,10 @@ public struct StoreLocation: Equatable, Sendable {
     public var lockFile: String { (home ?? dataFolder) + "/lock" }
     /// Locked, each at a place of its own, for messages that are being handed over.
     public var handOverLockFile: String { (home ?? dataFolder) + "/handover.lock" }
+    /// Everything of the store that is a file, be it there or not.
+    public var files: [String] {
+        ["", "-wal", "-shm"].map { database + $0 } + [keyFile, keyFileSuccessor, lockFile, handOverLockFile]
+    }
     /// What a message calls the store.
     public var path: String { home ?? dataFolder }
 

@@ -13,7 +13,8 @@ extension SMIMECommand.AccountCommand {
             abstract: "Write accounts with everything they need into one encrypted file.",
             discussion: """
                 All identities with their keys, aliases, policy and cipher, and with them the registry of recipients, trust anchors, \
-                intermediates and revocation lists. `smime account restore` brings them to another machine.
+                intermediates and revocation lists. `smime account restore` brings them to another machine. The settings of the \
+                store and the rules for other senders stay behind: a whole store moves with `smime store backup`.
 
                   smime account backup alice@example.org -o alice.smime-backup
                 """
@@ -61,6 +62,10 @@ extension SMIMECommand.AccountCommand {
             try report.print(BackupReport(accounts: addresses.map(\.text), file: output, bytes: bytes.count)) {
                 "\(addresses.map(\.text).joined(separator: ", ")): backed up to \(output)\n"
             }
+            if try await SMIMECommand.AccountCommand.leavesBehind(store) {
+                Console.note("settings, and rules for senders who are no accounts in it, are not part of the backup")
+                Console.hint("to copy everything: smime store backup -o FILE")
+            }
         }
     }
 
@@ -71,7 +76,8 @@ extension SMIMECommand.AccountCommand {
             discussion: """
                 What is here already stays as it is, and what is missing is added; doing it twice changes nothing more. A \
                 backup brings trust anchors and policy rules along, also those for all accounts: restore only what you \
-                made yourself.
+                made yourself. The settings of the store that it was made of do not come along, nor do rules for senders who are \
+                no accounts in it; `smime store restore` brings everything.
 
                   smime account restore alice.smime-backup
                 """
@@ -103,6 +109,7 @@ extension SMIMECommand.AccountCommand {
             (result.kept + ciphers.kept).forEach { Console.warning("kept as it is: \($0)") }
             for rule in result.newRules where rule.scope.side != "sender" { Self.tell(rule) }
             try report.print(RestoreCommandReport(result, ciphers)) { Self.text(result, ciphers) }
+            Console.note("such a backup brings no settings, and no rules for other senders; a copy of the store does")
         }
 
         private static func noBackup(_ file: String, _ bytes: [UInt8]) -> Failure {
@@ -136,6 +143,16 @@ extension SMIMECommand.AccountCommand {
                 + "\(counted(result.newCertificates, "certificate")) new\n"
             return table.text + counts
         }
+    }
+}
+
+extension SMIMECommand.AccountCommand {
+    /// Whether there is something in `store` that may not be part of a backup of accounts.
+    fileprivate static func leavesBehind(_ store: Store) async throws -> Bool {
+        let settings = try await store.settings.all().keys.filter { $0 != RestoredCiphers.setting.rawValue }
+        let accounts = Swift.Set(try await store.accounts.all().map(\.address.text))
+        let senders = try await store.policy.rules().map(\.scope).filter { $0.side == "sender" }
+        return !settings.isEmpty || senders.contains { !accounts.contains($0.text) }
     }
 }
 

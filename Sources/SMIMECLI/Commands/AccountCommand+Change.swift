@@ -159,8 +159,10 @@ extension SMIMECommand.AccountCommand {
             change.removedAliases = removedAliases
             change.pin = pin
             change.headerConfidentiality = hiding
-            _ = try await naming.global.store(.readOnly).accounts.account(for: naming.address)
+            let before = try await naming.global.store(.readOnly).accounts.account(for: naming.address)
             try await naming.run("changed") { store in
+                // Of several changes none is made unless all can be.
+                if let cipher { try await store.checkCipher(cipher.value, for: before.address) }
                 let account = try await store.accounts.set(naming.address, change)
                 if let cipher { try await store.setCipher(cipher.value, for: account.address) }
                 return account
@@ -173,7 +175,7 @@ extension SMIMECommand.AccountCommand {
             commandName: "remove",
             abstract: "Remove an account with its private keys: mail encrypted to them cannot be read any more.",
             discussion: """
-                Keep a copy of them first:
+                The policy rules for what its addresses send go with it, and its cipher. Keep a copy of the keys first:
 
                   smime export alice@example.org -o alice.p12
                   smime account remove alice@example.org
@@ -188,19 +190,46 @@ extension SMIMECommand.AccountCommand {
         func run() async throws {
             _ = try await global.store(.readOnly).accounts.account(for: address)
             let store = try await global.store(.readWrite)
-            let (account, keys) = try await store.accounts.remove(address)
+            let (account, keys, rules) = try await store.accounts.remove(address)
+            let cipher = try? await store.cipherPreferences().cipher(for: account.address)
+            if cipher != nil { try await store.setCipher(nil, for: account.address) }
+            let left = try await Self.rulesLeft(for: account, in: store)
             try await store.close()
-            let removed = RemovalReport(address: account.address.text, fingerprints: keys.map(\.fingerprint))
+            let removed = RemovalReport(
+                address: account.address.text,
+                cipher: cipher?.name,
+                fingerprints: keys.map(\.fingerprint),
+                policy: rules.map(\.scope.description)
+            )
             try report.print(removed) {
-                let lines = ["removed \(account.address)"] + keys.map { "removed the key of \($0.fingerprint)" }
+                let lines =
+                    ["removed \(account.address)"] + keys.map { "removed the key of \($0.fingerprint)" }
+                    + rules.map { "removed the rule for \($0.scope): \($0.words)" }
+                    + [cipher].compactMap(\.self).map { "removed its cipher \($0.name)" }
                 return lines.map { $0.escapedForDisplay + "\n" }.joined()
+            }
+            for rule in left {
+                Console.hint("a rule for others is left: smime policy unset --\(rule.scope.side) \(rule.scope.text)")
+            }
+        }
+
+        /// What is said of mail to the account; its senders are others.
+        private static func rulesLeft(for account: Account, in store: Store) async throws -> [Policy.Rule] {
+            let addresses = [account.address.text] + account.aliases.filter { !$0.hasPrefix("@") }
+            let patterns = addresses.compactMap { Policy.Pattern($0) }
+            return try await store.policy.rules().filter { rule in
+                patterns.contains { rule.scope == .recipient($0) }
             }
         }
     }
 
     private struct RemovalReport: Encodable {
         let address: String
+        /// What encryption.cipher said of it.
+        let cipher: String?
         /// Of the certificates whose keys are gone.
         let fingerprints: [Fingerprint]
+        /// The rules that are gone.
+        let policy: [String]
     }
 }

@@ -7,7 +7,7 @@ extension SMIMECommand {
             commandName: "doctor",
             abstract: "Check the store and what it stands on, and say what to do.",
             discussion: """
-                The status is 0 unless something is broken. With --mta the mail server's configuration is read, too, for \
+                The status is 0 if all is well, 1 if something should be mended, and another if something is broken. With --mta the mail server's configuration is read, too, for \
                 whether `smime filter` is where it should be.
 
                   smime doctor

@@ -14,7 +14,8 @@ extension SMIMECommand {
             abstract: "Bring keys, certificates and revocation lists into the store.",
             discussion: """
                 What a file holds decides what happens: PKCS#12, or a private key with its certificate, becomes an \
-                identity; certificates become recipients or intermediates; from signed mail its sender's certificate \
+                identity; so does a certificate that was issued anew for the key of one; the other certificates become \
+                recipients or intermediates; from signed mail its sender's certificate \
                 is learned, and from mail that only brings certificates (smime-type=certs-only) those are taken as from a file. \
                 Importing twice changes nothing.
 
@@ -46,8 +47,18 @@ extension SMIMECommand {
         func run() async throws {
             let contents = try ImportedFiles(files, passwords: passwords)
             var plan = ImportPlan(account: account, trust: trust, now: .now)
-            try plan.add(contents)
-            let store = try await global.store(.readWrite, password: storePasswords.origin)
+            // Nothing is made before it is known that there is something to store.
+            let existing = try await existingStore(for: contents)
+            do {
+                try plan.add(
+                    contents,
+                    renewals: try await existing?.renewals(among: contents.certificates, for: account) ?? []
+                )
+            } catch {
+                try? await existing?.close()
+                throw error
+            }
+            let store = if let existing { existing } else { try await writableStore() }
             var result = try await store.add(plan.batch, at: .now)
             let harvested = try await harvest(contents.mails, in: store, &result)
             plan.note(Self.problems(of: harvested, contents.mails))
@@ -64,6 +75,16 @@ extension SMIMECommand {
             hints.forEach(Console.hint)
             if let failure = harvested.failure { throw failure }
             try [harvested.worst].throwWorst()
+        }
+
+        private func writableStore() async throws -> Store {
+            try await global.store(.readWrite, password: storePasswords.origin)
+        }
+
+        /// The store, if it is there and may have the key of a certificate in `contents`.
+        private func existingStore(for contents: ImportedFiles) async throws -> Store? {
+            guard contents.certificates.contains(where: { !$0.isCertificateAuthority }) else { return nil }
+            return try await global.store(.readOnly).exists ? writableStore() : nil
         }
 
         /// How many hints about single certificates are given.

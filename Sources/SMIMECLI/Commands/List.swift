@@ -2,6 +2,7 @@ import ArgumentParser
 import CMS
 import Foundation
 import Keystore
+import MIME
 
 extension SMIMECommand {
     struct List: AsyncParsableCommand {
@@ -9,14 +10,20 @@ extension SMIMECommand {
             commandName: "list",
             abstract: "List identities and recipients with the day they expire.",
             discussion: """
-                With --expiring the status is 1 if anything expires within that time: put it into a cron job.
+                With --expiring the status is 1 if an account will have no identity to sign or to decrypt with after that time, \
+                or an address no certificate to encrypt to: put it into a cron job. What has a successor needs no \
+                attention. An account whose last identity has ended is named until it has another one or is removed; a recipient for as long \
+                again as that time.
 
                   smime list --expiring 30d
                 """
         )
 
         @Option(
-            help: ArgumentHelp("Only what expires within this time: 12h, 30d, 8w, 1y.", valueName: "time"),
+            help: ArgumentHelp(
+                "Only what ends within this time and has no successor: 12h, 30d, 8w, 1y.",
+                valueName: "time"
+            ),
             transform: Self.interval
         )
         var expiring: TimeInterval?
@@ -26,14 +33,10 @@ extension SMIMECommand {
 
         func run() async throws {
             let store = try await global.store(.readOnly)
+            // Whoever watches a store must hear that it is gone, as with a disk that is not there.
+            if expiring != nil, !store.exists, store.location.home != nil { throw global.missingStore }
             store.noteIfMissing()
-            let identities = try await store.accounts.all().flatMap { account in
-                account.identities.map { ListedCertificate(AddressScope(account.address), $0.certificate) }
-            }
-            let recipients = try await store.recipients.map { recipient in
-                recipient.source == .identity ? nil : ListedCertificate(recipient.address, recipient.certificate)
-            }
-            let listed = (identities: selected(identities), recipients: selected(recipients))
+            let listed = (identities: try await identities(in: store), recipients: try await recipients(in: store))
             try report.print(
                 ListReport(
                     identities: listed.identities.map { IdentityReport($0) },
@@ -57,16 +60,29 @@ extension SMIMECommand {
             if expiring != nil, !listed.identities.isEmpty || !listed.recipients.isEmpty { throw ExitStatus.negative }
         }
 
-        /// What `--expiring` is about: certificates that end within the time, and those that have ended unless another
-        /// one of the same address is valid. Old ones are kept on purpose and need no attention.
-        private func selected(_ certificates: [ListedCertificate]) -> [ListedCertificate] {
-            guard let expiring else { return certificates }
-            let now = time.date
-            let valid = Set(certificates.filter { $0.notBefore <= now && now <= $0.notAfter }.map(\.address))
-            return certificates.filter { entry in
-                let end = entry.notAfter
-                return end <= now.addingTimeInterval(expiring) && (end >= now || !valid.contains(entry.address))
+        private func identities(in store: Store) async throws -> [ListedCertificate] {
+            let accounts = try await store.accounts.all()
+            let verdicts = try await store.verdicts(on: accounts, at: time.date)
+            return accounts.flatMap { account in
+                let lapsing = expiring.map { account.lapsing(from: time.date, within: $0, verdicts: verdicts) }
+                return (lapsing ?? account.identities.map(\.certificate)).map {
+                    ListedCertificate(AddressScope(account.address), $0)
+                }
             }
+        }
+
+        private func recipients(in store: Store) async throws -> [ListedCertificate] {
+            let recipients = try await store.recipients.map { recipient in
+                recipient.source == .identity ? nil : ListedCertificate(recipient.address, recipient.certificate)
+            }
+            guard let expiring else { return recipients }
+            let now = time.date
+            let ends = try await store.recipients.ends(
+                after: now.addingTimeInterval(-expiring),
+                until: now.addingTimeInterval(expiring)
+            )
+            let last = Dictionary(ends.map { ($0.address, $0.end) }, uniquingKeysWith: max)
+            return recipients.filter { last[$0.address] == $0.notAfter }
         }
 
         private static func interval(_ text: String) throws -> TimeInterval {
@@ -76,6 +92,32 @@ extension SMIMECommand {
             else { throw ValidationError("'\(text)' is no time like 12h, 30d, 8w or 1y") }
             return number * unit
         }
+    }
+}
+
+extension Account {
+    /// The certificates after whose end, within `interval` from `time` or before, one of the account's addresses has no
+    /// identity for a purpose.
+    fileprivate func lapsing(
+        from time: Date,
+        within interval: TimeInterval,
+        verdicts: CertificateVerdicts
+    ) -> [Certificate] {
+        let addresses = [address] + aliases.compactMap { try? EmailAddress($0) }
+        let purposes = [IdentitySelection.Purpose.signing, .encryption]
+        let lapsing = addresses.flatMap { address in
+            purposes.compactMap { purpose in
+                IdentitySelection.lapsing(
+                    of: identities,
+                    for: address,
+                    purpose: purpose,
+                    from: time,
+                    to: time.addingTimeInterval(interval),
+                    verdicts: verdicts
+                )?.certificate
+            }
+        }
+        return identities.map(\.certificate).filter(lapsing.contains)
     }
 }
 

@@ -125,7 +125,8 @@ extension SMIMECommand.RecipientCommand {
             abstract: "Believe the certificates of an address without a chain.",
             discussion: """
                 Compare the fingerprint with its owner first. Without --fingerprint every certificate that is not \
-                distrusted is meant.
+                distrusted is meant. What is pinned goes before newer certificates that are not, until it ends or is \
+                revoked.
 
                   smime recipient trust bob@example.org
                 """

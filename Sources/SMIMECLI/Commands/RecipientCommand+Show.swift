@@ -44,6 +44,11 @@ extension SMIMECommand.RecipientCommand {
         }
 
         private static func add(_ choice: RecipientChoice, to table: inout TextTable) {
+            defer {
+                for (recipient, reason) in choice.candidates where reason == .held {
+                    table.add(recipient.address.text, "held back", "\(recipient.certificate.fingerprint)")
+                }
+            }
             guard let selected = choice.selected else {
                 return table.add(choice.address.text, choice.candidates.first.map { "unusable: \($0.reason)" } ?? "")
             }

@@ -62,7 +62,8 @@ extension SMIMECommand.StoreCommand {
             abstract: "Seal all private keys with a new store key, and make a new key file.",
             discussion: """
                 For when a key file may have fallen into other hands. The passphrase, if the store has one, stays. Copies of \
-                the store from before still open with what opened them.
+                the store from before still open with what opened them: keep the key file of that time with them, as the new \
+                one takes its place.
 
                   smime store rekey
                 """
@@ -74,12 +75,16 @@ extension SMIMECommand.StoreCommand {
 
         func run() async throws {
             let store = try await global.existingStore(.readWrite)
+            let keyFile = try await store.protection() == .passphrase ? nil : store.location.keyFile
             let needsPassphrase = try await store.protection() != .keyFile
             let count = try await store.rekey(
                 passphrase: needsPassphrase ? try StorePassphrase(origin: passwords.origin).passphrase() : nil
             )
             try await store.close()
             try report.print(["keys": count]) { "\(counted(count, "private key")) sealed anew" }
+            guard let keyFile else { return }
+            Console.note("older copies of the store need the key file of their time, which was \(keyFile)")
+            Console.hint("make new copies of both: smime store backup -o FILE")
         }
     }
 }

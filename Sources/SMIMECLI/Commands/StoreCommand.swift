@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Keystore
+import Streams
 
 extension SMIMECommand {
     struct StoreCommand: AsyncParsableCommand {
@@ -41,7 +42,11 @@ extension SMIMECommand.StoreCommand {
                 """
         )
 
-        @Option(name: .shortAndLong, help: "Write to this file.", completion: .file())
+        @Option(
+            name: .shortAndLong,
+            help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
+            completion: .file()
+        )
         var output: String
         @OptionGroup var global: GlobalOptions
 
@@ -51,15 +56,32 @@ extension SMIMECommand.StoreCommand {
 
         func run() async throws {
             let store = try await global.existingStore(.readOnly)
-            guard !InputFile.isSame(output, store.location.database) else {
+            for path in store.location.files where InputFile.isSame(output, path) {
                 throw Failure(.usage, "\(output): the copy would take the place of the store")
             }
-            try await store.backup(to: output)
+            try Self.write(try await Self.copy(of: store, for: output), to: output)
             Console.note("copied \(store.location.database) to \(output)")
             let protection = try await store.protection()
             if protection != .passphrase {
                 Console.hint("keep a copy of the key file somewhere else, too: \(store.location.keyFile)")
             }
+        }
+
+        /// The copy, where spools lie; SQLite writes to names only.
+        private static func copy(of store: Store, for output: String) async throws -> SpooledFile {
+            do { return try await SpooledFile { try await store.backup(to: $0) } } catch {
+                guard case KeystoreError.writeFailed(_, let reason) = error else { throw error }
+                throw Failure(
+                    .inputOutput,
+                    "\(output): cannot write: \(reason)",
+                    hints: ["the copy is first made in the folder that TMPDIR names, else in /var/tmp"]
+                )
+            }
+        }
+
+        private static func write(_ copy: SpooledFile, to output: String) throws {
+            let source = try copy.rewound()
+            try Output.write(to: output, isPrivate: true) { try source.reader().copy(to: $0) }
         }
     }
 

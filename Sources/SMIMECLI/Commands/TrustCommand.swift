@@ -19,7 +19,7 @@ extension SMIMECommand.TrustCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the trust anchors of the store.",
+            abstract: "List the trust anchors of the store, and its revocation lists.",
             discussion: """
                 The system's own are used besides, unless --no-system-anchors is given where something is judged.
 
@@ -34,7 +34,13 @@ extension SMIMECommand.TrustCommand {
             let store = try await global.store(.readOnly)
             store.noteIfMissing()
             let anchors = try await store.anchors.all()
-            try report.print(["anchors": anchors.map { AuthorityReport($0.certificate, added: $0.added) }]) {
+            let lists = try await store.anchors.revocationLists()
+            try report.print(
+                TrustReport(
+                    anchors: anchors.map { AuthorityReport($0.certificate, added: $0.added) },
+                    crls: lists.map { RevocationListReport($0) }
+                )
+            ) {
                 var table = TextTable()
                 for anchor in anchors {
                     let certificate = anchor.certificate
@@ -44,9 +50,23 @@ extension SMIMECommand.TrustCommand {
                         "\(certificate.fingerprint)"
                     )
                 }
+                for list in lists {
+                    let end = list.nextUpdate
+                    let state = end.map { $0 < .now ? "ended" : "until" } ?? "without an end"
+                    table.add(
+                        "revocation list of \(list.issuer)",
+                        [state, end?.day].compactMap(\.self).joined(separator: " "),
+                        "\(list.fingerprint)"
+                    )
+                }
                 return table.text
             }
         }
+    }
+
+    private struct TrustReport: Encodable {
+        let anchors: [AuthorityReport]
+        let crls: [RevocationListReport]
     }
 
     struct Add: AsyncParsableCommand {
@@ -101,11 +121,11 @@ extension SMIMECommand.TrustCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Take a trust anchor out of the store.",
+            abstract: "Take trust anchors or revocation lists out of the store.",
             discussion: "  smime trust remove sha256:…"
         )
 
-        @Argument(help: ArgumentHelp("The anchors' fingerprints, as `smime trust list` shows them.", valueName: "fpr"))
+        @Argument(help: ArgumentHelp("Their fingerprints, as `smime trust list` shows them.", valueName: "fpr"))
         var fingerprints: [Fingerprint]
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
@@ -115,10 +135,18 @@ extension SMIMECommand.TrustCommand {
                 throw KeystoreError.unknownCertificate(fingerprints[0])
             }
             let store = try await global.store(.readWrite)
-            let removed = try await store.anchors.remove(fingerprints)
+            let lists = try await store.anchors.revocationLists().filter { fingerprints.contains($0.fingerprint) }
+            let listed = Set(lists.map(\.fingerprint))
+            let removed = try await store.anchors.remove(fingerprints.filter { !listed.contains($0) })
+            try await store.anchors.removeRevocationLists(Array(listed))
             try await store.close()
-            try report.print(["anchors": removed.map { AuthorityReport($0) }]) {
+            let report = TrustReport(
+                anchors: removed.map { AuthorityReport($0) },
+                crls: lists.map { RevocationListReport($0) }
+            )
+            try self.report.print(report) {
                 removed.map { "removed \($0.subject) \($0.fingerprint)\n" }.joined()
+                    + lists.map { "removed the revocation list of \($0.issuer) \($0.fingerprint)\n" }.joined()
             }
         }
     }

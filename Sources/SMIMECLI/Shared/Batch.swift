@@ -110,7 +110,7 @@ extension KeystoreError {
             message
         // Once the passphrases that were typed are used up, the store is simply locked.
         case .locked, .wrongPassphrase: "locked"
-        case .addressTaken, .cancelled, .foreignCopy, .malformedBackup, .newerBackup, .noAccount,
+        case .addressTaken, .cancelled, .foreignCopy, .malformedBackup, .newerBackup, .noAccount, .noAddress,
             .noUsableIdentity, .revokedIdentity, .unexpected, .unknownAccount, .unknownAlias, .unknownCertificate,
             .unknownRecipient, .unmatchedKey, .unsupportedKey:
             nil

@@ -69,14 +69,14 @@ struct RevocationListReport: Encodable {
     let fingerprint: Fingerprint
     let thisUpdate: Date
     let nextUpdate: Date?
-    let new: Bool
+    let new: Bool?
 
-    init(_ entry: ImportReport.RevocationList) {
-        issuer = entry.list.issuer.description
-        fingerprint = entry.list.fingerprint
-        thisUpdate = entry.list.thisUpdate
-        nextUpdate = entry.list.nextUpdate
-        new = entry.isNew
+    init(_ list: CertificateList, new: Bool? = nil) {
+        issuer = list.issuer.description
+        fingerprint = list.fingerprint
+        thisUpdate = list.thisUpdate
+        nextUpdate = list.nextUpdate
+        self.new = new
     }
 }
 

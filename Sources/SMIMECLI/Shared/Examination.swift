@@ -10,9 +10,9 @@ struct Examination {
         let code: String
         let level: Level
         let text: String
-        var hints: [String] = []
-        /// What the finding makes of the exit status.
-        var status = ExitStatus.success
+        let hints: [String]
+        /// What the finding makes of the exit status: 1 for what should be mended, or a status that says more.
+        let status: ExitStatus
     }
 
     private(set) var findings: [Finding] = []
@@ -36,11 +36,13 @@ struct Examination {
     private mutating func examineLibrary() {
         add("libcrypto", .ok, Libcrypto.version)
         for fault in LibcryptoFault.known(in: Libcrypto.versionNumber) {
+            // Nobody can tell from here whether it is there.
             add(
                 "libcrypto-fault",
                 .warning,
                 "\(fault.identifier): \(fault.text), unless your distribution mended it in \(Libcrypto.versionNumber)",
-                ["install the security updates of libssl3"]
+                ["install the security updates of libssl3"],
+                status: .success
             )
         }
         for probe in LibcryptoProbe.all {
@@ -54,7 +56,8 @@ struct Examination {
                     ["install another libcrypto (libssl3)"],
                     status: .configuration
                 )
-            case .untried(let why): add("probe-\(probe.code)", .warning, "cannot be tried: \(why)")
+            case .untried(let why):
+                add("probe-\(probe.code)", .warning, "cannot be tried: \(why)", status: .success)
             }
         }
         if !Libcrypto.hasLegacyProvider {
@@ -62,7 +65,8 @@ struct Examination {
                 "libcrypto-legacy",
                 .warning,
                 "no legacy provider, so old PKCS#12 files (RC2-40) cannot be read",
-                ["install the package that has ossl-modules/legacy.so"]
+                ["install the package that has ossl-modules/legacy.so"],
+                status: .success
             )
         }
         let system = SystemAnchors()
@@ -73,7 +77,8 @@ struct Examination {
                 "system-anchors",
                 .warning,
                 "\(system.folder): cannot be read",
-                ["install ca-certificates, or use anchors of your own: smime trust add FILE"]
+                ["install ca-certificates, or use anchors of your own: smime trust add FILE"],
+                status: .success
             )
         }
     }
@@ -90,8 +95,7 @@ struct Examination {
 
     private mutating func examine(_ store: Store, at time: Date) async throws {
         guard store.exists else {
-            add("store", .ok, "\(store.location.path): none yet", ["bring in your key: smime import FILE"])
-            return
+            return examineMissing(store.location)
         }
         for finding in try await store.check() {
             switch finding.level {
@@ -117,10 +121,22 @@ struct Examination {
         add("accounts", .ok, "\(accounts.count)")
         let verdicts = try await store.verdicts(on: accounts, at: time)
         for account in accounts { examine(account, at: time, verdicts) }
+        try await examineRevocationLists(of: store, at: time)
         try await examineChains(of: accounts, verdicts, in: store, at: time)
         try await examineRecipients(in: store, at: time)
+        try await examineHeld(in: store)
         try await examineSources(of: store)
         try await examineSendmail(of: store)
+    }
+
+    /// A store that somebody named may have been there before, on a disk that is not there now.
+    private mutating func examineMissing(_ location: StoreLocation) {
+        add(
+            "store",
+            location.home == nil ? .ok : .warning,
+            "\(location.path): \(location.home == nil ? "none yet" : "there is no store")",
+            ["bring in your key: smime import FILE"]
+        )
     }
 
     private mutating func examine(_ account: Account, at time: Date, _ verdicts: CertificateVerdicts) {
@@ -140,17 +156,19 @@ struct Examination {
                 at: time,
                 verdicts: verdicts
             )
-            guard let current else {
-                add(
-                    "identity-missing",
-                    .warning,
-                    "\(account.address): no current identity for \(purpose.rawValue)",
-                    ["see smime account show \(shell: account.address)"]
-                )
+            guard current != nil else {
+                examineMissingIdentity(of: account, for: purpose)
                 continue
             }
-            let end = current.certificate.notAfter
-            if end < Self.soon(time) {
+            let lapsing = IdentitySelection.lapsing(
+                of: account.identities,
+                for: account.address,
+                purpose: purpose,
+                from: time,
+                to: Self.soon(time),
+                verdicts: verdicts
+            )
+            if let end = lapsing?.certificate.notAfter {
                 add(
                     "identity-expiring",
                     .warning,
@@ -161,13 +179,29 @@ struct Examination {
         }
     }
 
+    /// An account whose certificates are all for the other purpose was meant to be so.
+    private mutating func examineMissingIdentity(of account: Account, for purpose: IdentitySelection.Purpose) {
+        let certificates = account.identities.map(\.certificate)
+        let isMeant =
+            certificates.contains { purpose == .signing ? $0.canEncrypt : $0.canSign }
+            && !certificates.contains { purpose == .signing ? $0.canSign : $0.canEncrypt }
+        add(
+            "identity-missing",
+            isMeant ? .ok : .warning,
+            "\(account.address): no current identity for \(purpose.rawValue)",
+            isMeant ? [] : ["see smime account show \(account.address)"]
+        )
+    }
+
+    /// - Parameter status: nil for 1 if it is no good news.
     mutating func add(
         _ code: String,
         _ level: Finding.Level,
         _ text: String,
         _ hints: [String] = [],
-        status: ExitStatus = .success
+        status: ExitStatus? = nil
     ) {
+        let status = status ?? (level == .ok ? .success : .negative)
         findings.append(Finding(code: code, level: level, text: text, hints: hints, status: status))
     }
 }

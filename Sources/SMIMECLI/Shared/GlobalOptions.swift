@@ -59,9 +59,12 @@ struct GlobalOptions: ParsableArguments {
 }
 
 extension Store {
-    /// Says that there is nothing to look into; of a store that was never made nothing is known.
+    /// Says that there is nothing to look into; of a store that was never made nothing is known. One that somebody named
+    /// may have been there before.
     func noteIfMissing() {
-        if !exists { Console.note("no store at \(location.path): nothing is known yet") }
+        guard !exists else { return }
+        let text = "no store at \(location.path): nothing is known yet"
+        if location.home == nil { Console.note(text) } else { Console.warning(text) }
     }
 }
 

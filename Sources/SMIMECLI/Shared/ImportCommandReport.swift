@@ -21,7 +21,7 @@ struct ImportCommandReport: Encodable {
         recipients = result.recipients.map { RecipientEntryReport($0.address, $0.certificate, new: $0.isNew) }
         intermediates = result.intermediates.map { AuthorityReport($0.certificate, new: $0.isNew) }
         anchors = result.anchors.map { AuthorityReport($0.certificate, new: $0.isNew) }
-        crls = result.crls.map(RevocationListReport.init)
+        crls = result.crls.map { RevocationListReport($0.list, new: $0.isNew) }
         self.problems = problems.map(ProblemReport.init)
     }
 

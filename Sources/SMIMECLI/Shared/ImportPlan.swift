@@ -23,17 +23,20 @@ struct ImportPlan {
 
     /// Plans for everything in `contents`.
     ///
+    /// - Parameter renewals: what becomes of those certificates among them that are about keys of ours.
     /// - Throws: `Failure` with status 67 for an identity without any address and no account, or if nothing is left
     ///   that could be stored.
-    mutating func add(_ contents: ImportedFiles) throws {
+    mutating func add(_ contents: ImportedFiles, renewals: [ImportBatch.IdentityItem] = []) throws {
         problems += contents.problems
-        if let account, contents.identities.isEmpty {
+        if let account, contents.identities.isEmpty, renewals.isEmpty {
             warn(.accountUnused, "there is no private key in it that \(account) could get")
         }
         var seen: Set<Certificate> = []
         for identity in contents.identities where seen.insert(identity.certificate).inserted {
             try add(identity.certificate, identity.key)
         }
+        for item in renewals where !seen.contains(item.certificate) { add(item) }
+        seen.formUnion(renewals.map(\.certificate))
         for certificate in contents.certificates where seen.insert(certificate).inserted { add(certificate) }
         batch.crls += Set(contents.certificateLists)
         guard !batch.isEmpty || !contents.mails.isEmpty else {
@@ -54,16 +57,20 @@ struct ImportPlan {
                 hints: ["say whose it is with --account ADDR"]
             )
         }
+        add(.init(certificate: certificate, key: key, accounts: accounts, isAssigned: account != nil))
+    }
+
+    private mutating func add(_ identity: ImportBatch.IdentityItem) {
+        let certificate = identity.certificate
         if let account, !certificate.names(account) {
-            warn(.addressMismatch, "the certificate of \(account) names \(Self.list(named.map(\.text)))")
+            let named = Self.list(certificate.emailAddresses.map(\.text))
+            warn(.addressMismatch, "the certificate of \(account) names \(named)")
         }
         noteOddities(of: certificate)
-        batch.identities.append(
-            .init(certificate: certificate, key: key, accounts: accounts, isAssigned: account != nil)
-        )
+        batch.identities.append(identity)
         guard trust else { return }
         batch.recipients.append(
-            .init(certificate: certificate, addresses: accounts.map { AddressScope($0) }, isPinned: true)
+            .init(certificate: certificate, addresses: identity.accounts.map { AddressScope($0) }, isPinned: true)
         )
     }
 

@@ -24,16 +24,22 @@ extension Setting {
 }
 
 extension Store {
-    /// Makes `cipher` the rule of the setting encryption.cipher for mail from `sender`, or takes that rule away.
+    /// Sees to it that `setCipher` can do what it is asked for.
     ///
     /// - Throws: `Failure` with status 64 if the address cannot stand in the setting; `SettingError.notUnderstood`.
-    func setCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
+    func checkCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
         let setting = Setting.encryptionCipher
         let made = try await settings.value(of: setting.rawValue) ?? setting.standard
         guard CipherPreferences(parsing: made) != nil else { throw SettingError.notUnderstood(setting) }
         guard CipherPreferences.text(made, sender, cipher: cipher) != nil else {
             throw Failure(.usage, "--cipher: \(sender) cannot stand in the setting \(setting.rawValue)")
         }
+    }
+
+    /// Makes `cipher` the rule of the setting encryption.cipher for mail from `sender`, or takes that rule away.
+    /// What `checkCipher` refuses changes nothing.
+    func setCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
+        let setting = Setting.encryptionCipher
         try await settings.change(setting.rawValue) { old in
             let changed = CipherPreferences.text(old ?? setting.standard, sender, cipher: cipher) ?? old
             return changed == setting.standard ? nil : changed

@@ -1,0 +1,71 @@
+public import CMS
+import Foundation
+import GRDB
+public import MIME
+
+extension Store {
+    /// What makes identities of those among `certificates` that were issued anew for keys of ours.
+    ///
+    /// Such a certificate goes to the accounts that have the key: those that it names by an address or alias, and those that
+    /// were given the key by hand. What is an identity already is left out.
+    ///
+    /// - Parameter account: the only one that gets them, whatever addresses they name; nil for those above.
+    /// - Throws: what opening the store key throws, if there is such a certificate.
+    public func renewals(
+        among certificates: [Certificate],
+        for account: EmailAddress? = nil
+    ) async throws(KeystoreError) -> [ImportBatch.IdentityItem] {
+        var items: [ImportBatch.IdentityItem] = []
+        for certificate in certificates where !certificate.isCertificateAuthority {
+            let holders = try await database.read { try Self.holders(ofKeyOf: certificate, in: $0) }
+            guard let holder = holders.first else { continue }
+            let named = holders.filter { !$0.isAssigned && $0.isNamed }.map(\.address)
+            let assigned = account.map { [$0] } ?? holders.filter(\.isAssigned).map(\.address)
+            let groups = [(assigned, true), (account == nil ? named : [], false)].filter { !$0.0.isEmpty }
+            guard !groups.isEmpty else { continue }
+            let key = try await accounts.identity(holder.certificate).key
+            items += groups.map { accounts, isAssigned in
+                .init(certificate: certificate, key: key, accounts: accounts, isAssigned: isAssigned)
+            }
+        }
+        return items
+    }
+
+    /// An account that has the key of a certificate.
+    private struct Holder {
+        let address: EmailAddress
+        /// Whether the certificate names the account, by its address or an alias.
+        let isNamed: Bool
+        /// Whether the key was given to it by hand.
+        let isAssigned: Bool
+        /// What the account has the key by.
+        let certificate: Fingerprint
+    }
+
+    /// None if `certificate` is an identity of ours already.
+    private static func holders(ofKeyOf certificate: Certificate, in database: Database) throws -> [Holder] {
+        let fingerprint = Data(certificate.fingerprint.bytes)
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT account, max(assigned) AS assigned, own.fingerprint AS own FROM certificate AS own
+                JOIN identity ON identity.certificate = own.id
+                WHERE own.public_key = ?1 AND NOT EXISTS (
+                    SELECT 1 FROM certificate JOIN private_key ON certificate = id WHERE fingerprint = ?2)
+                GROUP BY account ORDER BY account
+                """,
+            arguments: [Data(try certificate.publicKeyDigest()), fingerprint]
+        )
+        return try rows.compactMap { row in
+            guard let own = Fingerprint(bytes: [UInt8](try row.value("own") as Data)) else { return nil }
+            let account = try AccountRecord.account(row.value("account"), in: database)
+            let scopes = try account.aliases.map { try AddressScope($0) } + [AddressScope(account.address)]
+            return Holder(
+                address: account.address,
+                isNamed: scopes.contains { certificate.names($0) },
+                isAssigned: try row.value("assigned"),
+                certificate: own
+            )
+        }
+    }
+}
