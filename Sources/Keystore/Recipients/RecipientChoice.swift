@@ -33,7 +33,8 @@ public struct RecipientChoice: Sendable {
             switch candidate.reason {
             case .expired, .held, .notYetValid, .revocationUnknown, .revoked, .unsupportedKey, .untrusted, .weakKey:
                 true
-            case .authority, .distrusted, .laterSource, .notForEncryption, .otherAddress, .ownPreferred, .selected,
+            case .authority, .distrusted, .laterSource, .notForEncryption, .otherAddress, .ownPreferred,
+                .pinnedPreferred, .selected,
                 .selectedForDomain, .superseded:
                 false
             }

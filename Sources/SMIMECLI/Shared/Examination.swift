@@ -189,7 +189,7 @@ struct Examination {
             "identity-missing",
             isMeant ? .ok : .warning,
             "\(account.address): no current identity for \(purpose.rawValue)",
-            isMeant ? [] : ["see smime account show \(account.address)"]
+            isMeant ? [] : ["see smime account show \(shell: account.address)"]
         )
     }
 
