@@ -16,6 +16,7 @@ enum Program {
         Libcrypto.wipeFreedMemory()
         // Swift reads the arguments from /proc. Without them we would print our help, and end with a success that loses mail.
         guard CommandLine.argc > 0 else { stop("cannot read the command line", "mount /proc where this runs") }
+        CommandWords.take()
         EnvironmentPassphrases.take(Array(CommandLine.arguments.dropFirst()))
         // The runtime ends the process by a signal if it cannot open what it needs for its threads.
         guard hasDescriptors(4) else { stop("too few file descriptors", "raise the limit: ulimit -n 64") }

@@ -7,15 +7,19 @@ import Testing
     struct Bomb: Sendable, CustomStringConvertible {
         let description: String
         let verbs: [[String]]
+        /// Whether what is signed may well be valid beside what was put there.
+        let isSound: Bool
         let message: @Sendable () throws -> [UInt8]
 
         init(
             _ name: String,
             verbs: [[String]] = [["verify"], ["decrypt"]],
+            isSound: Bool = false,
             _ message: @escaping @Sendable () throws -> [UInt8]
         ) {
             description = name
             self.verbs = verbs
+            self.isSound = isSound
             self.message = message
         }
     }
@@ -160,7 +164,7 @@ import Testing
             forge.certificates = forge.signers.map(\.person.certificate) + certificates
             return MailForge().signed(MailForge.text, try forge.encoded())
         },
-        Bomb("1,000 revocation lists and 32 certificates of one long name, and 16 signers") {
+        Bomb("1,000 revocation lists and 32 certificates of one long name, and 16 signers", isSound: true) {
             let parts = (0..<60).map { ("2.5.4.3", TLV.utf8("Ä\($0) xxxxxxxxxxxxxxxx")) }
             let alice = try Person.alice.get()
             let authority = Authority(name: Name.rdns(parts), key: try Person.bob.get().key, chain: [])
@@ -204,7 +208,7 @@ import Testing
                 result.signal == nil && result.status < 128 && result.status != 70,
                 "\(verb): \(result.status) \(result.errorText)"
             )
-            if verb != ["inspect"] { #expect(result.status != 0, "\(verb)") }
+            if verb != ["inspect"], !bomb.isSound { #expect(result.status != 0, "\(verb)") }
             let peak = result.peakMemory ?? 0
             #expect(peak < 256 << 20, "\(verb): \(peak >> 20) MiB")
             if ProcessInfo.processInfo.environment["SMIME_TEST_TABLE"] != nil {

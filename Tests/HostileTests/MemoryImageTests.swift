@@ -162,7 +162,7 @@ private final class SecretSession {
             openssl pkcs12 -export -legacy -inkey %/alice/key.pem -in %/alice/cert.pem -passout file:file -out legacy.p12
             cat %/alice/cert.pem %/alice/key.pem >alice.pem
             cat %/carol/cert.pem %/carol/key.pem >carol.pem
-            sed 's/^-----BEGIN PRIVATE KEY-----$/&\nComment: mine\n/' carol.pem >headed.pem
+            sed 's/^-----BEGIN PRIVATE KEY-----$/&\\nComment: mine\\n/' carol.pem >headed.pem
             openssl pkcs8 -topk8 -nocrypt -in %/carol/key.pem -outform DER -out carol.der
             openssl pkcs8 -topk8 -in %/alice/key.pem -passout file:file -out pkcs8.pem
             openssl rsa -traditional -aes128 -in %/alice/key.pem -passout file:file -out old.pem

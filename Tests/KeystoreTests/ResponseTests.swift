@@ -17,7 +17,7 @@ import Testing
         var batch = ImportBatch()
         batch.responses = [
             .init(
-                certificate: try Certs.certificate(name).fingerprint,
+                certificate: try Certs.certificate(name).nameDigest,
                 response: OCSPResponse(der: response),
                 lifetime: .init(
                     since: Certs.time.addingTimeInterval(since),
@@ -32,7 +32,7 @@ import Testing
     private func kept(about names: String..., in store: Store) async throws -> [[UInt8]] {
         let certificates = try names.map { try Certs.certificate($0) }
         let trust = try await store.anchors.trust(judging: certificates, systemAnchors: false)
-        return certificates.compactMap { trust.responses[$0.fingerprint]?.der }
+        return try certificates.compactMap { trust.responses[try $0.nameDigest]?.der }
     }
 
     @Test func `an answer is found for its certificate alone, and for authorities above one`() async throws {
@@ -45,14 +45,14 @@ import Testing
         var batch = ImportBatch()
         batch.responses = [
             .init(
-                certificate: intermediate.fingerprint,
+                certificate: try intermediate.nameDigest,
                 response: OCSPResponse(der: [2]),
                 lifetime: .init(since: Certs.time, until: Certs.time)
             )
         ]
         _ = try await store.add(batch, at: Certs.time)
         let trust = try await store.anchors.trust(judging: [Certs.certificate("alice")], systemAnchors: false)
-        #expect(trust.responses[intermediate.fingerprint]?.der == [2])
+        #expect(trust.responses[intermediate.nameDigest]?.der == [2])
         #expect(try await store.check().isEmpty)
     }
 

@@ -82,7 +82,7 @@ import Testing
         // For keeping: what it is about, and how long it holds.
         let leaf = try certificate("leaf", factory)
         let kept = await fetcher.responses
-        #expect(kept.map(\.certificate) == [leaf.fingerprint])
+        #expect(kept.map(\.certificate) == [try leaf.nameDigest])
         let lifetime = try #require(kept.first?.lifetime)
         #expect(abs(lifetime.until.timeIntervalSince(lifetime.since) - 7 * 86_400) <= 1)
     }

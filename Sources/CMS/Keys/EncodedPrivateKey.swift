@@ -79,7 +79,7 @@ extension PrivateKey {
             return
         }
         // DSA's has six numbers, RSA's nine, and that of a curve begins with one.
-        guard shape != [0x02, 0x02, 0x02, 0x02, 0x02, 0x02] else {
+        guard shape != [0x02, 0x02, 0x02, 0x02, 0x02, 0x02] || bytes.count <= PrivateKey.maximumDSACount else {
             throw .unsupported("private key of algorithm dsa")
         }
         Libcrypto.start()

@@ -55,18 +55,23 @@ public struct PrivateKey: Sendable {
         try self.init(Handle(key))
     }
 
-    /// Refuses keys that are nothing for mail before libcrypto makes anything of them: DSA and Diffie-Hellman keys come
-    /// without their public half, and whoever wrote one says how long that takes to work out.
+    /// Refuses keys that are nothing for mail before libcrypto makes anything of them, and large ones of DSA: they come without
+    /// their public half, and whoever wrote one says how long that takes to work out.
     ///
     /// - Throws: `CMSError.unsupported`
     private static func checkAlgorithm(_ pkcs8: [UInt8]) throws(CMSError) {
         guard let fields = try? ElementExtent.elements(of: pkcs8, limit: 2), fields.count == 2,
             let identifier = try? AlgorithmIdentifier(berEncoded: ASN1Node.read(pkcs8[fields[1].range]))
         else { throw .malformed(.privateKey, "no PrivateKeyInfo") }
-        guard known.contains(identifier.algorithm) || LatticeScheme(oid: identifier.algorithm) != nil else {
+        let isSmallDSA = identifier.algorithm == .Key.dsa && pkcs8.count <= maximumDSACount
+        guard isSmallDSA || known.contains(identifier.algorithm) || LatticeScheme(oid: identifier.algorithm) != nil
+        else {
             throw .unsupported("private key of algorithm \(identifier.displayName)")
         }
     }
+
+    /// The most bytes of a DSA key: that is one of 4,096 bits, with room to spare.
+    static let maximumDSACount = 2048
 
     private static let known: Set<ASN1ObjectIdentifier> = [
         .Key.rsa, .Key.rsaPSS, .Key.ellipticCurve, .Key.ed25519, .Key.x25519, [1, 3, 101, 111], [1, 3, 101, 113],

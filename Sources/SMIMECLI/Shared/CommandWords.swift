@@ -21,7 +21,7 @@ enum CommandWords {
     /// - Throws: `Failure` with status 64 for words that nobody can have meant; with 78 if the environment's name of the
     ///   store is no text.
     static func checked(help: () -> String) throws -> [String] {
-        let words = try given()
+        let words = try given.get()
         try checkEnvironment()
         let options = words.prefix { $0 != "--" }
         for word in options where word.count > 1 && word.hasPrefix("-") {
@@ -34,8 +34,13 @@ enum CommandWords {
             + words.dropFirst(options.count)
     }
 
+    /// Reads them while they stand there: the copy that works for a filter goes by another name.
+    static func take() { _ = given }
+
+    private static let given = Result { try readWords() }
+
     /// Bytes that are no UTF-8 would become others on their way through a string, and name another file.
-    private static func given() throws -> [String] {
+    private static func readWords() throws -> [String] {
         try (1..<max(1, Int(CommandLine.argc))).compactMap { CommandLine.unsafeArgv[$0] }.map {
             guard let word = String(validatingCString: $0) else {
                 throw Failure(
