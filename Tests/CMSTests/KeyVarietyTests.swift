@@ -87,7 +87,8 @@ import Testing
     }
 
     @Test(arguments: ["PRIVATE KEY", "RSA PRIVATE KEY", "DSA PRIVATE KEY", "EC PRIVATE KEY"])
-    func `a large DSA key without its public half is refused before anything is worked out of it`(label: String) throws {
+    func `a large DSA key without its public half is refused before anything is worked out of it`(label: String) throws
+    {
         func number(_ count: Int) -> [UInt8] { tlv(0x02, [1] + [UInt8](repeating: 0xA5, count: count)) }
         func tlv(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
             [tag, 0x84] + Swift.withUnsafeBytes(of: UInt32(contents.count).bigEndian) { Array($0) } + contents
