@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    private static let mailbox = "subjectAltName=otherName:1.3.6.1.5.5.7.8.9;FORMAT:UTF8,UTF8:"
+    private static let mailbox = "subjectAltName=@names\n[names]\notherName=1.3.6.1.5.5.7.8.9;FORMAT:UTF8,UTF8:"
     private static let permitted = "permitted;email:example.com"
     private static let excluded = "excluded;email:example.com"
 
