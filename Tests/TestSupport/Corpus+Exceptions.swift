@@ -3,7 +3,8 @@ extension Corpus {
     public static let exceptions: [String: String] = [
         "pkits/SignedValidpathLenConstraintTest14.eml":
             "an authority's certificate signs no mail here (RFC 8550 §4.4.1)",
-        "pkits-p12/BadSignedCACert.p12": "the signature of its certificate is no whole number of bytes, as no DER has it",
+        "pkits-p12/BadSignedCACert.p12":
+            "the signature of its certificate is no whole number of bytes, as no DER has it",
         "openssl-test/v3-certs-RC2.p12": noKeyPair,
         "openssl-test/v3-certs-TDES.p12": noKeyPair,
         "pyca-p12/cert-aes256cbc-no-key.p12": noKeyPair,
