@@ -34,8 +34,7 @@ public struct RecipientChoice: Sendable {
             case .expired, .held, .notYetValid, .revocationUnknown, .revoked, .unsupportedKey, .untrusted, .weakKey:
                 true
             case .authority, .distrusted, .laterSource, .notForEncryption, .otherAddress, .ownPreferred,
-                .pinnedPreferred, .selected,
-                .selectedForDomain, .superseded:
+                .pinnedPreferred, .selected, .selectedForDomain, .superseded:
                 false
             }
         }
