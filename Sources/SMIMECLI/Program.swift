@@ -27,16 +27,25 @@ enum Program {
             FilterStatus.catchSignals()
             // The copy has no alarm: what it hands over it hands over to the end.
             alarm(FilterStatus.timeLimit)
-            divide()
+            if FilterStatus.mayHandOver(Array(CommandLine.arguments.dropFirst())) {
+                divide()
+                runOnOtherThread()
+            }
         }
-        let ended = DispatchSemaphore(value: 0)
-        Task.detached { await SMIMECommand.execute() }
-        ended.wait()
+        run()
     }
 
-    /// Makes a process of its own for what has to be done to its end.
+    private static func run() -> Never { CommandThread().run { await SMIMECommand.execute() } }
+
+    /// Runs the command where there was a fork. Locks of Swift's runtime go by the number of the thread, which it remembers
+    /// from before: this thread and another one that first use something at once would wait for each other for ever.
+    private static func runOnOtherThread() -> Never {
+        DispatchQueue(label: "smime command").async { run() }
+        while true { pause() }
+    }
+
+    /// Makes a process of its own for what has to be done to its end, and goes on there.
     private static func divide() {
-        guard FilterStatus.mayHandOver(Array(CommandLine.arguments.dropFirst())) else { return }
         do throws(TransportError) {
             try HandOverProcess.divide { FilterStatus.report(Failure(.tryAgain, "the filter was ended")).rawValue }
         } catch {

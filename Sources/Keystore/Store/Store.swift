@@ -20,6 +20,15 @@ public final class Store: Sendable {
         case readWrite
     }
 
+    /// Where it waits for disks, for locks, and for keys that take long to derive.
+    public enum Workplace: Sendable {
+        /// On threads of its own, so that the few that run tasks stay free.
+        case ownThreads
+        /// On the thread of whoever asks: for a process that has nothing else to do meanwhile. Starting a thread and
+        /// handing over to it takes longer than most of what the store is asked.
+        case callersThread
+    }
+
     /// Where its files are.
     public let location: StoreLocation
     /// Whether a store was there or has been made.
@@ -145,15 +154,16 @@ public final class Store: Sendable {
     static func openNow(
         _ location: StoreLocation,
         mode: Mode,
-        passphrase: PassphraseSource? = nil
+        passphrase: PassphraseSource? = nil,
+        workplace: Workplace = .ownThreads
     ) throws(KeystoreError) -> Store {
         let folder = StoreFolder(location: location)
         if try !folder.exists() {
             if mode == .readOnly {
                 return Store(
                     location,
-                    try .empty(path: location.path),
-                    StoreUnlocker(location, source: nil),
+                    try .empty(path: location.path, workplace: workplace),
+                    StoreUnlocker(location, source: nil, workplace: workplace),
                     exists: false
                 )
             }
@@ -162,8 +172,8 @@ public final class Store: Sendable {
             if try !folder.exists() { try create(folder) }
             _ = consume lock
         }
-        let unlocker = StoreUnlocker(location, source: passphrase)
-        if let database = try StoreDatabase.open(location, readOnly: mode == .readOnly) {
+        let unlocker = StoreUnlocker(location, source: passphrase, workplace: workplace)
+        if let database = try StoreDatabase.open(location, readOnly: mode == .readOnly, workplace: workplace) {
             let store = Store(location, database, unlocker, exists: true)
             if mode == .readWrite { try store.finishInterruptedChange() }
             return store
@@ -172,7 +182,8 @@ public final class Store: Sendable {
         let lock = try StoreLock(location)
         try StoreDatabase.migrate(location)
         _ = consume lock
-        guard let database = try StoreDatabase.open(location, readOnly: mode == .readOnly) else {
+        guard let database = try StoreDatabase.open(location, readOnly: mode == .readOnly, workplace: workplace)
+        else {
             throw KeystoreError.corrupt(path: location.database, detail: "cannot be migrated")
         }
         return Store(location, database, unlocker, exists: true)

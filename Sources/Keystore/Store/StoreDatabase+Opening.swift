@@ -3,30 +3,34 @@ import GRDB
 
 extension StoreDatabase {
     /// A store that holds nothing and lives in memory: what a reader sees where no store was made yet.
-    static func empty(path: String) throws(KeystoreError) -> StoreDatabase {
+    static func empty(path: String, workplace: Store.Workplace) throws(KeystoreError) -> StoreDatabase {
         try attempt(path) {
             let writer = try DatabaseQueue(configuration: configuration(readOnly: false))
             try Schema.migrator.migrate(writer)
-            return StoreDatabase(writer, path: path, isReadOnly: true)
+            return StoreDatabase(writer, path: path, isReadOnly: true, workplace: workplace)
         }
     }
 
     /// Opens the database of `location`, whose folder has been checked, if its form is ours.
     ///
     /// - Returns: nil if the form is older and must be migrated first.
-    static func open(_ location: StoreLocation, readOnly: Bool) throws(KeystoreError) -> StoreDatabase? {
+    static func open(
+        _ location: StoreLocation,
+        readOnly: Bool,
+        workplace: Store.Workplace
+    ) throws(KeystoreError) -> StoreDatabase? {
         let path = location.database
         // A look before anything is written: a newer or foreign file stays as it is, byte for byte.
         let reader = try openReader(location)
         let found = try form(of: reader, path)
         guard found.version == Schema.version else { return nil }
-        guard !readOnly else { return StoreDatabase(reader, path: path, isReadOnly: true) }
+        guard !readOnly else { return StoreDatabase(reader, path: path, isReadOnly: true, workplace: workplace) }
         guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
         return try attempt(path) {
             let pool = try openPool(path)
             // Whatever keeps it from being done now, busy writers as a rule, it is done the next time.
             _ = try? RecordMigration.run(on: pool, within: RecordMigration.openingTime)
-            return StoreDatabase(pool, path: path, isReadOnly: false)
+            return StoreDatabase(pool, path: path, isReadOnly: false, workplace: workplace)
         }
     }
 

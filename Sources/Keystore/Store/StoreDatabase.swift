@@ -11,15 +11,17 @@ final class StoreDatabase: Sendable {
     let path: String
     private let writer: any DatabaseWriter
     private let isReadOnly: Bool
+    private let workplace: Store.Workplace
     private let door = StoreDoor()
     /// Held by the one who closes.
     private let closing = Mutex(())
 
     /// - Parameter isReadOnly: whether changes are refused, be it that `writer` could make them.
-    init(_ writer: any DatabaseWriter, path: String, isReadOnly: Bool) {
+    init(_ writer: any DatabaseWriter, path: String, isReadOnly: Bool, workplace: Store.Workplace) {
         self.writer = writer
         self.path = path
         self.isReadOnly = isReadOnly
+        self.workplace = workplace
     }
 
     /// One transaction that sees one state of the store and waits for no writer.
@@ -28,9 +30,13 @@ final class StoreDatabase: Sendable {
     ) async throws(KeystoreError) -> Value {
         try enter()
         defer { door.leave() }
-        do { return try await writer.read { database in try StoreExecutor.run { try body(database) } } } catch {
-            throw KeystoreError(error, path: path)
-        }
+        let read = { @Sendable database in try StoreExecutor.run { try body(database) } }
+        do {
+            switch workplace {
+            case .ownThreads: return try await writer.read(read)
+            case .callersThread: return try blocking { try $0.read(read) }
+            }
+        } catch { throw KeystoreError(error, path: path) }
     }
 
     /// One transaction that is made whole or not at all, alone among all processes.
@@ -40,9 +46,13 @@ final class StoreDatabase: Sendable {
         try checkWritable()
         try enter()
         defer { door.leave() }
-        do { return try await writer.write { database in try StoreExecutor.run { try body(database) } } } catch {
-            throw KeystoreError(error, path: path)
-        }
+        let write = { @Sendable database in try StoreExecutor.run { try body(database) } }
+        do {
+            switch workplace {
+            case .ownThreads: return try await writer.write(write)
+            case .callersThread: return try blocking { try $0.write(write) }
+            }
+        } catch { throw KeystoreError(error, path: path) }
     }
 
     /// Lets `body` use the database on this thread, which may block.
@@ -77,6 +87,12 @@ final class StoreDatabase: Sendable {
                 try writer.close()
             }
         } catch { throw KeystoreError(error, path: path) }
+    }
+
+    /// Lets `body` wait on this thread, unless the task is cancelled.
+    private func blocking<Value>(_ body: (any DatabaseWriter) throws -> Value) throws -> Value {
+        try Task.checkCancellation()
+        return try body(writer)
     }
 
     private func enter() throws(KeystoreError) {

@@ -22,6 +22,7 @@ public final class StoreOpening: Sendable {
 
     private let location: StoreLocation
     private let patience: Duration
+    private let workplace: Store.Workplace
     private let state = Mutex(State())
     /// Signalled from when there is an outcome.
     private let opened = DispatchSemaphore(value: 0)
@@ -31,19 +32,22 @@ public final class StoreOpening: Sendable {
     /// - Parameters:
     ///   - patience: how long whoever does not say otherwise waits.
     ///   - passphrase: where the passphrase of a locked store comes from, once a private key is needed.
+    ///   - workplace: where the store works, once it is open, and whether whoever waits for it blocks the thread.
     public init(
         _ location: StoreLocation,
         mode: Store.Mode,
         patience: Duration = StoreOpening.patience,
-        passphrase: PassphraseSource? = nil
+        passphrase: PassphraseSource? = nil,
+        workplace: Store.Workplace = .ownThreads
     ) {
         self.location = location
         self.patience = patience
+        self.workplace = workplace
         // Not a task: the cooperative threads may all be busy with the caller's own work.
         DispatchQueue(label: "smime store opening").async { [self] in
             let outcome = StoreExecutor.run {
                 Result { () throws(KeystoreError) in
-                    try Store.openNow(location, mode: mode, passphrase: passphrase)
+                    try Store.openNow(location, mode: mode, passphrase: passphrase, workplace: workplace)
                 }
             }
             finish(outcome)
@@ -54,6 +58,7 @@ public final class StoreOpening: Sendable {
     public init(_ store: Store) {
         location = store.location
         patience = Self.patience
+        workplace = .ownThreads
         finish(.success(store))
     }
 
@@ -62,6 +67,8 @@ public final class StoreOpening: Sendable {
     /// - Throws: what opening it threw; `.openingTimedOut` after `patience`.
     public func store(within patience: Duration? = nil) async throws(KeystoreError) -> Store {
         let patience = patience ?? self.patience
+        // A deadline that somebody else keeps takes a thread more.
+        guard workplace == .ownThreads else { return try storeNow(within: patience) }
         let outcome = await withCheckedContinuation { continuation in
             let ticket: Int? = state.withLock { state in
                 guard state.outcome == nil else { return nil }

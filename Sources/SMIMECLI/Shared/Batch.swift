@@ -38,6 +38,16 @@ struct Batch {
         _ work: @escaping @Sendable (String) async throws -> (Value, ExitStatus)
     ) async -> [Outcome<Value>] {
         let progress = ProgressBar(total: paths.count)
+        defer { progress.clear() }
+        // One after the other they stay on the command's thread.
+        guard jobs > 1 else {
+            var outcomes: [Outcome<Value>] = []
+            for path in paths {
+                outcomes.append(await outcome(path, work))
+                progress.advance(to: outcomes.count)
+            }
+            return outcomes
+        }
         let outcomes = await withTaskGroup(of: (Int, Outcome<Value>).self) { group in
             var results: [Int: Outcome<Value>] = [:]
             for (index, path) in paths.enumerated() {
@@ -45,7 +55,7 @@ struct Batch {
                     results[done] = outcome
                     progress.advance(to: results.count)
                 }
-                group.addTask { (index, await outcome(path, work)) }
+                group.addTask(executorPreference: globalConcurrentExecutor) { (index, await outcome(path, work)) }
             }
             for await (done, outcome) in group {
                 results[done] = outcome
@@ -53,7 +63,6 @@ struct Batch {
             }
             return results
         }
-        progress.clear()
         return paths.indices.compactMap { outcomes[$0] }
     }
 

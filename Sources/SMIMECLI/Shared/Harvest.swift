@@ -55,7 +55,7 @@ struct Harvest {
                 }
                 if pending.count >= Self.batchSize { await store(&pending, &report, learned) }
                 let index = started
-                group.addTask {
+                group.addTask(executorPreference: globalConcurrentExecutor) {
                     Outcome(index: index, place: item.place, count: item.source.count, verdict: await verify(item))
                 }
                 started += 1
