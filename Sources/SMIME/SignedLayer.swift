@@ -179,7 +179,7 @@ public struct SignedLayer: Sendable {
         if let sent = header?.first("Date").flatMap({ MessageDate($0.value) })?.date,
             abs(claimed.timeIntervalSince(sent)) > Self.dateTolerance
         {
-            let text = "it was signed at \(claimed.formatted(.iso8601)), and its Date is \(sent.formatted(.iso8601))"
+            let text = "it was signed at \(claimed.timestamp), and its Date is \(sent.timestamp)"
             problems.append(Problem(.signingTimeFar, text))
         }
         return problems

@@ -157,15 +157,11 @@ public struct SignedDataWriter {
 
     /// UTCTime to 2049, GeneralizedTime after (RFC 8551 §2.5.1).
     private static func signingTime(_ time: Date) throws(CMSError) -> [UInt8] {
-        // A Calendar takes longer than a signature.
-        var parts = tm()
-        guard var seconds = time_t(exactly: time.timeIntervalSince1970.rounded(.down)),
-            gmtime_r(&seconds, &parts) != nil, (-900..<8100).contains(parts.tm_year)
-        else { throw .unsupported("a signing time that is no date of the years 1000 to 9999") }
-        let year = 1900 + Int(parts.tm_year)
-        let digits = [parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec].map { part in
-            part < 10 ? "0\(part)" : "\(part)"
+        guard let parts = time.partsInUTC, (-900..<8100).contains(parts.tm_year) else {
+            throw .unsupported("a signing time that is no date of the years 1000 to 9999")
         }
+        let year = 1900 + Int(parts.tm_year)
+        let digits = parts.monthAndDay + parts.clock
         let isShort = (1950..<2050).contains(year)
         let text = (isShort ? String("\(year)".suffix(2)) : "\(year)") + digits.joined() + "Z"
         let tag: ASN1Identifier = isShort ? .utcTime : .generalizedTime

@@ -155,10 +155,10 @@ struct PathInspection {
         guard !certificate.isValid(at: date) else { return nil }
         let name = certificate.subject
         if certificate.notBefore > date {
-            let text = "\(name) is valid only from \(certificate.notBefore.formatted(.iso8601))"
+            let text = "\(name) is valid only from \(certificate.notBefore.timestamp)"
             return Problem(isLeaf ? .certificateNotYetValid : .chainNotYetValid, text)
         }
-        let text = "\(name) expired on \(certificate.notAfter.formatted(.iso8601))"
+        let text = "\(name) expired on \(certificate.notAfter.timestamp)"
         return Problem(isLeaf ? .certificateExpired : .chainExpired, text)
     }
 }

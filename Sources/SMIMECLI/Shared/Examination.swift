@@ -89,7 +89,7 @@ struct Examination {
         if time < written {
             add("clock", .error, "the clock says \(time.day)", ["set the clock"], status: .configuration)
         } else {
-            add("clock", .ok, time.formatted(.iso8601))
+            add("clock", .ok, time.timestamp)
         }
     }
 

@@ -68,7 +68,7 @@ struct InspectionText {
         add("signer \(certificate.map { "\($0.subject)" } ?? "whose certificate is not included")", level)
         add("named by \(signer.identifier)", level + 1)
         add("signature \(signer.signatureName) with \(signer.digestName)", level + 1)
-        if let time = signer.signingTime { add("signing time \(time.formatted(.iso8601))", level + 1) }
+        if let time = signer.signingTime { add("signing time \(time.timestamp)", level + 1) }
         list("signed attributes", signer.signedAttributeTypes, level + 1)
         list("unsigned attributes", signer.unsignedAttributeTypes, level + 1)
         list("capabilities", SMIMECapability.names(of: signer.capabilities), level + 1)

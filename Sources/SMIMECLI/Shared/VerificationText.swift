@@ -70,7 +70,7 @@ extension VerificationReport.Signer {
             lines.append("  addresses   \(certificate.addresses.joined(separator: ", "))")
             lines.append("  certificate \(certificate.fingerprint)")
         }
-        if let signingTime { lines.append("  signed at   \(signingTime.formatted(.iso8601))") }
+        if let signingTime { lines.append("  signed at   \(signingTime.timestamp)") }
         lines.append("  signature   \(signature) with \(digest ?? "an unknown digest")")
         for (name, axis) in axes {
             let isUnknown = axis.ok == true && axis.problems.contains { $0.kind == .revocationUnknown }
