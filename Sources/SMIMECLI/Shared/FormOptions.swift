@@ -15,8 +15,16 @@ struct FormOptions: ParsableArguments {
         case mime, der, pem
     }
 
-    @Option(help: "The input's form: auto, mime (a mail), der or pem (a bare CMS object).")
-    var inform = InputForm.auto
+    @Option(
+        name: .customLong("inform"),
+        help: ArgumentHelp(
+            "The input's form: auto, mime (a mail), der or pem (a bare CMS object). (default: auto)",
+            valueName: "inform"
+        )
+    )
+    var given: InputForm?
+
+    var inform: InputForm { given ?? .auto }
 
     /// The bytes of a bare CMS object; nil if the input is mail.
     func object(in source: any ByteSource) throws -> ByteStream? {
@@ -35,10 +43,18 @@ struct FormOptions: ParsableArguments {
 /// For verbs that write CMS objects.
 struct ObjectOptions: ParsableArguments {
     @Option(
-        help:
-            "The output's form: mime (a mail), der or pem (a bare CMS object over the input itself, CRLF its line ends)."
+        name: .customLong("outform"),
+        help: ArgumentHelp(
+            """
+            The output's form: mime (a mail), der or pem (a bare CMS object over the input itself, CRLF its line ends). \
+            (default: mime)
+            """,
+            valueName: "outform"
+        )
     )
-    var outform = FormOptions.OutputForm.mime
+    var given: FormOptions.OutputForm?
+
+    var outform: FormOptions.OutputForm { given ?? .mime }
 
     /// Refuses to fill a terminal with DER.
     func check(target: String?) throws {

@@ -13,17 +13,17 @@ struct GlobalOptions: ParsableArguments {
         help: ArgumentHelp("The store's directory. (default: $SMIME_HOME, else the XDG directories)", valueName: "dir")
     )
     var home: String?
-    @Option(help: "Color messages: auto, always, or never.")
-    var color = ColorMode.auto
+    @Option(help: "Color messages: auto, always, or never. (default: auto)")
+    var color: ColorMode?
 
     func validate() throws {
         if home?.isEmpty == true { throw ValidationError("--home names no directory") }
-        if let given = ProcessInfo.processInfo.environment[Self.timeoutVariable], Self.seconds(given) == nil {
+        if let given = ProcessEnvironment.variables[Self.timeoutVariable], Self.seconds(given) == nil {
             throw ValidationError("\(Self.timeoutVariable): '\(given)' is no number of seconds, up to 86400")
         }
     }
 
-    var location: StoreLocation { StoreLocation(home: home, environment: ProcessInfo.processInfo.environment) }
+    var location: StoreLocation { StoreLocation(home: home, environment: ProcessEnvironment.variables) }
 
     /// Seconds to wait for the store.
     static let timeoutVariable = "SMIME_STORE_TIMEOUT"

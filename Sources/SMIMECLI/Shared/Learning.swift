@@ -8,23 +8,30 @@ import SMIME
 
 /// For verbs that learn from mail they have verified.
 struct LearningOptions: ParsableArguments {
-    @Option(
-        name: .customLong("on-change"),
-        help: ArgumentHelp(
-            "A certificate by another issuer or for another key than those known: use, or hold back until `recipient trust`.",
-            valueName: "use|hold"
-        )
-    )
-    var onChange = ChangePolicy.use
+    @Option(name: .customLong("on-change"), help: .onChange)
+    var given: ChangePolicy?
+
+    var onChange: ChangePolicy { given ?? .use }
 }
 
-/// The same for verbs that learn by the way, unless told otherwise.
+extension ArgumentHelp {
+    fileprivate static let onChange = ArgumentHelp(
+        """
+        A certificate by another issuer or for another key than those known: use, or hold back until `recipient trust`. \
+        (default: use)
+        """,
+        valueName: "use|hold"
+    )
+}
+
+/// The same for verbs that learn by the way, unless told otherwise. No group inside a group: those take the parser longer.
 struct HarvestOptions: ParsableArguments {
     @Flag(name: .customLong("no-harvest"), help: "Do not learn the sender's certificate from a valid signature.")
     var isOff = false
-    @OptionGroup var learning: LearningOptions
+    @Option(name: .customLong("on-change"), help: .onChange)
+    var given: ChangePolicy?
 
-    var onChange: ChangePolicy { learning.onChange }
+    var onChange: ChangePolicy { given ?? .use }
 }
 
 /// Learns the authors' certificates from verified messages.

@@ -5,15 +5,10 @@ import MailFilter
 
 /// For verbs that judge whether certificates were revoked.
 struct RevocationOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Certificates that were revoked: soft takes what nothing is known of, hard does not, off does not look.",
-            valueName: "off|soft|hard"
-        )
-    )
-    var revocation = RevocationPolicy.soft
+    @Option(help: .revocation)
+    var revocation: RevocationPolicy?
 
-    var terms: TrustTerms { TrustTerms(revocation: revocation) }
+    var terms: TrustTerms { TrustTerms(revocation: revocation ?? .soft) }
 
     /// The same with the lists of the folder that the settings of `store` name, unless nobody looks.
     func terms(_ lists: FolderLists, in store: Store) async throws -> TrustTerms {
@@ -21,9 +16,22 @@ struct RevocationOptions: ParsableArguments {
     }
 }
 
+extension ArgumentHelp {
+    fileprivate static let revocation = ArgumentHelp(
+        """
+        Certificates that were revoked: soft takes what nothing is known of, hard does not, off does not look. (default: \
+        soft)
+        """,
+        valueName: "off|soft|hard"
+    )
+}
+
 /// For verbs that judge whose signature it is.
+///
+/// A group inside a group takes the parser longer than an option of its own.
 struct TrustOptions: ParsableArguments {
-    @OptionGroup var revocation: RevocationOptions
+    @Option(help: .revocation)
+    var revocation: RevocationPolicy?
     @Option(
         help: ArgumentHelp("The chain must be valid under this certificate policy; may be repeated.", valueName: "oid")
     )
@@ -39,7 +47,7 @@ struct TrustOptions: ParsableArguments {
     }
 
     var terms: TrustTerms {
-        var terms = revocation.terms
+        var terms = TrustTerms(revocation: revocation ?? .soft)
         terms.policies = CertificatePolicies(acceptable: policy, isExplicit: explicitPolicy)
         terms.profile = caProfile
         return terms
