@@ -5,14 +5,11 @@ extension OutputFile {
     ///
     /// - Throws: `StreamError.cannotCreate` for symlinks that lead nowhere.
     public static func place(of path: String) throws(StreamError) -> String {
+        if let found = canonical(path) { return found }
         var folder = try resolved(path)
         var missing = ""
         while true {
-            if let found = realpath(folder, nil) {
-                defer { free(found) }
-                let base = String(cString: found)
-                return missing.isEmpty ? base : (base == "/" ? "" : base) + missing
-            }
+            if let base = canonical(folder) { return (base == "/" ? "" : base) + missing }
             let above = FilePath.folder(of: folder)
             guard above != folder else { return folder + missing }
             let name = folder.split(separator: "/").last ?? ""
@@ -25,14 +22,18 @@ extension OutputFile {
     static func resolved(_ named: String) throws(StreamError) -> String {
         var path = named
         for _ in 0..<maximumLinks {
-            if let resolved = realpath(path, nil) {
-                defer { free(resolved) }
-                return String(cString: resolved)
-            }
+            if let found = canonical(path) { return found }
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
             path = target.hasPrefix("/") ? target : "\(FilePath.folder(of: path))/\(target)"
         }
         throw .cannotCreate(path: named, code: ELOOP)
+    }
+
+    /// The path of what is there, without symlinks.
+    private static func canonical(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(cString: found)
     }
 
     /// As many symlinks as Linux follows.

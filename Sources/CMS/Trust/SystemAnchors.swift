@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+import Streams
 
 /// The folder of the system's trust anchors, hashed as `openssl rehash` does it.
 ///
@@ -24,8 +25,10 @@ public struct SystemAnchors: Hashable, Sendable {
         var found: [Certificate] = []
         for number in 0..<Self.maximumCollisions {
             let path = "\(folder)/\(hash).\(number)"
-            guard let bytes = FileManager.default.contents(atPath: path) else { break }
-            guard let items = try? KeyMaterial.read(Array(bytes)) else { continue }
+            guard let file = try? FileSource(path: path) else { break }
+            guard let bytes = try? file.bytes(in: 0..<file.count), let items = try? KeyMaterial.read(bytes) else {
+                continue
+            }
             for case .certificate(let certificate) in items where certificate.subject.matches(subject) {
                 found.append(certificate)
             }
