@@ -65,6 +65,7 @@ need_swift() {
 release() {
     local flags=(-c release --static-swift-stdlib --disable-local-rpath --product "$1") archive folder=.build/static
     flags+=(-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors)
+    flags+=(-Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs)
     archive=$("$(dirname "$(readlink -f "$(command -v swift)")")/clang" -print-file-name=libstdc++.a)
     if [[ -f $archive ]]; then
         # The linker takes the shared library where there are both.
