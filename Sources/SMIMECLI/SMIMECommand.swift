@@ -29,11 +29,11 @@ struct SMIMECommand: AsyncParsableCommand {
     /// The verbs that this process has to know: the one that is called, or all of them.
     ///
     /// Describing a verb to the parser takes longer than signing a mail, and a mail server starts us for every mail.
-    private static var verbs: [any ParsableCommand.Type] {
+    private static let verbs: [any ParsableCommand.Type] = {
         let name = CommandLine.arguments.dropFirst().first
         guard let called = allVerbs.first(where: { $0.configuration.commandName == name }) else { return allVerbs }
         return [called]
-    }
+    }()
 
     @OptionGroup var global: GlobalOptions
 

@@ -36,7 +36,8 @@ struct GlobalOptions: ParsableArguments {
             location,
             mode: mode,
             patience: patience(mode),
-            passphrase: try StorePassphrase(origin: password).source()
+            passphrase: try StorePassphrase(origin: password).source(),
+            workplace: .callersThread
         )
     }
 
@@ -52,7 +53,7 @@ struct GlobalOptions: ParsableArguments {
 
     /// Mail does not wait for long. Whoever changes the store may have to wait for others who make or migrate it.
     private func patience(_ mode: Store.Mode) -> Duration {
-        let given = ProcessInfo.processInfo.environment[Self.timeoutVariable].flatMap(Self.seconds)
+        let given = ProcessEnvironment.variables[Self.timeoutVariable].flatMap(Self.seconds)
         if let given { return .seconds(given) }
         return mode == .readOnly ? StoreOpening.patience : .seconds(60)
     }
