@@ -65,11 +65,15 @@ extension VerificationReport {
         /// Who signed, in a word: an address, or else the certificate's subject.
         public var name: String { address ?? certificate.map { "\($0.subject)" } ?? "unknown" }
 
+        /// What was found on all axes; what decides the status comes first.
+        public var problems: [Problem] { [integrity, revocation, chain, time, identity].flatMap(\.problems) }
+
         /// The verdict on this signature alone, whatever is wrong with the message.
         public var status: Status {
             if integrity.ok != true { return .invalid }
-            if revocation.ok == false { return .revoked }
-            if chain.ok != true { return .untrusted }
+            let errors = revocation.problems.filter { $0.level == .error }
+            if errors.contains(where: { $0.kind != .revocationUnknown }) { return .revoked }
+            if chain.ok != true || revocation.ok == false { return .untrusted }
             if time.ok != true { return isNotYetValid ? .notYetValid : .expired }
             return identity.ok == false ? .mismatch : .valid
         }

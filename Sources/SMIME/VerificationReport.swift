@@ -22,13 +22,12 @@ public struct VerificationReport: Sendable {
         case notYetValid = "not-yet-valid"
         /// The signature is valid, but speaks for a part of the message only.
         case partial
-        /// The signature fits, but the certificate, or an authority's above it, was revoked; under
-        /// `RevocationPolicy.hard` also: it is not known not to have been. The problems tell one from the other:
-        /// `certificate-revoked` and `chain-revoked`, or only `revocation-unknown` as an error.
+        /// The signature fits, but the certificate, or an authority's above it, was revoked.
         case revoked
         /// There is no signature that the verdict could depend on.
         case unsigned
-        /// The signature fits, but the certificate leads to no trust anchor, or may not sign mail.
+        /// The signature fits, but the certificate leads to no trust anchor, or may not sign mail; or nothing says whether it
+        /// was revoked, which `RevocationPolicy.hard` demands (`revocation-unknown`).
         case untrusted
         /// Every axis that was looked at is good, for all signers that the verdict depends on, and what they signed is the
         /// whole message.

@@ -66,7 +66,7 @@ struct AuthenticationResults {
         let codes = Array(Set(errors.map(\.kind.rawValue))).sorted().prefix(4)
         let reason = status.rawValue + (codes.isEmpty ? "" : ": " + codes.joined(separator: ", "))
         switch status {
-        case .revoked where isUnknown(errors):
+        case .untrusted where isUnknown(errors):
             let code = ProblemCode.revocationUnknown.rawValue
             return Finding(result: .temporaryError, reason: code, properties: properties)
         default: return Finding(result: result(status, malformed), reason: reason, properties: properties)
@@ -122,11 +122,6 @@ struct AuthenticationResults {
         }
         return "\"\(output)\""
     }
-}
-
-extension VerificationReport.Signer {
-    /// What is wrong on all axes.
-    var problems: [Problem] { [integrity, chain, identity, revocation, time].flatMap(\.problems) }
 }
 
 extension Gateway {

@@ -146,8 +146,7 @@ extension VerificationReport {
     /// Why nothing is learned from it, in a few words.
     var reason: String {
         guard status != .valid else { return "not signed by its author alone" }
-        let axes = signers.flatMap { [$0.integrity, $0.chain, $0.revocation, $0.time, $0.identity] }
-        let problem = (problems + axes.flatMap(\.problems)).first { $0.level == .error }
+        let problem = (problems + signers.flatMap(\.problems)).first { $0.level == .error }
         return problem.map { "\(status.rawValue): \($0.text)" } ?? status.rawValue
     }
 }

@@ -61,8 +61,8 @@ actor OnlineRevocation: RevocationSource {
 
     /// The status for `report`: 69 if it fails for nothing but the word of a service that did not answer.
     func status(for report: VerificationReport) async -> ExitStatus {
-        let errors = report.signers.flatMap(\.revocation.problems).filter { $0.level == .error }
-        guard report.status == .revoked, errors.allSatisfy({ $0.kind == .revocationUnknown }), await hasOutages else {
+        let errors = (report.problems + report.signers.flatMap(\.problems)).filter { $0.level == .error }
+        guard !errors.isEmpty, errors.allSatisfy({ $0.kind == .revocationUnknown }), await hasOutages else {
             return report.exitStatus
         }
         return .unavailable
