@@ -21,6 +21,20 @@ import Testing
         )
     }
 
+    @Test func `A message is held while it is handed over, within one process, too`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let location = try await store().location
+        let other = HandOverJournal.Entry(queueID: "Q2", digest: entry.digest)
+        let held = try await HandOverLock(location, for: entry)
+        let done = try await HandOverLock(location, for: other)
+        _ = consume done
+        await #expect(throws: KeystoreError.busy(path: location.handOverLockFile)) {
+            _ = try await HandOverLock(location, for: entry, patience: 0.1)
+        }
+        _ = consume held
+        _ = try await HandOverLock(location, for: entry, patience: 0.1)
+    }
+
     @Test(arguments: 0...3)
     func `However often a transport fails, in the end everybody has got one message`(_ failing: Int) async throws {
         defer { try? FileManager.default.removeItem(atPath: home) }

@@ -1,24 +1,33 @@
 import Foundation
 
-/// Held by the one process that hands a message over, so that a mail server's next attempt does not do the same.
+/// Held by the one who hands a message over, so that a mail server's next attempt does not do the same.
 ///
-/// Each message locks one byte of one file, at a place that its entry gives; the lock goes with the process.
-/// Source: fcntl(2), F_SETLK
+/// Each message locks one byte of one file, at a place that its entry gives; the lock goes with the process. It holds
+/// against others in the same process, too, and does not go when one of those is done.
+/// Source: fcntl(2), F_OFD_SETLK
 public struct HandOverLock: ~Copyable {
     /// How long to wait for another process, in seconds: a mail server may give us the recipients of one message in two
     /// attempts at once.
     public static let patience = 30.0
 
+    #if os(Linux)
+    /// F_OFD_SETLK, which Swift does not see.
+    private static let command: Int32 = 37
+    #else
+    /// Within one process it holds nobody up.
+    private static let command = F_SETLK
+    #endif
+
     private let descriptor: Int32
 
-    /// Takes the lock for `entry`, on a thread that may block.
+    /// Takes the lock for `entry`.
     ///
-    /// - Throws: `.busy` after `patience`; `.cannotCreate`, `.permissions`
+    /// - Throws: `.busy` after `patience`, or when the task is cancelled; `.cannotCreate`, `.permissions`
     public init(
         _ location: StoreLocation,
         for entry: HandOverJournal.Entry,
         patience: Double = Self.patience
-    ) throws(KeystoreError) {
+    ) async throws(KeystoreError) {
         let path = location.handOverLockFile
         try StoreFolder(location: location).inspect(path, isFolder: false)
         let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -29,14 +38,14 @@ public struct HandOverLock: ~Copyable {
         range.l_start = Self.place(of: entry)
         range.l_len = 1
         let deadline = Date.now.addingTimeInterval(patience)
-        while fcntl(descriptor, F_SETLK, &range) != 0 {
+        while fcntl(descriptor, Self.command, &range) != 0 {
             let code = errno
             let isHeld = code == EACCES || code == EAGAIN || code == EINTR
-            guard isHeld, Date.now < deadline else {
+            guard isHeld, Date.now < deadline, !Task.isCancelled else {
                 close(descriptor)
                 throw isHeld ? KeystoreError.busy(path: path) : KeystoreError.cannotCreate(path: path, code: code)
             }
-            usleep(10_000)
+            try? await Task.sleep(for: .milliseconds(10))
         }
         self.descriptor = descriptor
     }

@@ -61,7 +61,7 @@ public struct HandOver: Sendable {
             for message in messages { try send(message, to: message.recipients, transport) }
             return
         }
-        let lock = try HandOverLock(store.location, for: entry)
+        let lock = try await HandOverLock(store.location, for: entry)
         var unrecorded: [String] = []
         var failure: (any Error)?
         var obstacle: KeystoreError?

@@ -49,7 +49,7 @@ public struct IncomingFilter: Sendable {
         self.warn = warn
     }
 
-    /// What becomes of the message in `source` for `recipients`.
+    /// What becomes of the message in `source` for `recipients`. Who is among them twice gets it once.
     ///
     /// - Throws: `GatewayError.loop`; else only what keeps us from judging, such as a store that cannot be read. Whatever
     ///   is wrong with the message is a verdict.
@@ -58,6 +58,8 @@ public struct IncomingFilter: Sendable {
         let tags = if let tagsSubjects { tagsSubjects } else { try await store.tagsSubjects() }
         let verified = try await MessageOpener(provider, at: time, terms: terms, revocation: revocation).verify(source)
         var plan = IncomingPlan(report: verified.report, learnable: verified.learnable)
+        var seen: Set<String> = []
+        let recipients = recipients.filter { seen.insert($0).inserted }
         var others = recipients
         if verified.report.layers.contains(where: \.kind.isEncryption) {
             for (recipient, account) in try await decryptingAccounts(of: recipients) {
