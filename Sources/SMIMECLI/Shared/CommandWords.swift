@@ -65,8 +65,9 @@ enum CommandWords {
         let name = String(word.prefix { $0 != "=" })
         let isCluster = !word.hasPrefix("--") && name.count != 2
         let asks = ["-h", "--help", "--version"].contains(name) && name != word
-        let isHidden = ["--help-hidden", "--experimental-dump-help"].contains(name)
-        let isMisplaced = name == "--generate-completion-script" && !isFirst
+        let isHidden = name == "--help-hidden"
+        // What manuals and completions are made from.
+        let isMisplaced = ["--generate-completion-script", "--experimental-dump-help"].contains(name) && !isFirst
         guard isCluster || asks || isHidden || isMisplaced else { return }
         throw Failure(.usage, "unknown option '\(word)'", hints: isCluster ? [clusterHint(word)] : [])
     }
