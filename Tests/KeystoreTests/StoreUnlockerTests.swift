@@ -41,6 +41,25 @@ import Testing
         }
     }
 
+    @Test func `keys that are changed at once are changed one after the other`() async throws {
+        let home = try await locked()
+        let first = try await Store.open(home.location, mode: .readWrite) { _ in Passphrase("right".utf8) }
+        try await first.protect(with: .keyFile, passphrase: nil)
+        let location = home.location
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    let store = try await Store.open(location, mode: .readWrite)
+                    _ = try await store.rekey(passphrase: nil)
+                    try await store.close()
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(!FileManager.default.fileExists(atPath: location.keyFile + ".next"))
+        _ = try await first.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+    }
+
     @Test func `closing forgets where the passphrase comes from`() async throws {
         let home = try await locked()
         /// Lives as long as somebody could ask it.

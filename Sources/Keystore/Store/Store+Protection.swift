@@ -18,10 +18,18 @@ extension Store {
     ///
     /// - Parameter passphrase: the new one; nil keeps the one there is.
     /// - Throws: what opening the store key throws; `.locked` if a passphrase is wanted and there is none; `.busy` if
-    ///   somebody else changes it just now.
+    ///   others change it all the time.
     public func protect(
         with protection: Protection,
         passphrase: borrowing Passphrase?
+    ) async throws(KeystoreError) {
+        try await protect(with: protection, passphrase: passphrase, attempts: Self.changesSeen)
+    }
+
+    private func protect(
+        with protection: Protection,
+        passphrase: borrowing Passphrase?,
+        attempts: Int
     ) async throws(KeystoreError) {
         try database.checkWritable()
         let before = try await database.read { try Protectors(in: $0) }
@@ -36,26 +44,36 @@ extension Store {
             throw KeystoreError.locked(path: location.path, why: "there is no passphrase to lock it with")
         }
         let passphrases = protection.usesPassphrase ? wrapped : nil
-        try await change { store, writer, file in
-            var after = Protectors(keyFile: protection.usesKeyFile ? before.keyFile : nil, passphrase: passphrases)
-            // A key file that does not open its protector is made anew, too: the passphrase has stood in for it.
-            let isSound = before.keyFile.map { (try? StoreKey(sealed: $0, location: store.location)) != nil } ?? false
-            if protection.usesKeyFile, !isSound {
-                let fileKey = try SealingKey.generate()
-                try file.prepare(fileKey)
-                after.keyFile = try key.sealed(under: fileKey)
+        do throws(KeystoreError) {
+            return try await change { store, writer, file in
+                var after = Protectors(keyFile: protection.usesKeyFile ? before.keyFile : nil, passphrase: passphrases)
+                // A key file that does not open its protector is made anew, too: the passphrase has stood in for it.
+                let isSound =
+                    before.keyFile.map { (try? StoreKey(sealed: $0, location: store.location)) != nil } ?? false
+                if protection.usesKeyFile, !isSound {
+                    let fileKey = try SealingKey.generate()
+                    try file.prepare(fileKey)
+                    after.keyFile = try key.sealed(under: fileKey)
+                }
+                try store.save(after, from: before, with: writer) { _ in }
             }
-            try store.save(after, from: before, with: writer) { _ in }
+        } catch {
+            guard case .busy = error, attempts > 1, try await isChanged(before) else { throw error }
         }
+        try await protect(with: protection, passphrase: passphrase, attempts: attempts - 1)
     }
 
     /// Gives the store a new key, and a new key file if it has one; all private keys are sealed anew in one transaction.
     ///
     /// - Parameter passphrase: the passphrase the store has, if it has one; it stays.
     /// - Returns: how many private keys there are.
-    /// - Throws: what opening the store key throws; `.locked`, `.wrongPassphrase`; `.busy` if somebody else changes it
-    ///   just now; `.corrupt` for a private key that does not open.
+    /// - Throws: what opening the store key throws; `.locked`, `.wrongPassphrase`; `.busy` if others change it all the
+    ///   time; `.corrupt` for a private key that does not open.
     public func rekey(passphrase: borrowing Passphrase?) async throws(KeystoreError) -> Int {
+        try await rekey(passphrase: passphrase, attempts: Self.changesSeen)
+    }
+
+    private func rekey(passphrase: borrowing Passphrase?, attempts: Int) async throws(KeystoreError) -> Int {
         try database.checkWritable()
         let before = try await database.read { try Protectors(in: $0) }
         let new = try attempt { try StoreKey.generate() }
@@ -74,15 +92,20 @@ extension Store {
             old = try await unlocker.key(for: before)
         }
         let protectors = after
-        return try await change { store, writer, file in
-            var after = protectors
-            if before.keyFile != nil {
-                let fileKey = try SealingKey.generate()
-                try file.prepare(fileKey)
-                after.keyFile = try new.sealed(under: fileKey)
+        do throws(KeystoreError) {
+            return try await change { store, writer, file in
+                var after = protectors
+                if before.keyFile != nil {
+                    let fileKey = try SealingKey.generate()
+                    try file.prepare(fileKey)
+                    after.keyFile = try new.sealed(under: fileKey)
+                }
+                return try store.save(after, from: before, with: writer) { try Self.reseal(from: old, to: new, in: $0) }
             }
-            return try store.save(after, from: before, with: writer) { try Self.reseal(from: old, to: new, in: $0) }
+        } catch {
+            guard case .busy = error, attempts > 1, try await isChanged(before) else { throw error }
         }
+        return try await rekey(passphrase: passphrase, attempts: attempts - 1)
     }
 
     /// Runs `body` alone among all processes that change the store's protection, on a thread that may block.
@@ -111,11 +134,18 @@ extension Store {
         with writer: any DatabaseWriter,
         _ body: @Sendable (Database) throws -> Value
     ) throws -> Value {
-        let value = try writer.write { database in
-            guard try Protectors(in: database) == before else { throw KeystoreError.busy(path: location.path) }
-            let value = try body(database)
-            try after.save(in: database)
-            return value
+        let value: Value
+        do {
+            value = try writer.write { database in
+                guard try Protectors(in: database) == before else { throw KeystoreError.busy(path: location.path) }
+                let value = try body(database)
+                try after.save(in: database)
+                return value
+            }
+        } catch {
+            // The key file that was to come is for nothing now.
+            try? settleKeyFile(with: writer)
+            throw error
         }
         try settleKeyFile(with: writer)
         // What was sealed before should not lie about in the log; readers may keep it for a while.
