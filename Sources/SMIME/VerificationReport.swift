@@ -27,7 +27,7 @@ public struct VerificationReport: Sendable {
         /// There is no signature that the verdict could depend on.
         case unsigned
         /// The signature fits, but the certificate leads to no trust anchor, or may not sign mail; or nothing says whether it
-        /// was revoked, which `RevocationPolicy.hard` demands (`revocation-unknown`).
+        /// was revoked, which `RevocationPolicy.hard` demands, or it takes too long to find out (`revocation-unknown`).
         case untrusted
         /// Every axis that was looked at is good, for all signers that the verdict depends on, and what they signed is the
         /// whole message.

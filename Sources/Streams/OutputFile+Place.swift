@@ -9,7 +9,9 @@ extension OutputFile {
         var folder = try resolved(path)
         var missing = ""
         while true {
-            if let base = canonical(folder) { return (base == "/" ? "" : base) + missing }
+            if let base = canonical(folder) {
+                return missing.isEmpty ? base : (base == "/" ? "" : base) + missing
+            }
             let above = FilePath.folder(of: folder)
             guard above != folder else { return folder + missing }
             let name = folder.split(separator: "/").last ?? ""

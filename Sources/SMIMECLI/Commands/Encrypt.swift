@@ -93,7 +93,7 @@ extension SMIMECommand {
         func run() async throws {
             try TakenPlaces(global.location, reading: input.paths + toCert + secrets.files)
                 .check(input.paths.flatMap(targets))
-            let opening = try global.opening(.readOnly, password: secrets.storePassword)
+            let opening = try global.opening(.readOnly, password: secrets.storePassword, workplace: input.workplace)
             let common = Common(
                 opening: opening,
                 extra: try Certificate.unchecked(from: toCert),

@@ -67,7 +67,7 @@ extension SMIMECommand {
         }
 
         func run() async throws {
-            let opening = try global.opening(.readOnly)
+            let opening = try global.opening(.readOnly, workplace: input.workplace)
             try TakenPlaces(global.location, reading: input.paths + [detachedSignature]).check([content])
             let provider = StoreKeyProvider(opening, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let asked = OnlineRevocation(opening, isDemanded: online.online)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The environment of the process, without the passphrases that were in it.
+/// The environment of the process, without the passphrases that options name.
 ///
 /// Copied once: each time takes as long as reading a setting from the store.
 enum ProcessEnvironment {
