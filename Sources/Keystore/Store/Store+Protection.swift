@@ -23,16 +23,36 @@ extension Store {
         with protection: Protection,
         passphrase: borrowing Passphrase?
     ) async throws(KeystoreError) {
-        try await protect(with: protection, passphrase: passphrase, attempts: Self.changesSeen)
+        try database.checkWritable()
+        var changes = 0
+        while true {
+            let before = try await database.read { try Protectors(in: $0) }
+            do throws(KeystoreError) {
+                return try await protect(with: protection, passphrase: passphrase, from: before)
+            } catch { try await count(&changes, since: before, or: error) }
+        }
+    }
+
+    /// How many changes by others may come in between.
+    private static let maximumChanges = 20
+
+    /// Counts a change by somebody else since there was `before`, which is tried again after.
+    ///
+    /// - Throws: `error` if nothing was changed, or too much.
+    private func count(
+        _ changes: inout Int,
+        since before: Protectors,
+        or error: KeystoreError
+    ) async throws(KeystoreError) {
+        changes += 1
+        guard changes < Self.maximumChanges, try await isChanged(before) else { throw error }
     }
 
     private func protect(
         with protection: Protection,
         passphrase: borrowing Passphrase?,
-        attempts: Int
+        from before: Protectors
     ) async throws(KeystoreError) {
-        try database.checkWritable()
-        let before = try await database.read { try Protectors(in: $0) }
         let key = try await unlocker.key(for: before)
         var wrapped = before.passphrase
         // Bound by `switch`, since a borrowed value cannot be copied into a closure.
@@ -44,23 +64,17 @@ extension Store {
             throw KeystoreError.locked(path: location.path, why: "there is no passphrase to lock it with")
         }
         let passphrases = protection.usesPassphrase ? wrapped : nil
-        do throws(KeystoreError) {
-            return try await change { store, writer, file in
-                var after = Protectors(keyFile: protection.usesKeyFile ? before.keyFile : nil, passphrase: passphrases)
-                // A key file that does not open its protector is made anew, too: the passphrase has stood in for it.
-                let isSound =
-                    before.keyFile.map { (try? StoreKey(sealed: $0, location: store.location)) != nil } ?? false
-                if protection.usesKeyFile, !isSound {
-                    let fileKey = try SealingKey.generate()
-                    try file.prepare(fileKey)
-                    after.keyFile = try key.sealed(under: fileKey)
-                }
-                try store.save(after, from: before, with: writer) { _ in }
+        try await change { store, writer, file in
+            var after = Protectors(keyFile: protection.usesKeyFile ? before.keyFile : nil, passphrase: passphrases)
+            // A key file that does not open its protector is made anew, too: the passphrase has stood in for it.
+            let isSound = before.keyFile.map { (try? StoreKey(sealed: $0, location: store.location)) != nil } ?? false
+            if protection.usesKeyFile, !isSound {
+                let fileKey = try SealingKey.generate()
+                try file.prepare(fileKey)
+                after.keyFile = try key.sealed(under: fileKey)
             }
-        } catch {
-            guard case .busy = error, attempts > 1, try await isChanged(before) else { throw error }
+            try store.save(after, from: before, with: writer) { _ in }
         }
-        try await protect(with: protection, passphrase: passphrase, attempts: attempts - 1)
     }
 
     /// Gives the store a new key, and a new key file if it has one; all private keys are sealed anew in one transaction.
@@ -70,12 +84,20 @@ extension Store {
     /// - Throws: what opening the store key throws; `.locked`, `.wrongPassphrase`; `.busy` if others change it all the
     ///   time; `.corrupt` for a private key that does not open.
     public func rekey(passphrase: borrowing Passphrase?) async throws(KeystoreError) -> Int {
-        try await rekey(passphrase: passphrase, attempts: Self.changesSeen)
+        try database.checkWritable()
+        var changes = 0
+        while true {
+            let before = try await database.read { try Protectors(in: $0) }
+            do throws(KeystoreError) { return try await rekey(passphrase: passphrase, from: before) } catch {
+                try await count(&changes, since: before, or: error)
+            }
+        }
     }
 
-    private func rekey(passphrase: borrowing Passphrase?, attempts: Int) async throws(KeystoreError) -> Int {
-        try database.checkWritable()
-        let before = try await database.read { try Protectors(in: $0) }
+    private func rekey(
+        passphrase: borrowing Passphrase?,
+        from before: Protectors
+    ) async throws(KeystoreError) -> Int {
         let new = try attempt { try StoreKey.generate() }
         var after = Protectors()
         let old: StoreKey
@@ -92,20 +114,15 @@ extension Store {
             old = try await unlocker.key(for: before)
         }
         let protectors = after
-        do throws(KeystoreError) {
-            return try await change { store, writer, file in
-                var after = protectors
-                if before.keyFile != nil {
-                    let fileKey = try SealingKey.generate()
-                    try file.prepare(fileKey)
-                    after.keyFile = try new.sealed(under: fileKey)
-                }
-                return try store.save(after, from: before, with: writer) { try Self.reseal(from: old, to: new, in: $0) }
+        return try await change { store, writer, file in
+            var after = protectors
+            if before.keyFile != nil {
+                let fileKey = try SealingKey.generate()
+                try file.prepare(fileKey)
+                after.keyFile = try new.sealed(under: fileKey)
             }
-        } catch {
-            guard case .busy = error, attempts > 1, try await isChanged(before) else { throw error }
+            return try store.save(after, from: before, with: writer) { try Self.reseal(from: old, to: new, in: $0) }
         }
-        return try await rekey(passphrase: passphrase, attempts: attempts - 1)
     }
 
     /// Runs `body` alone among all processes that change the store's protection, on a thread that may block.

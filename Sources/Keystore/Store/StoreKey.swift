@@ -39,6 +39,9 @@ struct StoreKey: Sendable {
             self.init(key: key)
         } else if let successor = try file.successor(), let key = Self.open(sealed, under: successor) {
             self.init(key: key)
+        } else if let moved = try file.key(), let key = Self.open(sealed, under: moved) {
+            // It has taken the key file's place in between.
+            self.init(key: key)
         } else {
             throw current == nil ? KeystoreError.keyMissing(path: file.path) : .keyMismatch(path: file.path)
         }
