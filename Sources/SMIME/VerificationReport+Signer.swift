@@ -47,7 +47,8 @@ extension VerificationReport {
         ///
         /// Where nothing at hand tells, `RevocationPolicy` decides: under `.soft` `ok` is true, with the warning
         /// `revocation-unknown`; under `.hard` it is false, with that as an error; under `.off` nobody looked, and it is
-        /// nil. So `ok` says "known not to be revoked" only if there is no `revocation-unknown` among the problems.
+        /// nil. That it takes too long to find out is an error under `.soft`, too. So `ok` says "known not to be revoked" only
+        /// if there is no `revocation-unknown` among the problems.
         public let revocation: Axis
         /// Certificate and chain are valid at the time of judgement.
         public let time: Axis
