@@ -81,7 +81,7 @@ import Testing
 
     @Test(arguments: 0..<50)
     func `random orders of fields come back as they were`(seed: Int) throws {
-        var generator = SeededGenerator(UInt64(seed))
+        var generator = SeededGenerator(seed)
         let names = [
             "From", "To", "MIME-Version", "Content-Type", "Content-Transfer-Encoding", "Content-Disposition",
             "Content-ID",

@@ -1,5 +1,6 @@
 import MIME
 import Streams
+import TestSupport
 import Testing
 
 @Suite struct SevenBitFormTests {
@@ -231,7 +232,7 @@ import Testing
 
     @Test(arguments: 0..<200)
     func `random messages come out safe and unchanged in content`(seed: Int) throws {
-        var generator = SeededGenerator(UInt64(seed))
+        var generator = SeededGenerator(seed)
         let words = [
             "a", " ", "\t", "\n", "\r\n", "From ", ".", "\n.\n", "é", "=", "=20", "--", "-b0", "x ", "\u{0}", "\r",
             "\nFrom ", "rom ",

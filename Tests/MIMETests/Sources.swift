@@ -1,5 +1,6 @@
 import MIME
 import Streams
+import TestSupport
 
 /// A source that returns no more than `step` bytes a call, so that everything straddles everything.
 struct SlowSource: ByteSource {
@@ -13,21 +14,6 @@ struct SlowSource: ByteSource {
         guard length > 0 else { return 0 }
         for index in 0..<length { buffer[index] = bytes[offset + index] }
         return length
-    }
-}
-
-/// SplitMix64: the same numbers in every run.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
     }
 }
 

@@ -1,5 +1,6 @@
 import MIME
 import Streams
+import TestSupport
 import Testing
 
 @Suite struct StructureTests {

@@ -2,13 +2,14 @@ import Keystore
 import MIME
 import MailFilter
 import SMIME
+import TestSupport
 import Testing
 
 /// What holds for every policy and every message, tried with many made by chance.
 @Suite struct PolicyPropertyTests {
     private func forAll(_ body: (inout SeededGenerator, EmailAddress, PolicyQuestion) throws -> Void) throws {
         for seed in 0..<2_000 {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SeededGenerator(seed)
             let (recipient, question) = try generator.question()
             try body(&generator, recipient, question)
         }
