@@ -76,7 +76,10 @@ let package = Package(
         ),
         .testTarget(
             name: "SMIMECLITests",
-            dependencies: ["SMIMECLI", "SMIME", "CMS", "MIME", "Streams", "TestSupport"],
+            dependencies: [
+                "SMIMECLI", "SMIME", "CMS", "MIME", "Streams", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             exclude: ["Transcripts"]
         ),
     ],

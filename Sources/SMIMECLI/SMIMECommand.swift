@@ -41,6 +41,10 @@ struct SMIMECommand: AsyncParsableCommand {
     static func execute() async -> Never {
         do {
             let words = try CommandWords.checked(help: helpOfVerb)
+            if var command = read(words) {
+                try await command.run()
+                end(.success)
+            }
             try checkHelp(words)
             var command = try parsed(words)
             try checkVerb(type(of: command))

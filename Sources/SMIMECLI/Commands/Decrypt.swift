@@ -141,3 +141,19 @@ extension SMIMECommand {
         }
     }
 }
+
+extension SMIMECommand.Decrypt: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        output = try words.group()
+        form = try words.group()
+        secrets = try words.group()
+        harvest = try words.group()
+        times = try words.group()
+        anchors = try words.group()
+        trust = try words.group()
+        online = try words.group()
+        report = try words.group()
+        global = try words.group()
+        input = try words.group()
+    }
+}

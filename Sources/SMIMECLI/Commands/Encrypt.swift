@@ -233,3 +233,28 @@ extension SMIMECommand {
         }
     }
 }
+
+extension SMIMECommand.Encrypt: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        to = try words.values("-r", "--to")
+        toCert = try words.values("--to-cert")
+        sign = words.flag("--sign")
+        signing = try words.group()
+        compress = words.flag("--compress")
+        secrets = try words.group()
+        cipher = try words.value("--cipher", by: Self.parseCipher)
+        noSelf = words.flag("--no-self")
+        text = words.flag("--text")
+        output = try words.group()
+        object = try words.group()
+        headers = try words.group()
+        hiding = try words.group()
+        times = try words.group()
+        anchors = try words.group()
+        revocation = try words.group()
+        online = try words.group()
+        report = try words.group()
+        global = try words.group()
+        input = try words.group()
+    }
+}

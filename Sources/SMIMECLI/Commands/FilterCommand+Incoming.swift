@@ -117,3 +117,10 @@ extension SMIMECommand.FilterCommand {
         }
     }
 }
+
+extension SMIMECommand.FilterCommand.Incoming: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        harvest = try words.group()
+        options = try words.group()
+    }
+}

@@ -96,3 +96,11 @@ extension SMIMECommand.FilterCommand {
         }
     }
 }
+
+extension SMIMECommand.FilterCommand.Outgoing: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        levels = try words.group()
+        noMessageOverride = words.flag("--no-message-override")
+        options = try words.group()
+    }
+}

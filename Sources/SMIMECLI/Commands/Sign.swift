@@ -82,3 +82,18 @@ extension SMIMECommand {
         }
     }
 }
+
+extension SMIMECommand.Sign: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        signing = try words.group()
+        text = words.flag("--text")
+        compress = words.flag("--compress")
+        output = try words.group()
+        object = try words.group()
+        headers = try words.group()
+        revocation = try words.group()
+        passwords = try words.group()
+        global = try words.group()
+        input = try words.group()
+    }
+}

@@ -157,6 +157,23 @@ extension SMIMECommand {
     }
 }
 
+extension SMIMECommand.Verify: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        content = try words.value("--content")
+        detachedSignature = try words.value("-b", "--detached-signature")
+        assertSigner = try words.value("--assert-signer")
+        harvest = try words.group()
+        form = try words.group()
+        times = try words.group()
+        anchors = try words.group()
+        trust = try words.group()
+        online = try words.group()
+        report = try words.group()
+        global = try words.group()
+        input = try words.group()
+    }
+}
+
 extension VerificationReport {
     /// The status that a command ends with for this report.
     var exitStatus: ExitStatus {

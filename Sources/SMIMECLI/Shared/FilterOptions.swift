@@ -164,6 +164,26 @@ struct FilterOptions: ParsableArguments {
     }
 }
 
+extension FilterOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        givenSender = try words.value("--sender", by: EnvelopeSender.init)
+        senderEnv = try words.value("--sender-env")
+        standardOutput = words.flag("--stdout")
+        sendmail = try words.value("--sendmail")
+        queueId = try words.value("--queue-id")
+        authservId = try words.value("--authserv-id")
+        dryRun = words.flag("--dry-run")
+        json = words.flag("--json")
+        log = try words.value("--log")
+        anchors = try words.group()
+        revocation = try words.group()
+        passwords = try words.group()
+        global = try words.group()
+        recipients = try words.rest()
+        guard !recipients.isEmpty else { throw WordReader.Unusual() }
+    }
+}
+
 extension FilterOptions {
     /// Runs one way of the filter, and writes its line to the log however it ends.
     func run(

@@ -40,6 +40,12 @@ struct FormOptions: ParsableArguments {
     }
 }
 
+extension FormOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        given = try words.value("--inform")
+    }
+}
+
 /// For verbs that write CMS objects.
 struct ObjectOptions: ParsableArguments {
     @Option(
@@ -66,5 +72,11 @@ struct ObjectOptions: ParsableArguments {
     func write(to sink: any ByteSink, _ body: (any ByteSink) throws -> Void) throws {
         guard outform == .pem else { return try body(sink) }
         try PEMObject.write(to: sink, body)
+    }
+}
+
+extension ObjectOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        given = try words.value("--outform")
     }
 }

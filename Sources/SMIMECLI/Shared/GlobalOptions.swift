@@ -69,6 +69,13 @@ struct GlobalOptions: ParsableArguments {
     }
 }
 
+extension GlobalOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        home = try words.value("--home")
+        color = try words.value("--color")
+    }
+}
+
 extension Store {
     /// Says that there is nothing to look into; of a store that was never made nothing is known. One that somebody named
     /// may have been there before.
@@ -90,12 +97,24 @@ struct ReportOptions: ParsableArguments {
     }
 }
 
+extension ReportOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        json = words.flag("--json")
+    }
+}
+
 /// For verbs that judge certificates.
 struct AnchorOptions: ParsableArguments {
     @Flag(name: .customLong("no-system-anchors"), help: "Trust only the anchors of this store, not the system's.")
     var noSystemAnchors = false
 
     var systemAnchors: Bool { !noSystemAnchors }
+}
+
+extension AnchorOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        noSystemAnchors = words.flag("--no-system-anchors")
+    }
 }
 
 /// For verbs that judge validity.
@@ -132,5 +151,11 @@ struct TimeOptions: ParsableArguments {
             if let date = try? Date(text, strategy: style) { return date }
         }
         return try? Date(text, strategy: .iso8601.year().month().day())
+    }
+}
+
+extension TimeOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        given = try words.value("--time", by: Self.parse)
     }
 }

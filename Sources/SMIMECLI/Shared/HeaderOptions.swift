@@ -20,6 +20,12 @@ struct HeaderOptions: ParsableArguments {
     }
 }
 
+extension HeaderOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        isUnprotected = words.flag("--no-header-protection")
+    }
+}
+
 /// For verbs that encrypt: what is hidden of the header.
 struct HidingOptions: ParsableArguments {
     @Option(
@@ -52,6 +58,15 @@ struct HidingOptions: ParsableArguments {
         policy.confidentiality = headerConfidentiality ?? policy.confidentiality
         policy.hasLegacyDisplay = legacyDisplay ?? policy.hasLegacyDisplay
         return policy
+    }
+}
+
+extension HidingOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        headerConfidentiality = try words.value("--header-confidentiality")
+        let (isWanted, isUnwanted) = (words.flag("--legacy-display"), words.flag("--no-legacy-display"))
+        guard !isWanted || !isUnwanted else { throw WordReader.Unusual() }
+        legacyDisplay = isWanted || isUnwanted ? isWanted : nil
     }
 }
 

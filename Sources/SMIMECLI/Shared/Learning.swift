@@ -34,6 +34,13 @@ struct HarvestOptions: ParsableArguments {
     var onChange: ChangePolicy { given ?? .use }
 }
 
+extension HarvestOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        isOff = words.flag("--no-harvest")
+        given = try words.value("--on-change")
+    }
+}
+
 /// Learns the authors' certificates from verified messages.
 struct Learning {
     let store: Store

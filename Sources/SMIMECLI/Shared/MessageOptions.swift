@@ -25,6 +25,12 @@ struct InputOptions: ParsableArguments {
     }
 }
 
+extension InputOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        files = try words.rest()
+    }
+}
+
 /// For verbs that write messages: where to, and in what form.
 struct OutputOptions: ParsableArguments {
     @Option(
@@ -76,6 +82,16 @@ struct OutputOptions: ParsableArguments {
     func target(for path: String) -> String? {
         let target = outputDir.map { "\($0)/\(URL(filePath: path).lastPathComponent)" } ?? output
         return target == "-" ? nil : target
+    }
+}
+
+extension OutputOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        output = try words.value("-o", "--output")
+        outputDir = try words.value("-O", "--output-dir")
+        jobs = try words.value("--jobs")
+        crlf = words.flag("--crlf")
+        lf = words.flag("--lf")
     }
 }
 

@@ -17,6 +17,12 @@ struct OnlineOptions: ParsableArguments {
     var online = false
 }
 
+extension OnlineOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        online = words.flag("--online")
+    }
+}
+
 /// Asks the network about revocation, if a flag or the store's setting wants it; reads the settings when there is
 /// something to ask.
 actor OnlineRevocation: RevocationSource {

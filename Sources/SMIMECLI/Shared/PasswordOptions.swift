@@ -27,6 +27,14 @@ struct PasswordOptions: ParsableArguments {
     }
 }
 
+extension PasswordOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        passwordFile = try words.value("--password-file")
+        passwordFd = try words.value("--password-fd")
+        passwordEnv = try words.value("--password-env")
+    }
+}
+
 /// The passphrase of the store, for verbs whose `--password-…` is that of another file.
 struct StorePasswordOptions: ParsableArguments {
     @Option(

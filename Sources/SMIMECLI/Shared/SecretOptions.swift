@@ -66,3 +66,12 @@ struct SecretOptions: ParsableArguments {
         [UInt8](hexadecimal: text, ignoring: " \t\r\n").flatMap { $0.isEmpty ? nil : $0 }
     }
 }
+
+extension SecretOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        secretKeyFile = try words.value("--secret-key-file")
+        secretKeyID = try words.value("--secret-key-id")
+        withPassword = words.flag("--with-password")
+        password = try words.group()
+    }
+}

@@ -171,3 +171,13 @@ struct SigningOptions: ParsableArguments {
         return nil
     }
 }
+
+extension SigningOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        from = try words.value("--from")
+        identity = try words.value("--identity")
+        opaque = words.flag("--opaque")
+        digest = try words.value("--digest", by: Self.parseDigest)
+        noChain = words.flag("--no-chain")
+    }
+}

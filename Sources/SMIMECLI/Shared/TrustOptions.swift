@@ -16,6 +16,12 @@ struct RevocationOptions: ParsableArguments {
     }
 }
 
+extension RevocationOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        revocation = try words.value("--revocation")
+    }
+}
+
 extension ArgumentHelp {
     fileprivate static let revocation = ArgumentHelp(
         """
@@ -51,5 +57,14 @@ struct TrustOptions: ParsableArguments {
         terms.policies = CertificatePolicies(acceptable: policy, isExplicit: explicitPolicy)
         terms.profile = caProfile
         return terms
+    }
+}
+
+extension TrustOptions: WordReadable {
+    mutating func read(_ words: inout WordReader) throws {
+        revocation = try words.value("--revocation")
+        policy = try words.values("--policy")
+        explicitPolicy = words.flag("--explicit-policy")
+        caProfile = try words.value("--ca-profile")
     }
 }
