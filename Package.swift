@@ -1,6 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// On Linux libidn2 is loaded when it is needed.
+#if os(macOS)
+let linkedIDN2: String? = "libidn2"
+#else
+let linkedIDN2: String? = nil
+#endif
+
 let package = Package(
     name: "smime",
     platforms: [.macOS(.v15)],
@@ -26,7 +33,7 @@ let package = Package(
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-        .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"]), .brew(["libidn2"])]),
+        .systemLibrary(name: "CIDN2", pkgConfig: linkedIDN2, providers: [.apt(["libidn2-dev"]), .brew(["libidn2"])]),
         .target(name: "Streams"),
         .target(
             name: "CMS",
@@ -36,7 +43,10 @@ let package = Package(
         .target(name: "SMIME", dependencies: ["CMS", "MIME", "Streams"]),
         .target(
             name: "Keystore",
-            dependencies: ["CMS", "MIME", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: [
+                "CMS", "MIME", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
         ),
         .target(name: "Revocation", dependencies: ["CMS", "Streams"]),
         .target(name: "MailFilter", dependencies: ["CMS", "Keystore", "MIME", "SMIME", "Streams"]),

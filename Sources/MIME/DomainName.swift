@@ -1,31 +1,18 @@
-import CIDN2
-
 /// The part of an address after the @.
 enum DomainName {
     /// `domain` in lower case with A-labels, or nil if it is no domain name and no address literal.
     ///
     /// IDNA2008 after nothing but lower case: ß stays ß, and a character that only looks like another, one of full width for
     /// example, is not mapped to it but makes the name none.
-    ///
-    /// libidn2: `idn2_lookup_u8`
     static func ascii(_ domain: String) -> String? {
         guard !domain.isEmpty, domain.utf8.count <= 255 else { return nil }
         if domain.hasPrefix("["), domain.hasSuffix("]") { return literal(domain) }
-        guard let ascii = domain.utf8.allSatisfy({ $0 < 128 }) ? domain.lowercased() : lookup(domain) else {
+        let isASCII = domain.utf8.allSatisfy { $0 < 128 }
+        guard let ascii = isASCII ? domain.lowercased() : IDNLibrary.shared?.ascii(domain.foldedForMail) else {
             return nil
         }
         let labels = ascii.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return ascii.utf8.count <= 255 && labels.allSatisfy(isLabel) ? ascii : nil
-    }
-
-    private static func lookup(_ domain: String) -> String? {
-        var output: UnsafeMutablePointer<UInt8>?
-        let flags = CInt(IDN2_NFC_INPUT.rawValue | IDN2_NO_TR46.rawValue)
-        guard idn2_lookup_u8(domain.foldedForMail, &output, flags) == CInt(IDN2_OK.rawValue), let output else {
-            return nil
-        }
-        defer { idn2_free(output) }
-        return String(cString: output)
     }
 
     private static func isLabel(_ label: Substring.UTF8View) -> Bool {

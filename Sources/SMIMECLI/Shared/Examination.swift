@@ -1,6 +1,7 @@
 import CMS
 import Foundation
 import Keystore
+import MIME
 
 /// Everything `doctor` looks at.
 struct Examination {
@@ -43,6 +44,16 @@ struct Examination {
                 "\(fault.identifier): \(fault.text), unless your distribution mended it in \(Libcrypto.versionNumber)",
                 ["install the security updates of libssl3"],
                 status: .success
+            )
+        }
+        if IDNLibrary.shared != nil {
+            add("libidn2", .ok, "international domain names are understood")
+        } else {
+            add(
+                "libidn2",
+                .error,
+                "\(IDNLibrary.name) cannot be loaded: domain names beyond ASCII are refused",
+                ["install libidn2-0"]
             )
         }
         for probe in LibcryptoProbe.all {

@@ -1,0 +1,43 @@
+import CIDN2
+import Foundation
+
+/// libidn2, which maps international domain names (IDNA 2008).
+///
+/// Loaded when the first one is met: that takes longer than to encrypt a mail, and few mails have one. On macOS the
+/// program is linked with it.
+package struct IDNLibrary: Sendable {
+    private typealias Lookup =
+        @convention(c) (UnsafePointer<UInt8>?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, CInt) -> CInt
+    private typealias Free = @convention(c) (UnsafeMutableRawPointer?) -> Void
+
+    /// What the file is called, for messages.
+    package static let name = "libidn2.so.0"
+    /// The library; nil if it cannot be loaded.
+    package static let shared = IDNLibrary()
+
+    private let lookup: Lookup
+    private let free: Free
+
+    private init?() {
+        #if canImport(Darwin)
+        (lookup, free) = (idn2_lookup_u8, idn2_free)
+        #else
+        guard let library = dlopen(Self.name, RTLD_NOW | RTLD_LOCAL), let lookup = dlsym(library, "idn2_lookup_u8"),
+            let free = dlsym(library, "idn2_free")
+        else { return nil }
+        self.lookup = unsafeBitCast(lookup, to: Lookup.self)
+        self.free = unsafeBitCast(free, to: Free.self)
+        #endif
+    }
+
+    /// `domain` with A-labels; nil if it is no domain name of IDNA 2008.
+    ///
+    /// libidn2: `idn2_lookup_u8`
+    func ascii(_ domain: String) -> String? {
+        var output: UnsafeMutablePointer<UInt8>?
+        let flags = CInt(IDN2_NFC_INPUT.rawValue | IDN2_NO_TR46.rawValue)
+        guard lookup(domain, &output, flags) == CInt(IDN2_OK.rawValue), let output else { return nil }
+        defer { free(output) }
+        return String(cString: output)
+    }
+}
