@@ -230,14 +230,11 @@ import Testing
         let authority = CertificateFactory.authority + [constraint]
         try factory.issue("ca", subject: "/CN=CA", by: "root", extensions: authority)
         try factory.issue("leaf", subject: test.subject, by: "ca", extensions: [test.names])
-        func read(_ name: String) throws -> Certificate {
-            guard case .certificate(let found) = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
-                throw CMSError.noKeyPair
-            }
-            return found
-        }
-        let leaf = try read("leaf")
-        let store = TrustStore(anchors: [try read("root")], intermediates: [try read("ca")])
+        let leaf = try factory.certificate("leaf")
+        let store = TrustStore(
+            anchors: [try factory.certificate("root")],
+            intermediates: [try factory.certificate("ca")]
+        )
         let verdict = store.judge(leaf, purpose: .signing, at: leaf.notBefore.addingTimeInterval(60))
         let errors = verdict.problems.filter { $0.level == .error }.map(\.code)
         #expect(errors == (test.isAllowed ? [] : ["chain-name-constraints"]))

@@ -20,6 +20,14 @@ extension Certificate {
     }
 }
 
+extension CertificateFactory {
+    /// The certificate in NAME.pem.
+    func certificate(_ name: String) throws -> Certificate {
+        let items = try KeyMaterial.read(bytes("\(name).pem"))
+        return try #require(items.compactMap { if case .certificate(let found) = $0 { found } else { nil } }.first)
+    }
+}
+
 extension Date {
     static let in2020 = Date(timeIntervalSince1970: 1_590_969_600)  // 2020-06-01
 }

@@ -41,13 +41,6 @@ import Testing
         return OCSPResponse(der: try factory.bytes("ocsp.resp"))
     }
 
-    private func certificate(_ name: String, _ factory: borrowing CertificateFactory) throws -> Certificate {
-        guard case .certificate(let found) = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
-            throw CMSError.noKeyPair
-        }
-        return found
-    }
-
     /// What is known of the leaf; only its own revocation is looked at, as its issuer is the anchor.
     private func revocation(
         _ responses: [OCSPResponse],
@@ -55,8 +48,8 @@ import Testing
         policy: RevocationPolicy = .soft,
         after seconds: TimeInterval = 600
     ) throws -> ChainVerdict.Revocation? {
-        let leaf = try certificate("leaf", factory)
-        let store = TrustStore(anchors: [try certificate("ca", factory)]).under(TrustTerms(revocation: policy))
+        let leaf = try factory.certificate("leaf")
+        let store = TrustStore(anchors: [try factory.certificate("ca")]).under(TrustTerms(revocation: policy))
         let date = leaf.notBefore.addingTimeInterval(seconds)
         return store.judge(leaf, responses: responses, purpose: .signing, at: date).revocation
     }
@@ -114,20 +107,20 @@ import Testing
         let bad = try answer(about: "leaf", "R", by: "responder", in: factory)
         #expect(try revocation([bad], factory, after: 30 * 86_400)?.status == .revoked)
         #expect(try revocation([bad], factory, after: -30 * 86_400)?.status == .revoked)
-        let leaf = try certificate("leaf", factory)
+        let leaf = try factory.certificate("leaf")
         let before = Date(timeIntervalSince1970: 1_733_000_000)
         #expect(try revocation([bad], factory, after: before.timeIntervalSince(leaf.notBefore))?.status == .unknown)
-        #expect(bad.lifetime(about: leaf, issuedBy: try certificate("ca", factory), at: before) == nil)
+        #expect(bad.lifetime(about: leaf, issuedBy: try factory.certificate("ca"), at: before) == nil)
     }
 
     @Test func `what was kept of a certificate is found by issuer and serial number`() throws {
         let factory = try makeChain()
-        let leaf = try certificate("leaf", factory)
+        let leaf = try factory.certificate("leaf")
         var other = leaf.der
         other[other.count - 1] ^= 1
         #expect(try Certificate(der: other).nameDigest == leaf.nameDigest)
-        #expect(try certificate("other", factory).nameDigest != leaf.nameDigest)
-        var store = TrustStore(anchors: [try certificate("ca", factory)])
+        #expect(try factory.certificate("other").nameDigest != leaf.nameDigest)
+        var store = TrustStore(anchors: [try factory.certificate("ca")])
         store.responses = [try leaf.nameDigest: try answer(about: "leaf", "R", by: "ca", in: factory)]
         let date = leaf.notBefore.addingTimeInterval(600)
         #expect(store.judge(leaf, purpose: .signing, at: date).revocation?.status == .revoked)

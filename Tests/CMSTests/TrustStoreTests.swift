@@ -229,6 +229,27 @@ import Testing
         let elsewhere = TrustStore(systemAnchors: SystemAnchors(folder: "/nonexistent"))
         #expect(elsewhere.judge(root, purpose: .signing, at: .judged).trust == nil)
     }
+
+    @Test func `they count where the anchors of the store lead to no valid chain`() throws {
+        var factory = try CertificateFactory()
+        try factory.issue("old", subject: "/CN=Root", extensions: CertificateFactory.authority, options: "-days 1")
+        try factory.issue("ca", subject: "/CN=CA", by: "old", extensions: CertificateFactory.authority)
+        try factory.sh("cp ca.key new.key")
+        try factory.issue("new", subject: "/CN=CA", extensions: CertificateFactory.authority)
+        let person = CertificateFactory.person("a@example.org")
+        try factory.issue("leaf", subject: "/CN=Leaf", by: "ca", extensions: person)
+        try factory.sh("mkdir system && cp new.pem system && openssl rehash system")
+        let (old, new) = (try factory.certificate("old"), try factory.certificate("new"))
+        let (leaf, ca) = (try factory.certificate("leaf"), try factory.certificate("ca"))
+        let folder = SystemAnchors(folder: factory.file("system").path)
+        let store = TrustStore(anchors: [old], intermediates: [ca], systemAnchors: folder)
+        let later = Date.now + 2 * 86_400
+        #expect(store.judge(leaf, purpose: .signing, at: .now).trust == .anchor(old.fingerprint))
+        #expect(store.judge(leaf, purpose: .signing, at: later).trust == .anchor(new.fingerprint))
+        #expect(store.judge(leaf, purpose: .signing, at: later).problems.isEmpty)
+        let alone = TrustStore(anchors: [old], intermediates: [ca]).judge(leaf, purpose: .signing, at: later)
+        #expect(!(alone.problems + alone.timeProblems).isEmpty)
+    }
 }
 
 @Suite struct LibcryptoTests {

@@ -49,11 +49,18 @@ struct PathFinder {
     }
     private static let checked = RecentValues<Edge, Bool>(capacity: 1024)
 
-    init(_ store: TrustStore, extra: [Certificate], effort: PathEffort, at date: Date) {
+    /// - Parameter systemAnchors: the system's, where those of `store` are not to be all.
+    init(
+        _ store: TrustStore,
+        systemAnchors: SystemAnchors?,
+        extra: [Certificate],
+        effort: PathEffort,
+        at date: Date
+    ) {
         self.date = date
         self.effort = effort
         anchors = Set(store.anchors.map(\.fingerprint))
-        systemAnchors = store.systemAnchors
+        self.systemAnchors = systemAnchors
         var seen: Set<Fingerprint> = []
         let all = (store.anchors + store.intermediates + extra).filter { seen.insert($0.fingerprint).inserted }
         candidates = Dictionary(grouping: all) { $0.subject.canonical }

@@ -114,8 +114,6 @@ public struct TrustStore: Hashable, Sendable {
     private func answer(_ question: TrustQuestion) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = question.certificate
         let effort = effort ?? PathEffort()
-        var finder = PathFinder(self, extra: question.extra, effort: effort, at: question.date)
-        let paths = finder.paths(from: certificate)
         let isPinned = pinned.contains(certificate.fingerprint)
         let lists =
             terms.revocation == .off
@@ -133,15 +131,37 @@ public struct TrustStore: Hashable, Sendable {
             responses: question.responses,
             effort: effort
         )
-        let verdicts = paths.lazy.map { inspection.judge($0, isPinned: isPinned) }
-        // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.
+        func paths(with systemAnchors: SystemAnchors?) -> (paths: [CertificatePath], isRepeatable: Bool) {
+            var finder = PathFinder(
+                self,
+                systemAnchors: systemAnchors,
+                extra: question.extra,
+                effort: effort,
+                at: question.date
+            )
+            return (finder.paths(from: certificate), finder.isRepeatable)
+        }
+        // Most chains end at an anchor of the store, and nobody has to look for one in the system's folder.
+        let near = paths(with: nil)
+        if systemAnchors == nil || near.paths.contains(where: { $0.end == .anchor }) {
+            let verdict = inspection.judge(near.paths, of: certificate, isPinned: isPinned)
+            if systemAnchors == nil || verdict.faults == 0 { return (verdict, near.isRepeatable) }
+        }
+        let all = paths(with: systemAnchors)
+        return (inspection.judge(all.paths, of: certificate, isPinned: isPinned), all.isRepeatable)
+    }
+}
+
+extension PathInspection {
+    /// The verdict on the first of `paths` without a fault, or else on the one with the fewest: that there is another one is no
+    /// fault of the sender's.
+    fileprivate func judge(_ paths: [CertificatePath], of certificate: Certificate, isPinned: Bool) -> ChainVerdict {
         var best: ChainVerdict?
-        for verdict in verdicts {
-            if verdict.faults == 0 { return (verdict, finder.isRepeatable) }
+        for path in paths {
+            let verdict = judge(path, isPinned: isPinned)
+            if verdict.faults == 0 { return verdict }
             if verdict.faults < best?.faults ?? .max { best = verdict }
         }
-        let verdict =
-            best ?? inspection.judge(CertificatePath(certificates: [certificate], end: .missing), isPinned: isPinned)
-        return (verdict, finder.isRepeatable)
+        return best ?? judge(CertificatePath(certificates: [certificate], end: .missing), isPinned: isPinned)
     }
 }
