@@ -94,7 +94,7 @@ public struct OutgoingFilter: Sendable {
             ciphers: ciphers,
             senders: [sender.address, found.signing.account].compactMap(\.self),
             signer: signs ? try await found.signing.signer(in: store) : nil,
-            headers: try await store.headerPolicy(for: sender.address),
+            headers: try await store.headerPolicy(of: store.accounts.summary(of: sender.address)),
             time: time
         )
     }

@@ -16,6 +16,14 @@ public struct Account: Sendable {
     public let identities: [Identity]
 }
 
+/// An account without its certificates.
+public struct AccountSummary: Sendable {
+    /// The main address, by which the account is named.
+    public let address: EmailAddress
+    /// What encrypted mail of the account hides of its header; nil if the store's setting holds.
+    public let headerConfidentiality: HeaderConfidentiality?
+}
+
 /// A certificate of ours, whose private key the store holds, as one account uses it.
 public struct Identity: Sendable {
     /// The account it belongs to.

@@ -5,26 +5,38 @@ import MIME
 
 /// Accounts and identities as rows.
 enum AccountRecord {
+    /// Selects the row of the account that sends as an address, ?1, by its own right, or else for the whole domain, ?2.
+    private static let sending = """
+        SELECT coalesce(
+            (SELECT id FROM account WHERE address_key = ?1),
+            (SELECT account FROM account_alias WHERE pattern_key = ?1),
+            (SELECT account FROM account_alias WHERE pattern_key = ?2))
+        """
+
     /// The row of the account that `address` is the main address or an alias of.
     static func id(of address: EmailAddress, in database: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            database.cachedStatement(
-                """
-                SELECT id FROM account WHERE address_key = ?1
-                UNION ALL SELECT account FROM account_alias WHERE pattern_key = ?1 LIMIT 1
-                """
-            ),
-            arguments: [address.key]
-        )
+        try Int64.fetchOne(database.cachedStatement(sending), arguments: [address.key, nil])
     }
 
     /// The row of the account that sends as `address`: by its own right, or else for the whole domain.
     static func id(sendingAs address: EmailAddress, in database: Database) throws -> Int64? {
-        try id(of: address, in: database)
-            ?? Int64.fetchOne(
-                database.cachedStatement("SELECT account FROM account_alias WHERE pattern_key = ?"),
-                arguments: [AddressScope.domainKey(address)]
+        try Int64.fetchOne(
+            database.cachedStatement(sending),
+            arguments: [address.key, AddressScope.domainKey(address)]
+        )
+    }
+
+    /// The account that sends as `address`, read by one statement; nil if there is none.
+    static func summary(sendingAs address: EmailAddress, in database: Database) throws -> AccountSummary? {
+        try Row.fetchOne(
+            database.cachedStatement("SELECT address, header_confidentiality FROM account WHERE id = (\(sending))"),
+            arguments: [address.key, AddressScope.domainKey(address)]
+        ).map { row in
+            AccountSummary(
+                address: try row.address("address"),
+                headerConfidentiality: try headerConfidentiality(row)
             )
+        }
     }
 
     /// One account with everything that belongs to it, newest identity first.
@@ -65,13 +77,6 @@ enum AccountRecord {
     }
 
     /// What of the header the account in this row hides; nil if it leaves that to the store.
-    static func headerConfidentiality(_ id: Int64, in database: Database) throws -> HeaderConfidentiality? {
-        try Row.fetchOne(
-            database.cachedStatement("SELECT header_confidentiality FROM account WHERE id = ?"),
-            arguments: [id]
-        ).flatMap(headerConfidentiality)
-    }
-
     private static func headerConfidentiality(_ row: Row) throws -> HeaderConfidentiality? {
         (try row.optional("header_confidentiality") as String?).flatMap { HeaderConfidentiality(rawValue: $0) }
     }

@@ -37,16 +37,10 @@ public actor AccountStore {
         do throws(KeystoreError) { return try await account(for: address) } catch .unknownAccount { return nil }
     }
 
-    /// What of the header the account hides that mail of `address` belongs to; nil if there is none, or it leaves that
-    /// to the store.
-    public func headerConfidentiality(
-        for address: EmailAddress
-    ) async throws(KeystoreError) -> HeaderConfidentiality? {
-        try await database.read { database in
-            try AccountRecord.id(sendingAs: address, in: database).flatMap {
-                try AccountRecord.headerConfidentiality($0, in: database)
-            }
-        }
+    /// The account that mail of `address` belongs to, without its certificates; nil if there is none, or no address.
+    public func summary(of address: EmailAddress?) async throws(KeystoreError) -> AccountSummary? {
+        guard let address else { return nil }
+        return try await database.read(.oneStatement) { try AccountRecord.summary(sendingAs: address, in: $0) }
     }
 
     /// Whether an account was given `certificate` by hand, whatever addresses it names.
@@ -171,7 +165,7 @@ public actor AccountStore {
     ) async throws(KeystoreError) -> [KeyedCertificate] {
         var seen: Protectors?
         while true {
-            let sealed = try await database.read(body)
+            let sealed = try await database.read(.severalStatements, body)
             var keys: [KeyedCertificate] = []
             do throws(KeystoreError) {
                 for item in sealed { keys += try await item.open(unlocker, path: location.database) }

@@ -6,31 +6,16 @@ public actor SettingStore {
 
     init(database: StoreDatabase) { self.database = database }
 
-    /// All settings that were made.
+    /// All settings that were made, as of one moment.
     public func all() async throws(KeystoreError) -> [String: String] {
-        try await database.read { database in
-            try Row.fetchAll(database, sql: "SELECT key, value FROM setting")
-                .reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") as String }
+        try await database.read(.oneStatement) { database in
+            let statement = try database.cachedStatement("SELECT key, value FROM setting")
+            return try Row.fetchAll(statement).reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }
         }
     }
 
     /// The value of the setting `key`; nil if it was not made.
-    public func value(of key: String) async throws(KeystoreError) -> String? {
-        try await database.read { database in
-            try String.fetchOne(
-                database.cachedStatement("SELECT value FROM setting WHERE key = ?"),
-                arguments: [key]
-            )
-        }
-    }
-
-    /// The values of those of the settings `keys` that were made, as of one moment.
-    public func values(of keys: [String]) async throws(KeystoreError) -> [String: String] {
-        try await database.read { database in
-            let statement = try database.cachedStatement("SELECT value FROM setting WHERE key = ?")
-            return try keys.reduce(into: [:]) { $0[$1] = try String.fetchOne(statement, arguments: [$1]) }
-        }
-    }
+    public func value(of key: String) async throws(KeystoreError) -> String? { try await all()[key] }
 
     /// Makes or changes the setting `key`; without a value it is as if it had never been made.
     public func set(_ key: String, to value: String?) async throws(KeystoreError) {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 
 extension StoreDatabase {
     /// A store that holds nothing and lives in memory: what a reader sees where no store was made yet.
@@ -159,6 +160,8 @@ extension StoreDatabase {
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
         guard !readOnly else {
             configuration.foreignKeysEnabled = false
+            // Nobody observes a connection that reads alone, so GRDB need not hear of every column that a statement names.
+            configuration.prepareDatabase { sqlite3_set_authorizer($0.sqliteConnection, nil, nil) }
             return configuration
         }
         // What is deleted or sealed anew does not stay in free pages.

@@ -24,17 +24,38 @@ final class StoreDatabase: Sendable {
         self.workplace = workplace
     }
 
-    /// One transaction that sees one state of the store and waits for no writer.
+    /// The last one that a store on its caller's thread closed.
+    private static let lastClosed = Mutex<(any DatabaseWriter)?>(nil)
+
+    deinit {
+        guard case .callersThread = workplace else { return }
+        try? closeUnused()
+        // To free one GRDB has Foundation look for observers, which takes longer than any query. A process that handles one
+        // mail ends before that.
+        Self.lastClosed.withLock { $0 = writer }
+    }
+
+    /// How much `read` looks at.
+    enum Extent {
+        /// What one statement selects, which sees one state of the store by itself.
+        case oneStatement
+        /// What several statements select in one transaction.
+        case severalStatements
+    }
+
+    /// Looks at one state of the store, and waits for no writer.
     func read<Value: Sendable>(
+        _ extent: Extent = .severalStatements,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(KeystoreError) -> Value {
         try enter()
         defer { door.leave() }
         let read = { @Sendable database in try StoreExecutor.run { try body(database) } }
         do {
-            switch workplace {
-            case .ownThreads: return try await writer.read(read)
-            case .callersThread: return try blocking { try $0.read(read) }
+            switch (workplace, extent) {
+            case (.ownThreads, _): return try await writer.read(read)
+            case (.callersThread, .oneStatement): return try blocking { try $0.unsafeRead(read) }
+            case (.callersThread, .severalStatements): return try blocking { try $0.read(read) }
             }
         } catch { throw KeystoreError(error, path: path) }
     }

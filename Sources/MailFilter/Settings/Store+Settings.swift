@@ -7,12 +7,12 @@ extension Store {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func value<Value>(of setting: Setting, _ read: (String) -> Value?) async throws -> Value {
-        try await values(of: setting)[setting, read]
+        try await settingValues()[setting, read]
     }
 
-    /// The values of `list`, as of one moment.
-    func values(of list: Setting...) async throws(KeystoreError) -> SettingValues {
-        SettingValues(made: try await settings.values(of: list.map(\.rawValue)))
+    /// The values of all settings, as of one moment.
+    func settingValues() async throws(KeystoreError) -> SettingValues {
+        SettingValues(made: try await settings.all())
     }
 
     /// What subject tags mean: `subject-tags`.
@@ -27,7 +27,7 @@ extension Store {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     public func cipherPreferences() async throws -> CipherPreferences {
-        let values = try await values(of: .encryptionFloor, .encryptionCipher)
+        let values = try await settingValues()
         let floor = try values[.encryptionFloor, { ContentCipher(writable: $0) }]
         return try values[.encryptionCipher, { CipherPreferences(parsing: $0, floor: floor) }]
     }
@@ -37,7 +37,7 @@ extension Store {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     public func lookupSources() async throws -> [any CertificateSource] {
-        let values = try await values(of: .lookupSources, .lookupDirectory, .lookupDirectoryTimeout)
+        let values = try await settingValues()
         let names = try values[.lookupSources, Setting.sources]
         let path = try values[.lookupDirectory, { $0 }]
         guard names.contains("directory"), !path.isEmpty else { return [] }
@@ -58,7 +58,7 @@ extension Store {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     public func revocationServices() async throws -> RevocationServices {
-        let values = try await values(of: .revocationOnline, .revocationTimeout, .revocationPrivateAddresses)
+        let values = try await settingValues()
         return RevocationServices(
             areAsked: try values[.revocationOnline, Setting.isOn],
             timeLimit: try values[.revocationTimeout, Setting.timeLimit],
@@ -118,7 +118,7 @@ struct SettingValues {
     /// Those that were made, by name.
     let made: [String: String]
 
-    /// The value of `setting`, one of those that were read, as `read` understands it; the standard one if it was not made.
+    /// The value of `setting` as `read` understands it; the standard one if it was not made.
     subscript<Value>(_ setting: Setting, _ read: (String) -> Value?) -> Value {
         get throws(SettingError) {
             guard let value = read(made[setting.rawValue] ?? setting.standard) else { throw .notUnderstood(setting) }

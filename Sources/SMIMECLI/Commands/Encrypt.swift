@@ -137,14 +137,14 @@ extension SMIMECommand {
             let source = try MessageInput.open(path, isText: text, fields: fields)
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
             let store = try await common.opening.store()
-            let protector = try await protector(of: source, at: path, by: author, in: store)
+            let account = try await store.accounts.summary(of: signing.from ?? author)
+            let protector = try await protector(of: source, at: path, by: account, in: store)
             let plan = try await plan(common, store)
-            // What was said of the account counts for its aliases, too.
-            let account = try await store.accounts.account(ifAnyFor: signing.from ?? author)?.address
             let copies = try await plan.copies(
                 of: protector.header,
                 to: to,
-                from: [signing.from, author, account].compactMap(\.self),
+                // What was said of the account counts for its aliases, too.
+                from: [signing.from, author, account?.address].compactMap(\.self),
                 sender: noSelf ? nil : (signing.from, author)
             )
             let signer =
@@ -168,10 +168,10 @@ extension SMIMECommand {
         private func protector(
             of source: any ByteSource,
             at path: String,
-            by author: EmailAddress?,
+            by account: AccountSummary?,
             in store: Store
         ) async throws -> MessageProtector {
-            let policy = try await headers.policy(for: signing.from ?? author, in: store)
+            let policy = try await headers.policy(of: account, in: store)
             var protector = try MessageProtector(source, headers: hiding.applied(to: policy))
             protector.compresses = compress
             if object.outform == .mime { MessageInput.noteMissingHeader(protector.header, of: path) }

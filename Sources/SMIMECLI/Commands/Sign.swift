@@ -58,7 +58,7 @@ extension SMIMECommand {
             let source = try MessageInput.open(path, isText: text, fields: signing.fromField)
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
             let store = try await opening.store()
-            let policy = try await headers.policy(for: signing.from ?? author, in: store)
+            let policy = try await headers.policy(of: store.accounts.summary(of: signing.from ?? author), in: store)
             var protector = try MessageProtector(source, omitting: [], headers: policy)
             protector.compresses = compress
             if object.outform == .mime { MessageInput.noteMissingHeader(protector.header, of: path) }

@@ -12,9 +12,9 @@ struct HeaderOptions: ParsableArguments {
     )
     var isUnprotected = false
 
-    /// What becomes of the header of mail from `sender`.
-    func policy(for sender: EmailAddress?, in store: Store) async throws -> HeaderPolicy {
-        var policy = try await store.headerPolicy(for: sender)
+    /// What becomes of the header of mail that `account` sends; nil is a sender without one.
+    func policy(of account: AccountSummary?, in store: Store) async throws -> HeaderPolicy {
+        var policy = try await store.headerPolicy(of: account)
         if isUnprotected { policy = .unprotected }
         return policy
     }
