@@ -29,7 +29,7 @@ struct SMIMECommand: AsyncParsableCommand {
     /// The verbs that this process has to know: the one that is called, or all of them.
     ///
     /// Describing a verb to the parser takes longer than signing a mail, and a mail server starts us for every mail.
-    private static let verbs: [any ParsableCommand.Type] = {
+    static let verbs: [any ParsableCommand.Type] = {
         let name = CommandLine.arguments.dropFirst().first
         guard let called = allVerbs.first(where: { $0.configuration.commandName == name }) else { return allVerbs }
         return [called]
@@ -41,12 +41,12 @@ struct SMIMECommand: AsyncParsableCommand {
     static func execute() async -> Never {
         do {
             let words = try CommandWords.checked(help: helpOfVerb)
-            if var command = read(words) {
+            if var command = CommandReading.directly(words) {
                 try await command.run()
                 end(.success)
             }
             try checkHelp(words)
-            var command = try parsed(words)
+            var command = try CommandReading.byParser(words)
             try checkVerb(type(of: command))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -62,21 +62,6 @@ struct SMIMECommand: AsyncParsableCommand {
     private static func end(_ status: ExitStatus) -> Never {
         EnvironmentPassphrases.forget()
         Foundation.exit(status.rawValue)
-    }
-
-    /// The command that `words` say.
-    ///
-    /// The verb alone is parsed in half the time that it takes together with what stands around it. Whatever is not in
-    /// order, and a wish for help is part of that, is for the whole command to say.
-    private static func parsed(_ words: [String]) throws -> any ParsableCommand {
-        var called: (any ParsableCommand.Type)?
-        var (verbs, rest) = (verbs, words[...])
-        while let verb = verbs.first(where: { $0.configuration.commandName == rest.first }) {
-            (called, verbs, rest) = (verb, verb.configuration.subcommands, rest.dropFirst())
-        }
-        let asksForHelp = rest.prefix { $0 != "--" }.contains { ["-h", "--help"].contains($0) }
-        if verbs.isEmpty, !asksForHelp, let command = try? called?.parseAsRoot(Array(rest)) { return command }
-        return try parseAsRoot(words)
     }
 
     /// Refuses `help` for what is no verb.

@@ -1,22 +1,19 @@
 import ArgumentParser
 import Foundation
+import SMIMECLI
 import TestSupport
 import Testing
 
-@testable import SMIMECLI
-
 /// What `WordReader` makes of a command line is what ArgumentParser makes of it.
 @Suite struct WordReaderTests {
-    private typealias Verb = (name: [String], type: any ParsableCommand.Type, bases: [[String]])
-
     /// The verbs that are read without the parser, and words that some of their options cannot do without.
-    private static let verbs: [Verb] = [
-        (["sign"], SMIMECommand.Sign.self, [[], ["m"]]),
-        (["encrypt"], SMIMECommand.Encrypt.self, [[], ["--sign"], ["-o", "o"], ["m"], ["--secret-key-file", "k"]]),
-        (["decrypt"], SMIMECommand.Decrypt.self, [[], ["-o", "o"], ["m"], ["--secret-key-file", "k"]]),
-        (["verify"], SMIMECommand.Verify.self, [[]]),
-        (["filter", "outgoing"], SMIMECommand.FilterCommand.Outgoing.self, filterBases),
-        (["filter", "incoming"], SMIMECommand.FilterCommand.Incoming.self, filterBases),
+    private static let verbs: [(name: [String], bases: [[String]])] = [
+        (["sign"], [[], ["m"]]),
+        (["encrypt"], [[], ["--sign"], ["-o", "o"], ["m"], ["--secret-key-file", "k"]]),
+        (["decrypt"], [[], ["-o", "o"], ["m"], ["--secret-key-file", "k"]]),
+        (["verify"], [[]]),
+        (["filter", "outgoing"], filterBases),
+        (["filter", "incoming"], filterBases),
     ]
     private static let filterBases = [
         ["--", "b@example.org"], ["--sender", "a@example.org", "--", "b@example.org"],
@@ -35,17 +32,17 @@ import Testing
     ].map { (name: $0, value: $1) }
 
     @Test func `every option of the verbs that are started for every mail is read without the parser`() throws {
-        for (name, verb, bases) in Self.verbs {
+        for (name, bases) in Self.verbs {
             let options = try Self.options(of: name)
             #expect(options.count > 15)
             for option in options {
                 let lines = Self.words(option).flatMap { words in bases.map { words + $0 } }
                 let line = try #require(
-                    lines.first { (try? verb.parseAsRoot($0)) != nil },
+                    lines.first { (try? CommandReading.byParser(name + $0)) != nil },
                     "\(name) \(option.names): the parser takes none of the samples"
                 )
-                let read = try #require(SMIMECommand.read(name + line), "\(name + line) is left to the parser")
-                #expect(Self.values(read) == Self.values(try verb.parseAsRoot(line)), "\(name + line)")
+                let read = try #require(CommandReading.directly(name + line), "\(name + line) is left to the parser")
+                #expect(Self.values(read) == Self.values(try CommandReading.byParser(name + line)), "\(name + line)")
             }
         }
     }
@@ -56,7 +53,7 @@ import Testing
         var generator = SeededGenerator(seed)
         var count = 0
         for _ in 0..<200 {
-            let (name, verb, bases) = try #require(Self.verbs.randomElement(using: &generator))
+            let (name, bases) = try #require(Self.verbs.randomElement(using: &generator))
             let options = try Self.options(of: name)
             var words: [String] = []
             for _ in 0..<Int.random(in: 0...4, using: &generator) {
@@ -67,9 +64,9 @@ import Testing
                 }
             }
             words += try #require(bases.randomElement(using: &generator))
-            guard let read = SMIMECommand.read(name + words) else { continue }
+            guard let read = CommandReading.directly(name + words) else { continue }
             count += 1
-            let parsed = try? verb.parseAsRoot(words)
+            let parsed = try? CommandReading.byParser(name + words)
             #expect(Self.values(read) == parsed.map(Self.values), "\(name + words)")
         }
         #expect(count > 20)
@@ -122,7 +119,8 @@ import Testing
     }
 
     private static let help = Result {
-        try JSONDecoder().decode(Help.self, from: Data(SMIMECommand._dumpHelp().utf8)).command
+        let dump = try CommandRunner(Tool.smime().path).run(["--experimental-dump-help"]).standardOutput
+        return try JSONDecoder().decode(Help.self, from: Data(dump)).command
     }
 
     private static func options(of name: [String]) throws -> [HelpArgument] {

@@ -98,28 +98,3 @@ protocol WordReadable: ParsableArguments {
     /// Sets every option from `words`: one that was not set may not be looked at.
     mutating func read(_ words: inout WordReader) throws
 }
-
-extension SMIMECommand {
-    /// The command that `words` say, if its verb is one that is started for every mail, and they are ordinary.
-    static func read(_ words: [String]) -> (any AsyncParsableCommand)? {
-        guard let name = words.first else { return nil }
-        switch name {
-        case "sign": return try? command(Sign.self, words.dropFirst())
-        case "encrypt": return try? command(Encrypt.self, words.dropFirst())
-        case "decrypt": return try? command(Decrypt.self, words.dropFirst())
-        case "verify": return try? command(Verify.self, words.dropFirst())
-        case "filter" where words.dropFirst().first == "outgoing":
-            return try? command(FilterCommand.Outgoing.self, words.dropFirst(2))
-        case "filter" where words.dropFirst().first == "incoming":
-            return try? command(FilterCommand.Incoming.self, words.dropFirst(2))
-        default: return nil
-        }
-    }
-
-    private static func command<Command: WordReadable>(_: Command.Type, _ words: some Collection<String>) throws
-        -> Command
-    {
-        var reader = WordReader(words)
-        return try reader.group()
-    }
-}
