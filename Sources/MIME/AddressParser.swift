@@ -121,8 +121,14 @@ struct AddressTokens {
 
     /// The address that `tokens` spell, blanks around dots and @ left out; nil if two words stand side by side.
     static func joined(_ tokens: [Token]) -> String? {
-        guard !zip(tokens, tokens.dropFirst()).contains(where: { $0.isWord && $1.isWord }) else { return nil }
-        return tokens.map(\.text).joined()
+        var text = ""
+        var followsWord = false
+        for token in tokens {
+            guard !followsWord || !token.isWord else { return nil }
+            followsWord = token.isWord
+            text += token.text
+        }
+        return text
     }
 
     mutating func next() -> Token? {
@@ -143,9 +149,12 @@ struct AddressTokens {
             rest.removeFirst()
             return .special(first)
         default:
-            let atom = rest.prefix { !Self.isSpecial($0) && !Self.isBlank($0) }
-            rest = rest.dropFirst(atom.count)
-            return .atom(String(String.UnicodeScalarView(atom)))
+            var atom = String.UnicodeScalarView()
+            while let scalar = rest.first, !Self.isSpecial(scalar), !Self.isBlank(scalar) {
+                atom.append(scalar)
+                rest.removeFirst()
+            }
+            return .atom(String(atom))
         }
     }
 
@@ -161,7 +170,7 @@ struct AddressTokens {
     }
 
     private mutating func quoted() -> Token {
-        var (content, raw) = (String.UnicodeScalarView(), String.UnicodeScalarView(rest.prefix(1)))
+        var (content, raw) = (String.UnicodeScalarView(), "\"".unicodeScalars)
         rest.removeFirst()
         while let scalar = rest.popFirst() {
             raw.append(scalar)

@@ -59,7 +59,12 @@ package enum EncodedWord {
 
     /// Whether the beginning of a word stands somewhere; looking for it as text takes far longer, and is done for each field.
     private static func mayHoldWords(_ text: String) -> Bool {
-        zip(text.utf8, text.utf8.dropFirst()).contains { $0 == UInt8(ascii: "=") && $1 == UInt8(ascii: "?") }
+        var last = UInt8(ascii: " ")
+        for byte in text.utf8 {
+            if last == UInt8(ascii: "="), byte == UInt8(ascii: "?") { return true }
+            last = byte
+        }
+        return false
     }
 
     /// The word that begins at `start`, and where it ends; nil if none does that can be decoded.

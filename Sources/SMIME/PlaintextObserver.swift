@@ -42,15 +42,12 @@ package final class PlaintextObserver: ByteSink {
         var position = 0
         while position < bytes.count, let found = memchr(start + position, 0x2D, bytes.count - position) {
             position = UnsafeRawPointer(found) - start + 1
-            let following = bytes[position..<min(position + Self.reach, bytes.count)]
+            let following = UnsafeRawBufferPointer(rebasing: bytes[position..<min(position + Self.reach, bytes.count)])
             // Of a flood of hyphens each must cost next to nothing.
-            if following.starts(with: Self.encoding, by: Self.isSameLetter) {
+            if Self.isThere(Self.encoding, at: 0, in: following) {
                 mayHoldBinary =
-                    mayHoldBinary
-                    || following.indices.contains {
-                        following[$0...].starts(with: Self.binary, by: Self.isSameLetter)
-                    }
-            } else if following.starts(with: Self.legacyDisplay, by: Self.isSameLetter) {
+                    mayHoldBinary || (0..<following.count).contains { Self.isThere(Self.binary, at: $0, in: following) }
+            } else if Self.isThere(Self.legacyDisplay, at: 0, in: following) {
                 mayHoldLegacyDisplay = true
             }
         }
@@ -60,8 +57,11 @@ package final class PlaintextObserver: ByteSink {
     private static let encoding = Array("encoding".utf8)
     private static let binary = Array("binary".utf8)
 
-    /// Whether `byte` is `letter`, which is a small one, in whatever case.
-    private static func isSameLetter(_ byte: UInt8, _ letter: UInt8) -> Bool { byte | 0x20 == letter }
+    /// Whether `word`, which has small letters, stands at `index` in whatever case.
+    private static func isThere(_ word: [UInt8], at index: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
+        guard index + word.count <= bytes.count else { return false }
+        return word.indices.allSatisfy { bytes[index + $0] | 0x20 == word[$0] }
+    }
 
     /// How far behind the hyphen of Transfer-Encoding the word is looked for, in bytes.
     private static let reach = 48

@@ -25,10 +25,22 @@ extension OutputFile {
         var path = named
         for _ in 0..<maximumLinks {
             if let found = canonical(path) { return found }
-            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
+            guard let target = try target(ofLink: path) else { return path }
             path = target.hasPrefix("/") ? target : "\(FilePath.folder(of: path))/\(target)"
         }
         throw .cannotCreate(path: named, code: ELOOP)
+    }
+
+    /// Where the symlink at `path` leads; nil if it is none.
+    private static func target(ofLink path: String) throws(StreamError) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(path, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        // Repaired, it would be the name of another file.
+        guard let target = String(validating: bytes.prefix(count), as: UTF8.self) else {
+            throw .cannotCreate(path: path, code: EILSEQ)
+        }
+        return target
     }
 
     /// The path of what is there, without symlinks.

@@ -126,9 +126,10 @@ extension UnsafeRawBufferPointer {
     }
 
     @Test func `it has 32 bytes`() {
-        #expect(SealingKey([UInt8](repeating: 1, count: 31)) == nil)
+        #expect([UInt8](repeating: 1, count: 31).withUnsafeBytes { SealingKey($0) == nil })
         #expect(
-            SealingKey([UInt8](repeating: 1, count: 32))?.withBytes { Array($0) } == [UInt8](repeating: 1, count: 32)
+            [UInt8](repeating: 1, count: 32).withUnsafeBytes { SealingKey($0)?.withBytes { Array($0) } }
+                == [UInt8](repeating: 1, count: 32)
         )
     }
 }

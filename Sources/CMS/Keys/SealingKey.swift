@@ -20,9 +20,9 @@ public struct SealingKey: Sendable {
     }
 
     /// Copies 32 bytes; nil if there are more or fewer. The original stays the caller's to wipe.
-    public init?(_ bytes: some Collection<UInt8>) {
+    public init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.count else { return nil }
-        self.init(secret: SecretBytes(count: Self.count) { $0.copyBytes(from: bytes) })
+        self.init(secret: SecretBytes(count: Self.count) { $0.copyMemory(from: bytes) })
     }
 
     init(secret: SecretBytes) { self.secret = secret }

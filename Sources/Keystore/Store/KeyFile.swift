@@ -63,7 +63,7 @@ struct KeyFile {
         defer { bytes.wipe() }
         let count = Foundation.read(descriptor, &bytes, bytes.count)
         guard count == Self.magic.count + SealingKey.count, bytes.starts(with: Self.magic),
-            let key = SealingKey(bytes[Self.magic.count..<count])
+            let key = bytes[Self.magic.count..<count].withUnsafeBytes({ SealingKey($0) })
         else { throw KeystoreError.corrupt(path: path, detail: "is not a key file of smime") }
         return key
     }

@@ -34,6 +34,9 @@ public struct StoreLocation: Equatable, Sendable {
         self.init(home: home, dataFolder: home + "/data", keyFolder: home + "/key")
     }
 
+    /// The variables of the environment that say where a user's store is.
+    public static let variables = ["SMIME_HOME", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"]
+
     /// The store a user means: `home` if given, else `SMIME_HOME`, else the XDG data and configuration directories.
     ///
     /// Source: XDG Base Directory Specification 0.8; relative paths in its variables are ignored, as it says.

@@ -55,7 +55,7 @@ enum Console {
         switch given ?? named ?? "auto" {
         case "always": return true
         case "never": return false
-        default: return isatty(STDERR_FILENO) == 1 && (ProcessEnvironment.variables["NO_COLOR"] ?? "").isEmpty
+        default: return isatty(STDERR_FILENO) == 1 && (ProcessEnvironment["NO_COLOR"] ?? "").isEmpty
         }
     }()
 }

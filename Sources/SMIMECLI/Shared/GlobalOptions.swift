@@ -18,12 +18,12 @@ struct GlobalOptions: ParsableArguments {
 
     func validate() throws {
         if home?.isEmpty == true { throw ValidationError("--home names no directory") }
-        if let given = ProcessEnvironment.variables[Self.timeoutVariable], Self.seconds(given) == nil {
+        if let given = ProcessEnvironment[Self.timeoutVariable], Self.seconds(given) == nil {
             throw ValidationError("\(Self.timeoutVariable): '\(given)' is no number of seconds, up to 86400")
         }
     }
 
-    var location: StoreLocation { StoreLocation(home: home, environment: ProcessEnvironment.variables) }
+    var location: StoreLocation { StoreLocation(home: home, environment: ProcessEnvironment[StoreLocation.variables]) }
 
     /// Seconds to wait for the store.
     static let timeoutVariable = "SMIME_STORE_TIMEOUT"
@@ -63,7 +63,7 @@ struct GlobalOptions: ParsableArguments {
 
     /// Mail does not wait for long. Whoever changes the store may have to wait for others who make or migrate it.
     private func patience(_ mode: Store.Mode) -> Duration {
-        let given = ProcessEnvironment.variables[Self.timeoutVariable].flatMap(Self.seconds)
+        let given = ProcessEnvironment[Self.timeoutVariable].flatMap(Self.seconds)
         if let given { return .seconds(given) }
         return mode == .readOnly ? StoreOpening.patience : .seconds(60)
     }

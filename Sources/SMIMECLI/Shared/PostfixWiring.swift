@@ -121,7 +121,7 @@ struct PostfixWiring {
     private static let defaultFolder = "/etc/postfix"
 
     private static func postconf(_ arguments: [String]) throws -> String {
-        let path = ProcessEnvironment.variables["PATH"] ?? ""
+        let path = ProcessEnvironment["PATH"] ?? ""
         let candidates = (path.split(separator: ":").map(String.init) + ["/usr/sbin"]).map { "\($0)/postconf" }
         guard let program = candidates.first(where: { access($0, X_OK) == 0 }) else {
             throw Failure(.noInput, "postconf: not found")

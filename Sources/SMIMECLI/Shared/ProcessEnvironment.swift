@@ -1,8 +1,12 @@
 import Foundation
 
 /// The environment of the process, without the passphrases that options name.
-///
-/// Copied once: each time takes as long as reading a setting from the store.
 enum ProcessEnvironment {
-    static let variables = ProcessInfo.processInfo.environment
+    /// The variable called `name`; nil if there is none.
+    static subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    /// Those of the variables called `names` that there are. To copy all of them takes as long as a look into the store.
+    static subscript(names: [String]) -> [String: String] {
+        names.reduce(into: [:]) { $0[$1] = self[$1] }
+    }
 }

@@ -46,7 +46,7 @@ struct StorePassphrase {
 
     /// Where systemd put the credential; nil if it did not.
     private static var credentialPath: String? {
-        guard let folder = ProcessEnvironment.variables["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
+        guard let folder = ProcessEnvironment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
             return nil
         }
         let path = "\(folder)/\(credential)"
