@@ -180,17 +180,18 @@ import Testing
         try #require(result.status == 0, "\(result.errorText)")
     }
 
+    private func certificates(_ name: String, in folder: URL) throws -> [Certificate] {
+        try KeyMaterial.read(Array(Data(contentsOf: folder.appending(path: name)))).compactMap {
+            if case .certificate(let certificate) = $0 { certificate } else { nil }
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func `among many authorities of one name the right one is found, soon`() throws {
         let openssl = try OpenSSLCommand()
         try makeSameNamed(60, in: openssl.folder)
-        func certificates(_ name: String) throws -> [Certificate] {
-            try KeyMaterial.read(Array(Data(contentsOf: openssl.folder.appending(path: name)))).compactMap {
-                if case .certificate(let certificate) = $0 { certificate } else { nil }
-            }
-        }
-        let right = try #require(try certificates("right.pem").first)
-        let leaf = try #require(try certificates("leaf.pem").first)
-        let wrong = try certificates("wrong.pem")
+        let right = try #require(try certificates("right.pem", in: openssl.folder).first)
+        let leaf = try #require(try certificates("leaf.pem", in: openssl.folder).first)
+        let wrong = try certificates("wrong.pem", in: openssl.folder)
         #expect(wrong.count == 60)
         // The certificates are as young as this run, so the time does not matter here.
         let verdict = TrustStore(anchors: [right]).judge(
@@ -205,9 +206,26 @@ import Testing
         #expect(astray.problems.map(\.code) == ["chain-signature"])
 
         // Sixty authorities of one name and one key: each issued every other, so that paths are without number.
-        let stray = try #require(try certificates("stray.pem").first)
+        let stray = try #require(try certificates("stray.pem", in: openssl.folder).first)
         let circling = TrustStore(anchors: [right]).judge(stray, extra: wrong, purpose: .signing, at: .judged)
         #expect(circling.trust == nil)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a search in vain leaves enough for the one that looks among the system's anchors`() throws {
+        let openssl = try OpenSSLCommand()
+        try makeSameNamed(1100, in: openssl.folder)
+        let script = "mkdir system && cp right.pem system && openssl rehash system"
+        try #require(CommandRunner("sh", folder: openssl.folder).run(["-c", script]).status == 0)
+        let leaf = try #require(try certificates("leaf.pem", in: openssl.folder).first)
+        let store = TrustStore(
+            anchors: [try Certificate(fixture: "ca/root.pem")],
+            systemAnchors: SystemAnchors(folder: openssl.folder.appending(path: "system").path)
+        )
+        let wrong = try certificates("wrong.pem", in: openssl.folder)
+        let right = try #require(try certificates("right.pem", in: openssl.folder).first)
+        let verdict = store.judge(leaf, extra: wrong, purpose: .signing, at: .judged)
+        #expect(verdict.trust == .anchor(right.fingerprint))
     }
 }
 

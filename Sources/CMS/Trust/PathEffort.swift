@@ -17,11 +17,32 @@ final class PathEffort: Sendable {
         var count = 0
     }
 
-    private let remaining = Mutex(allowance)
+    private let remaining: Mutex<Int>
     private let held = Mutex(Held())
+
+    convenience init() { self.init(remaining: Self.allowance) }
+
+    private init(remaining: Int) { self.remaining = Mutex(remaining) }
 
     /// Whether nothing is left.
     var isSpent: Bool { remaining.withLock { $0 <= 0 } }
+
+    /// A tenth of what is left, for something that may come to nothing.
+    func share() -> PathEffort {
+        PathEffort(
+            remaining: remaining.withLock { remaining in
+                let part = max(0, remaining / 10)
+                remaining -= part
+                return part
+            }
+        )
+    }
+
+    /// Adds what is left of a share.
+    func takeBack(_ share: PathEffort) {
+        let rest = share.remaining.withLock { max(0, $0) }
+        remaining.withLock { $0 += rest }
+    }
 
     func spend(_ units: Int) { remaining.withLock { $0 -= units } }
 

@@ -131,37 +131,38 @@ public struct TrustStore: Hashable, Sendable {
             responses: question.responses,
             effort: effort
         )
-        func paths(with systemAnchors: SystemAnchors?) -> (paths: [CertificatePath], isRepeatable: Bool) {
-            var finder = PathFinder(
-                self,
-                systemAnchors: systemAnchors,
-                extra: question.extra,
-                effort: effort,
-                at: question.date
-            )
-            return (finder.paths(from: certificate), finder.isRepeatable)
+        var judged: [[Certificate]: ChainVerdict] = [:]
+        // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.
+        func judge(_ paths: [CertificatePath]) -> ChainVerdict {
+            var best: ChainVerdict?
+            for path in paths {
+                let verdict = judged[path.certificates] ?? inspection.judge(path, isPinned: isPinned)
+                if path.end == .anchor { judged[path.certificates] = verdict }
+                if verdict.faults == 0 { return verdict }
+                if verdict.faults < best?.faults ?? .max { best = verdict }
+            }
+            return best
+                ?? inspection.judge(CertificatePath(certificates: [certificate], end: .missing), isPinned: isPinned)
         }
-        // Most chains end at an anchor of the store, and nobody has to look for one in the system's folder.
-        let near = paths(with: nil)
-        if systemAnchors == nil || near.paths.contains(where: { $0.end == .anchor }) {
-            let verdict = inspection.judge(near.paths, of: certificate, isPinned: isPinned)
-            if systemAnchors == nil || verdict.faults == 0 { return (verdict, near.isRepeatable) }
+        func finder(with systemAnchors: SystemAnchors?, _ effort: PathEffort) -> PathFinder {
+            PathFinder(self, systemAnchors: systemAnchors, extra: question.extra, effort: effort, at: question.date)
         }
-        let all = paths(with: systemAnchors)
-        return (inspection.judge(all.paths, of: certificate, isPinned: isPinned), all.isRepeatable)
-    }
-}
-
-extension PathInspection {
-    /// The verdict on the first of `paths` without a fault, or else on the one with the fewest: that there is another one is no
-    /// fault of the sender's.
-    fileprivate func judge(_ paths: [CertificatePath], of certificate: Certificate, isPinned: Bool) -> ChainVerdict {
-        var best: ChainVerdict?
-        for path in paths {
-            let verdict = judge(path, isPinned: isPinned)
-            if verdict.faults == 0 { return verdict }
-            if verdict.faults < best?.faults ?? .max { best = verdict }
+        // Most chains end at an anchor of the store, and nobody has to look for one in the system's folder. A search that
+        // takes long is begun anew with both, or it would leave nothing for those.
+        if systemAnchors != nil, !anchors.isEmpty {
+            let share = effort.share()
+            var near = finder(with: nil, share)
+            let paths = near.paths(from: certificate)
+            let isWhole = !share.isSpent
+            effort.takeBack(share)
+            if isWhole, paths.contains(where: { $0.end == .anchor }), case let verdict = judge(paths),
+                verdict.faults == 0
+            {
+                return (verdict, !effort.isSpent)
+            }
         }
-        return best ?? judge(CertificatePath(certificates: [certificate], end: .missing), isPinned: isPinned)
+        var far = finder(with: systemAnchors, effort)
+        let verdict = judge(far.paths(from: certificate))
+        return (verdict, far.isRepeatable)
     }
 }
