@@ -77,6 +77,29 @@ import Testing
         #expect(try await home.open(.readOnly).settings.value(of: "n") == "\(written.value)")
     }
 
+    @Test func `a cancelled read ends its transaction, and leaves the store in order`() async throws {
+        let home = TemporaryHome()
+        try await home.open().close()
+        let store = try await home.open(.readOnly)
+        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let reading = Task {
+            try await store.insideTransaction(isWriting: false) {
+                inside.signal()
+                goOn.wait()
+            }
+        }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                inside.wait()
+                continuation.resume()
+            }
+        }
+        reading.cancel()
+        goOn.signal()
+        _ = await reading.result
+        #expect(try await store.settings.all() == [:])
+    }
+
     @Test(arguments: [false, true])
     func `closing waits for what is under way`(isWriting: Bool) async throws {
         let home = TemporaryHome()

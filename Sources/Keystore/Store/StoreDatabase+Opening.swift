@@ -22,7 +22,7 @@ extension StoreDatabase {
     ) throws(KeystoreError) -> StoreDatabase? {
         let path = location.database
         // A look before anything is written: a newer or foreign file stays as it is, byte for byte.
-        let reader = try openReader(location)
+        let reader = try openReader(location, workplace: workplace)
         let found = try form(of: reader, path)
         guard found.version == Schema.version else { return nil }
         guard !readOnly else { return StoreDatabase(reader, path: path, isReadOnly: true, workplace: workplace) }
@@ -117,19 +117,28 @@ extension StoreDatabase {
         try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
     }
 
-    private static func openReader(_ location: StoreLocation) throws(KeystoreError) -> DatabaseQueue {
+    private static func openReader(
+        _ location: StoreLocation,
+        workplace: Store.Workplace = .ownThreads
+    ) throws(KeystoreError) -> DatabaseQueue {
         let isFrozen = access(location.dataFolder, W_OK) != 0 && !hasLog(location.database)
-        return try attempt(location.database) { try openReader(location.database, isFrozen: isFrozen) }
+        return try attempt(location.database) {
+            try openReader(location.database, isFrozen: isFrozen, workplace: workplace)
+        }
     }
 
     /// Opens a database for reading alone.
     ///
     /// - Parameter isFrozen: whether nobody can be writing. Only then can SQLite read without the files it would have to
     ///   make beside it.
-    static func openReader(_ path: String, isFrozen: Bool) throws -> DatabaseQueue {
+    static func openReader(
+        _ path: String,
+        isFrozen: Bool,
+        workplace: Store.Workplace = .ownThreads
+    ) throws -> DatabaseQueue {
         try DatabaseQueue(
             path: isFrozen ? immutablePath(path) : path,
-            configuration: configuration(readOnly: true)
+            configuration: configuration(readOnly: true, workplace: workplace)
         )
     }
 
@@ -152,7 +161,7 @@ extension StoreDatabase {
         return pool
     }
 
-    private static func configuration(readOnly: Bool) -> Configuration {
+    private static func configuration(readOnly: Bool, workplace: Store.Workplace = .ownThreads) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.busyMode = .timeout(patience)
@@ -160,8 +169,11 @@ extension StoreDatabase {
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
         guard !readOnly else {
             configuration.foreignKeysEnabled = false
-            // Nobody observes a connection that reads alone, so GRDB need not hear of every column that a statement names.
-            configuration.prepareDatabase { sqlite3_set_authorizer($0.sqliteConnection, nil, nil) }
+            // GRDB need not hear of every column that a statement names: nobody observes a connection that reads alone. Where reads
+            // can be cancelled it must hear which statements end a transaction, as it lets nothing else run then.
+            if workplace == .callersThread {
+                configuration.prepareDatabase { sqlite3_set_authorizer($0.sqliteConnection, nil, nil) }
+            }
             return configuration
         }
         // What is deleted or sealed anew does not stay in free pages.

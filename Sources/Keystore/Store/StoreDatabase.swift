@@ -28,8 +28,7 @@ final class StoreDatabase: Sendable {
     private static let lastClosed = Mutex<(any DatabaseWriter)?>(nil)
 
     deinit {
-        guard case .callersThread = workplace else { return }
-        try? closeUnused()
+        guard case .callersThread = workplace, (try? closeUnused()) != nil else { return }
         // To free one GRDB has Foundation look for observers, which takes longer than any query. A process that handles one
         // mail ends before that.
         Self.lastClosed.withLock { $0 = writer }
