@@ -8,7 +8,7 @@ enum DomainName {
         guard !domain.isEmpty, domain.utf8.count <= 255 else { return nil }
         if domain.hasPrefix("["), domain.hasSuffix("]") { return literal(domain) }
         let isASCII = domain.utf8.allSatisfy { $0 < 128 }
-        guard let ascii = isASCII ? domain.lowercased() : IDNLibrary.shared?.ascii(domain.foldedForMail) else {
+        guard let ascii = isASCII ? domain.lowercased() : IDNLibrary.ascii(domain.foldedForMail) else {
             return nil
         }
         let labels = ascii.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -1,5 +1,6 @@
 import CIDN2
 import Foundation
+import Synchronization
 
 /// libidn2, which maps international domain names (IDNA 2008).
 ///
@@ -14,6 +15,8 @@ package struct IDNLibrary: Sendable {
     package static let name = "libidn2.so.0"
     /// The library; nil if it cannot be loaded.
     package static let shared = IDNLibrary()
+
+    private static let missing = Mutex<(@Sendable () -> Void)?>(nil)
 
     private let lookup: Lookup
     private let free: Free
@@ -30,10 +33,23 @@ package struct IDNLibrary: Sendable {
         #endif
     }
 
+    /// Has `body` called where the library cannot be loaded, before a name passes for none: a program rather ends than lets
+    /// mail past the rules for its domain.
+    package static func whenMissing(_ body: @escaping @Sendable () -> Void) { missing.withLock { $0 = body } }
+
+    /// `domain` with A-labels; nil if it is no domain name of IDNA 2008, or the library cannot be loaded.
+    static func ascii(_ domain: String) -> String? {
+        guard let shared else {
+            missing.withLock { $0 }?()
+            return nil
+        }
+        return shared.ascii(domain)
+    }
+
     /// `domain` with A-labels; nil if it is no domain name of IDNA 2008.
     ///
     /// libidn2: `idn2_lookup_u8`
-    func ascii(_ domain: String) -> String? {
+    private func ascii(_ domain: String) -> String? {
         var output: UnsafeMutablePointer<UInt8>?
         let flags = CInt(IDN2_NFC_INPUT.rawValue | IDN2_NO_TR46.rawValue)
         guard lookup(domain, &output, flags) == CInt(IDN2_OK.rawValue), let output else { return nil }

@@ -1,5 +1,6 @@
 import CMS
 import Foundation
+import MIME
 import MailFilter
 
 /// Where the process begins: what has to be done before there is a second thread.
@@ -23,6 +24,7 @@ enum Program {
         // And it waits for ever where there is no room for the stacks of threads.
         AddressSpace.spare()
         guard AddressSpace.has(96 << 20) else { stop("too little memory", "raise the limit: ulimit -v 262144") }
+        IDNLibrary.whenMissing { stop("\(IDNLibrary.name) cannot be loaded", "install libidn2-0") }
         if SMIMECommand.isFilter {
             FilterStatus.catchSignals()
             // The copy has no alarm: what it hands over it hands over to the end.

@@ -52,8 +52,9 @@ struct Examination {
             add(
                 "libidn2",
                 .error,
-                "\(IDNLibrary.name) cannot be loaded: domain names beyond ASCII are refused",
-                ["install libidn2-0"]
+                "\(IDNLibrary.name) cannot be loaded: nothing is done with mail of international domains",
+                ["install libidn2-0"],
+                status: .configuration
             )
         }
         for probe in LibcryptoProbe.all {
