@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Keystore
 import Testing
 
@@ -40,9 +41,47 @@ import Testing
                 try StoreOpening(location, mode: .readWrite).storeNow(within: .milliseconds(50))
             }
         }
+        // On its own thread nobody else keeps the caller's time.
+        await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) {
+            try await onThreads(1) {
+                try StoreOpening(
+                    location,
+                    mode: .readWrite,
+                    patience: .milliseconds(50),
+                    workplace: .callersThread
+                ).storeNow()
+            }
+        }
         flock(lock, LOCK_UN)
         close(lock)
         #expect(try await StoreOpening(home.location, mode: .readWrite).store(within: .seconds(120)).exists)
+    }
+
+    @Test
+    func `on the caller's thread it opens when it is first asked for, and waits for no reader longer than it may`()
+        async throws
+    {
+        let home = TemporaryHome()
+        let location = home.location
+        let early = StoreOpening(location, mode: .readOnly, workplace: .callersThread)
+        try await home.open().close()
+        #expect(try await early.store().exists)
+        #expect(try await early.store() === early.store())
+        try await early.store().close()
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+        let other = try DatabaseQueue(path: location.database, configuration: configuration)
+        try await other.write { try $0.execute(sql: "DELETE FROM setting") }
+        await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) {
+            try await StoreOpening(
+                location,
+                mode: .readOnly,
+                patience: .milliseconds(50),
+                workplace: .callersThread
+            ).store()
+        }
+        try other.close()
+        #expect(try await StoreOpening(location, mode: .readOnly, workplace: .callersThread).store().exists)
     }
 
     @Test func `callers that cannot suspend get the store, or the opening error, as often as they ask`() async throws {

@@ -32,11 +32,14 @@ extension Policy {
         /// The keys of all patterns that `address` fits, the closest one first: the address, its domain, the domains
         /// above it.
         public static func keys(for address: EmailAddress) -> [String] {
-            let labels = address.asciiDomain.split(separator: ".")
-            let isLiteral = address.asciiDomain.hasPrefix("[")
-            let parents =
-                isLiteral ? [] : labels.indices.dropFirst().map { "*." + labels[$0...].joined(separator: ".") }
-            return [address.key, "@" + address.asciiDomain] + parents
+            var keys = [address.key, "@" + address.asciiDomain]
+            guard !address.asciiDomain.hasPrefix("[") else { return keys }
+            var rest = address.asciiDomain[...]
+            while let dot = rest.firstIndex(of: ".") {
+                rest = rest[rest.index(after: dot)...]
+                keys.append("*." + rest)
+            }
+            return keys
         }
     }
 }

@@ -151,13 +151,18 @@ public final class Store: Sendable {
     }
 
     /// Opens the store on this thread, which may block.
+    ///
+    /// - Parameter patience: how long to wait for others at the most, in seconds.
     static func openNow(
         _ location: StoreLocation,
         mode: Mode,
         passphrase: PassphraseSource? = nil,
-        workplace: Workplace = .ownThreads
+        workplace: Workplace = .ownThreads,
+        patience: Double = .infinity
     ) throws(KeystoreError) -> Store {
         let folder = StoreFolder(location: location)
+        let forLock = min(patience, StoreLock.patience)
+        let forDatabase = min(patience, StoreDatabase.patience)
         if try !folder.exists() {
             if mode == .readOnly {
                 return Store(
@@ -168,21 +173,32 @@ public final class Store: Sendable {
                 )
             }
             try folder.create()
-            let lock = try StoreLock(location)
+            let lock = try StoreLock(location, patience: forLock)
             if try !folder.exists() { try create(folder) }
             _ = consume lock
         }
         let unlocker = StoreUnlocker(location, source: passphrase, workplace: workplace)
-        if let database = try StoreDatabase.open(location, readOnly: mode == .readOnly, workplace: workplace) {
+        if let database = try StoreDatabase.open(
+            location,
+            readOnly: mode == .readOnly,
+            workplace: workplace,
+            patience: forDatabase
+        ) {
             let store = Store(location, database, unlocker, exists: true)
             if mode == .readWrite { try store.finishInterruptedChange() }
             return store
         }
         try StoreDatabase.checkCanMigrate(location)
-        let lock = try StoreLock(location)
+        let lock = try StoreLock(location, patience: forLock)
         try StoreDatabase.migrate(location)
         _ = consume lock
-        guard let database = try StoreDatabase.open(location, readOnly: mode == .readOnly, workplace: workplace)
+        guard
+            let database = try StoreDatabase.open(
+                location,
+                readOnly: mode == .readOnly,
+                workplace: workplace,
+                patience: forDatabase
+            )
         else {
             throw KeystoreError.corrupt(path: location.database, detail: "cannot be migrated")
         }

@@ -14,21 +14,23 @@ extension StoreDatabase {
 
     /// Opens the database of `location`, whose folder has been checked, if its form is ours.
     ///
+    /// - Parameter patience: how long to wait for others, in seconds.
     /// - Returns: nil if the form is older and must be migrated first.
     static func open(
         _ location: StoreLocation,
         readOnly: Bool,
-        workplace: Store.Workplace
+        workplace: Store.Workplace,
+        patience: Double = StoreDatabase.patience
     ) throws(KeystoreError) -> StoreDatabase? {
         let path = location.database
         // A look before anything is written: a newer or foreign file stays as it is, byte for byte.
-        let reader = try openReader(location, workplace: workplace)
+        let reader = try openReader(location, workplace: workplace, patience: patience)
         let found = try form(of: reader, path)
         guard found.version == Schema.version else { return nil }
         guard !readOnly else { return StoreDatabase(reader, path: path, isReadOnly: true, workplace: workplace) }
         guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
         return try attempt(path) {
-            let pool = try openPool(path)
+            let pool = try openPool(path, patience: patience)
             // Whatever keeps it from being done now, busy writers as a rule, it is done the next time.
             _ = try? RecordMigration.run(on: pool, within: RecordMigration.openingTime)
             return StoreDatabase(pool, path: path, isReadOnly: false, workplace: workplace)
@@ -119,11 +121,12 @@ extension StoreDatabase {
 
     private static func openReader(
         _ location: StoreLocation,
-        workplace: Store.Workplace = .ownThreads
+        workplace: Store.Workplace = .ownThreads,
+        patience: Double = StoreDatabase.patience
     ) throws(KeystoreError) -> DatabaseQueue {
         let isFrozen = access(location.dataFolder, W_OK) != 0 && !hasLog(location.database)
         return try attempt(location.database) {
-            try openReader(location.database, isFrozen: isFrozen, workplace: workplace)
+            try openReader(location.database, isFrozen: isFrozen, workplace: workplace, patience: patience)
         }
     }
 
@@ -134,11 +137,12 @@ extension StoreDatabase {
     static func openReader(
         _ path: String,
         isFrozen: Bool,
-        workplace: Store.Workplace = .ownThreads
+        workplace: Store.Workplace = .ownThreads,
+        patience: Double = StoreDatabase.patience
     ) throws -> DatabaseQueue {
         try DatabaseQueue(
             path: isFrozen ? immutablePath(path) : path,
-            configuration: configuration(readOnly: true, workplace: workplace)
+            configuration: configuration(readOnly: true, workplace: workplace, patience: patience)
         )
     }
 
@@ -154,19 +158,23 @@ extension StoreDatabase {
         return "file:\(path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path)?immutable=1"
     }
 
-    private static func openPool(_ path: String) throws -> DatabasePool {
-        let pool = try DatabasePool(path: path, configuration: configuration(readOnly: false))
+    private static func openPool(_ path: String, patience: Double = StoreDatabase.patience) throws -> DatabasePool {
+        let pool = try DatabasePool(path: path, configuration: configuration(readOnly: false, patience: patience))
         // GRDB lowers it to NORMAL, which may lose the last commits with the power.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         return pool
     }
 
-    private static func configuration(readOnly: Bool, workplace: Store.Workplace = .ownThreads) -> Configuration {
+    private static func configuration(
+        readOnly: Bool,
+        workplace: Store.Workplace = .ownThreads,
+        patience: Double = StoreDatabase.patience
+    ) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.busyMode = .timeout(patience)
         configuration.label = "smime store"
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
+        configuration.prepareDatabase { try $0.command("PRAGMA trusted_schema = OFF") }
         guard !readOnly else {
             configuration.foreignKeysEnabled = false
             // GRDB need not hear of every column that a statement names: nobody observes a connection that reads alone. Where reads
@@ -195,7 +203,7 @@ struct Form: Sendable {
     let applicationID: Int
 
     init(_ database: Database) throws {
-        version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        applicationID = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        version = try Int.fetchOne(database.makeStatement(sql: "PRAGMA user_version")) ?? 0
+        applicationID = try Int.fetchOne(database.makeStatement(sql: "PRAGMA application_id")) ?? 0
     }
 }

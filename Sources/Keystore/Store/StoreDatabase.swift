@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import Synchronization
 
 /// The open database, with SQLite's errors said in ours.
@@ -54,6 +55,8 @@ final class StoreDatabase: Sendable {
             switch (workplace, extent) {
             case (.ownThreads, _): return try await writer.read(read)
             case (.callersThread, .oneStatement): return try blocking { try $0.unsafeRead(read) }
+            case (.callersThread, .severalStatements) where isReadOnly:
+                return try blocking { try $0.unsafeRead { try $0.readingTransaction(read) } }
             case (.callersThread, .severalStatements): return try blocking { try $0.read(read) }
             }
         } catch { throw KeystoreError(error, path: path) }
@@ -117,5 +120,22 @@ final class StoreDatabase: Sendable {
 
     private func enter() throws(KeystoreError) {
         guard door.enter() else { throw .closed(path: path) }
+    }
+}
+
+extension Database {
+    /// Runs `body` in a transaction of a connection that writes nothing. The one of GRDB, which observers follow, takes longer
+    /// than most queries.
+    fileprivate func readingTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try command("BEGIN DEFERRED TRANSACTION")
+        // There is nothing to be undone or to be lost.
+        defer { try? command("COMMIT TRANSACTION") }
+        return try body(self)
+    }
+
+    /// libsqlite3: `sqlite3_exec`
+    func command(_ sql: String) throws {
+        let code = sqlite3_exec(sqliteConnection, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code), sql: sql) }
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A store that is being opened in the background while the caller does something else.
+/// A store that is being opened in the background while the caller does something else; one that works on its caller's
+/// thread is opened there, when it is first asked for.
 ///
 /// Any number of tasks may wait for it. Each gets the store, or the opening error itself, or gives up at its own
 /// deadline; nobody waits forever.
@@ -23,11 +24,12 @@ public final class StoreOpening: Sendable {
     private let location: StoreLocation
     private let patience: Duration
     private let workplace: Store.Workplace
+    private let openNow: @Sendable () -> Outcome
     private let state = Mutex(State())
     /// Signalled from when there is an outcome.
     private let opened = DispatchSemaphore(value: 0)
 
-    /// Starts to open the store at `location`.
+    /// Starts to open the store at `location`, unless that is for the caller's thread to do.
     ///
     /// - Parameters:
     ///   - patience: how long whoever does not say otherwise waits.
@@ -43,15 +45,28 @@ public final class StoreOpening: Sendable {
         self.location = location
         self.patience = patience
         self.workplace = workplace
-        // Not a task: the cooperative threads may all be busy with the caller's own work.
-        DispatchQueue(label: "smime store opening").async { [self] in
-            let outcome = StoreExecutor.run {
+        openNow = {
+            StoreExecutor.run {
                 Result { () throws(KeystoreError) in
-                    try Store.openNow(location, mode: mode, passphrase: passphrase, workplace: workplace)
+                    do throws(KeystoreError) {
+                        return try Store.openNow(
+                            location,
+                            mode: mode,
+                            passphrase: passphrase,
+                            workplace: workplace,
+                            patience: workplace == .callersThread ? patience.timeInterval : .infinity
+                        )
+                    } catch {
+                        // Nobody else keeps the time where the caller's own thread waits.
+                        guard workplace == .callersThread, case .busy = error else { throw error }
+                        throw .openingTimedOut(path: location.path)
+                    }
                 }
             }
-            finish(outcome)
         }
+        guard workplace == .ownThreads else { return }
+        // Not a task: the cooperative threads may all be busy with the caller's own work.
+        DispatchQueue(label: "smime store opening").async { [self] in finish(openNow()) }
     }
 
     /// A store that is open.
@@ -59,6 +74,7 @@ public final class StoreOpening: Sendable {
         location = store.location
         patience = Self.patience
         workplace = .ownThreads
+        openNow = { .success(store) }
         finish(.success(store))
     }
 
@@ -92,6 +108,13 @@ public final class StoreOpening: Sendable {
     ///   since the store itself is calling.
     public func storeNow(within patience: Duration? = nil) throws(KeystoreError) -> Store {
         guard !StoreExecutor.isCurrent else { throw .insideStore(path: location.path) }
+        guard workplace == .ownThreads else {
+            return try state.withLock { state in
+                let outcome = state.outcome ?? openNow()
+                state.outcome = outcome
+                return outcome
+            }.get()
+        }
         let deadline = DispatchTime.now() + (patience ?? self.patience).timeInterval
         let isOpen = opened.wait(timeout: deadline) == .success
         guard isOpen, let outcome = state.withLock({ $0.outcome }) else { throw .openingTimedOut(path: location.path) }

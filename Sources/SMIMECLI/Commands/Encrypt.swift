@@ -76,7 +76,9 @@ extension SMIMECommand {
             return cipher
         }
 
-        private static let cipherNames = ContentCipher.writable.map(\.name).joined(separator: ", ")
+        private static let cipherNames = ContentCipher.writable.dropFirst().reduce(ContentCipher.writable[0].name) {
+            "\($0), \($1.name)"
+        }
 
         func validate() throws {
             try output.validate(with: input, report)
