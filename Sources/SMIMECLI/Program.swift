@@ -31,6 +31,7 @@ enum Program {
             alarm(FilterStatus.timeLimit)
             if FilterStatus.mayHandOver(Array(CommandLine.arguments.dropFirst())) {
                 divide()
+                FilterStatus.leaveSignals()
                 runOnOtherThread()
             }
         }

@@ -26,13 +26,28 @@ enum FilterStatus {
             && !options.contains("--stdout") && !options.contains("--dry-run")
     }
 
-    /// Makes every signal that would end the process end it as a failure that passes.
+    /// The signals that would end the process. SIGXFSZ is none of them: a file that may not grow is a failed write.
+    private static let deadlySignals = [
+        SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGSYS, SIGILL,
+        SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV,
+    ]
+
+    /// Makes every signal that would end the process end it as a failure that passes, with a word about it.
     static func catchSignals() {
-        let deadly = [
-            SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGSYS,
-            SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV,
-        ]
-        for number in deadly { signal(number) { _ in _exit(ExitStatus.tryAgain.rawValue) } }
+        for number in deadlySignals {
+            signal(number) { number in
+                let reason: StaticString =
+                    number == SIGALRM ? "4.3.0 the filter ran out of time\n" : "4.3.0 the filter was ended\n"
+                // Nothing else is allowed here that could speak. signal-safety(7)
+                _ = write(STDERR_FILENO, reason.utf8Start, reason.utf8CodeUnitCount)
+                _exit(ExitStatus.tryAgain.rawValue)
+            }
+        }
+    }
+
+    /// Lets signals end the process as they do: another one waits for it, and says what there is to say.
+    static func leaveSignals() {
+        for number in deadlySignals { signal(number, SIG_DFL) }
     }
 
     /// The end of a filter that has said all there is to say.
