@@ -37,6 +37,8 @@ extension MessageOpener {
         var part: SecuredEntity?
         /// Whether a signature inside the encryption is the end.
         var keepsSignatures = false
+        /// Whether that end was reached.
+        var keptSignature = false
         var plaintext: Plaintext?
         var result = VerifiedContent()
         var isEncrypted = false
@@ -71,7 +73,8 @@ extension MessageOpener {
             header: opening.header,
             protected: opening.protected,
             part: opening.part,
-            plaintext: opening.plaintext
+            plaintext: opening.plaintext,
+            keepsSignature: opening.keptSignature
         )
     }
 
@@ -84,6 +87,8 @@ extension MessageOpener {
             switch layer {
             case .signed(let signed) where opening.keepsSignatures && opening.isEncrypted:
                 try await judge(signed, &opening)
+                opening.protected = try protectedHeader(in: signed, &opening)
+                opening.keptSignature = true
                 return opening.result.report.noteOuterSignature()
             case .signed(let signed): try await read(signed, &opening)
             case .encrypted(let encrypted): try await read(encrypted, &opening)

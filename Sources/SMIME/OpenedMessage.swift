@@ -8,6 +8,8 @@ public struct OpenedMessage: Sendable {
     public let report: VerificationReport
     /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
     public let learnable: VerifiedMessage?
+    /// Whether a signature is still around what it says, as was asked for.
+    public let keepsSignature: Bool
     private let source: any ByteSource
     private let header: HeaderBlock?
     private let protected: ProtectedHeader?
@@ -20,7 +22,8 @@ public struct OpenedMessage: Sendable {
         header: HeaderBlock?,
         protected: ProtectedHeader?,
         part: SecuredEntity?,
-        plaintext: Plaintext?
+        plaintext: Plaintext?,
+        keepsSignature: Bool = false
     ) {
         self.report = report
         learnable = header.flatMap { MessageOpener.learnable(report, header: $0) }
@@ -29,6 +32,7 @@ public struct OpenedMessage: Sendable {
         self.protected = protected
         self.part = part
         self.plaintext = plaintext
+        self.keepsSignature = keepsSignature
     }
 
     /// Writes the innermost message: the header with the fields that were protected, and the inner body.
@@ -79,6 +83,7 @@ public struct OpenedMessage: Sendable {
     }
 
     private func writeHeader(_ inner: HeaderBlock, to sink: any ByteSink, _ lineEnd: LineEnd) throws {
+        let inner = keepsSignature ? try inner.asMessage(with: protected) : inner
         let bytes =
             header.map { outer in
                 protected?.with(header: inner).restored(into: outer, keepingFrom: keepsFrom)

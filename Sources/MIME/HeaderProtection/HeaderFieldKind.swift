@@ -34,4 +34,7 @@ enum HeaderFieldKind {
         "cc", "comments", "date", "followup-to", "from", "in-reply-to", "keywords", "mail-followup-to",
         "mail-reply-to", "message-id", "references", "reply-to", "sender", "subject", "to",
     ]
+
+    /// Fields that a message must not be without, and gets on its way where its author left them out (RFC 6409 §8.2, §8.3).
+    static let completedNames: Set = ["date", "message-id"]
 }

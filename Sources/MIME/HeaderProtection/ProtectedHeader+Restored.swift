@@ -2,7 +2,7 @@ extension ProtectedHeader {
     /// The message's header as its author wrote it, with its empty line, in the line ends of `outer`.
     ///
     /// The protected fields take the place of those outside. Fields that the way added stay; those that readers show
-    /// do not, as they would pass for protected ones.
+    /// do not, as they would pass for protected ones, but for those that the way has to add (RFC 6409 §8).
     ///
     /// - Parameter keepingFrom: whether From is left as it is outside, since nobody vouches for the one inside.
     ///
@@ -36,7 +36,8 @@ extension ProtectedHeader {
     }
 
     private func isIntruder(_ name: String, _ keepingFrom: Bool) -> Bool {
-        scheme.isComplete && HeaderFieldKind.shownNames.contains(name) && !(keepingFrom && name == "from")
+        scheme.isComplete && HeaderFieldKind.shownNames.contains(name) && !HeaderFieldKind.completedNames.contains(name)
+            && !(keepingFrom && name == "from")
     }
 
     /// A protected field as it was before it said that it was one.

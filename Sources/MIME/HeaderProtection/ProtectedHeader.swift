@@ -84,13 +84,16 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    /// The names, in lower case, of the fields whose form outside is not what the sender left there.
+    /// The names, in lower case, of the fields whose form outside is neither what the sender left there nor the one inside,
+    /// which a gateway that decrypts puts there.
     public func differingNames(outer: HeaderBlock) -> [String] {
         let statements = Self.statements(of: outer)
         guard scheme == .cipher else { return names(missingIn: statements) }
         let left = Dictionary(grouping: records, by: \.name)
         let shown = Set(statements.map(\.name))
+        let changed = Set(names(missingIn: statements))
         return names { name in
+            guard changed.contains(name) else { return false }
             guard let left = left[name] else { return shown.contains(name) }
             return !statements.isSuperset(of: left)
         }

@@ -66,7 +66,11 @@ public struct IncomingFilter: Sendable {
                 guard let opened = try await decrypt(source, for: account, provider) else { continue }
                 let report = opened.report
                 plan.learnable = plan.learnable ?? opened.learnable
-                let clear = try SpooledFile { try opened.write(to: $0) }.rewound()
+                let spool = try SpooledFile { try opened.write(to: $0) }.rewound()
+                guard let clear = try TransportForm.of(spool, isSigned: opened.keepsSignature) else {
+                    warn("not decrypted for \(recipient): mail servers would change what is inside")
+                    continue
+                }
                 let cipher = report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
                 plan.messages.append(
                     IncomingPlan.Message(

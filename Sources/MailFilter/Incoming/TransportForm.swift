@@ -1,0 +1,23 @@
+import MIME
+import Streams
+
+/// A message that was decrypted, in a form that mail servers pass on: encrypted content may be any bytes (RFC 8551 §3.1),
+/// mail has lines of 998 bytes at most, without NUL, and no carriage return or line feed by itself.
+///
+/// RFC 5322 §2.1.1, §2.3
+enum TransportForm {
+    /// The message in `source` as it is, if that may be, or with its parts encoded; nil if neither can be.
+    ///
+    /// - Parameter isSigned: whether a signature is around it that would not survive its being encoded.
+    /// - Throws: what reading and writing throw.
+    static func of(_ source: any ByteSource, isSigned: Bool) throws -> (any ByteSource)? {
+        let census = try LineEndCensus(of: source.reader())
+        let isMixed = census.crlf > 0 && census.bareLF > 0
+        guard census.hasNUL || census.bareCR > 0 || isMixed || census.longestLine > 998 else { return source }
+        guard !isSigned else { return nil }
+        let message = try MIMEReader.message(in: source)
+        let form = try SevenBitForm(of: message, in: source)
+        guard form.unsafeParts.isEmpty, form.unsafeMessages.isEmpty else { return nil }
+        return try SpooledFile { try form.write(to: $0) }.rewound()
+    }
+}
