@@ -84,6 +84,49 @@ import Testing
         #expect(try await StoreOpening(location, mode: .readOnly, workplace: .callersThread).store().exists)
     }
 
+    @Test func `a busy store can be asked for again, and one that is open is more patient`()
+        async throws
+    {
+        let home = TemporaryHome()
+        try await home.open().close()
+        let other = try DatabaseQueue(path: home.location.database)
+        let opening = StoreOpening(
+            home.location,
+            mode: .readWrite,
+            patience: .milliseconds(50),
+            workplace: .callersThread
+        )
+        let store = try await opening.store()
+        let (held, given) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        DispatchQueue(label: "another writer").async {
+            try? other.write { _ in
+                held.signal()
+                usleep(500_000)
+            }
+            given.signal()
+        }
+        _ = try await onThreads(1) {
+            held.wait()
+            try store.blocking(within: .seconds(120)) { try await $0.settings.set("a", to: "b") }
+            given.wait()
+        }
+        try await store.close()
+        try other.close()
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+        let owner = try DatabaseQueue(path: home.location.database, configuration: configuration)
+        try await owner.write { try $0.execute(sql: "DELETE FROM setting") }
+        let late = StoreOpening(
+            home.location,
+            mode: .readOnly,
+            patience: .milliseconds(50),
+            workplace: .callersThread
+        )
+        await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) { try await late.store() }
+        try owner.close()
+        #expect(try await late.store().exists)
+    }
+
     @Test func `callers that cannot suspend get the store, or the opening error, as often as they ask`() async throws {
         let home = TemporaryHome()
         let opening = StoreOpening(home.location, mode: .readWrite, patience: .seconds(120))

@@ -185,12 +185,12 @@ public final class Store: Sendable {
             patience: forDatabase
         ) {
             let store = Store(location, database, unlocker, exists: true)
-            if mode == .readWrite { try store.finishInterruptedChange() }
+            if mode == .readWrite { try store.finishInterruptedChange(patience: forLock) }
             return store
         }
-        try StoreDatabase.checkCanMigrate(location)
+        try StoreDatabase.checkCanMigrate(location, patience: forDatabase)
         let lock = try StoreLock(location, patience: forLock)
-        try StoreDatabase.migrate(location)
+        try StoreDatabase.migrate(location, patience: forDatabase)
         _ = consume lock
         guard
             let database = try StoreDatabase.open(
@@ -206,9 +206,9 @@ public final class Store: Sendable {
     }
 
     /// A change of the store key that was killed before it had tidied up.
-    private func finishInterruptedChange() throws(KeystoreError) {
+    private func finishInterruptedChange(patience: Double) throws(KeystoreError) {
         guard try StoreFolder(location: location).inspect(location.keyFileSuccessor, isFolder: false) else { return }
-        let lock = try StoreLock(location)
+        let lock = try StoreLock(location, patience: patience)
         do { try database.withWriter(settleKeyFile) } catch { throw KeystoreError(error, path: location.database) }
         _ = consume lock
     }

@@ -14,7 +14,7 @@ extension StoreDatabase {
 
     /// Opens the database of `location`, whose folder has been checked, if its form is ours.
     ///
-    /// - Parameter patience: how long to wait for others, in seconds.
+    /// - Parameter patience: how long to wait for others until it is open, in seconds.
     /// - Returns: nil if the form is older and must be migrated first.
     static func open(
         _ location: StoreLocation,
@@ -27,10 +27,14 @@ extension StoreDatabase {
         let reader = try openReader(location, workplace: workplace, patience: patience)
         let found = try form(of: reader, path)
         guard found.version == Schema.version else { return nil }
-        guard !readOnly else { return StoreDatabase(reader, path: path, isReadOnly: true, workplace: workplace) }
+        guard !readOnly else {
+            try attempt(path) { try reader.unsafeRead { try $0.waitAsUsual() } }
+            return StoreDatabase(reader, path: path, isReadOnly: true, workplace: workplace)
+        }
         guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
         return try attempt(path) {
             let pool = try openPool(path, patience: patience)
+            try pool.writeWithoutTransaction { try $0.waitAsUsual() }
             // Whatever keeps it from being done now, busy writers as a rule, it is done the next time.
             _ = try? RecordMigration.run(on: pool, within: RecordMigration.openingTime)
             return StoreDatabase(pool, path: path, isReadOnly: false, workplace: workplace)
@@ -40,16 +44,19 @@ extension StoreDatabase {
     /// Refuses an older store that cannot be written before anything is made beside it.
     ///
     /// - Throws: `.notMigrated`
-    static func checkCanMigrate(_ location: StoreLocation) throws(KeystoreError) {
+    static func checkCanMigrate(_ location: StoreLocation, patience: Double) throws(KeystoreError) {
         guard access(location.dataFolder, W_OK) != 0 || access(location.database, W_OK) != 0 else { return }
-        let found = try form(of: try openReader(location), location.database)
+        let found = try form(of: try openReader(location, patience: patience), location.database)
         throw KeystoreError.notMigrated(path: location.database, found: found.version, known: Schema.version)
     }
 
     /// Brings an older store to our form. Call under `StoreLock`.
-    static func migrate(_ location: StoreLocation) throws(KeystoreError) {
+    static func migrate(
+        _ location: StoreLocation,
+        patience: Double = StoreDatabase.patience
+    ) throws(KeystoreError) {
         try attempt(location.database) {
-            let pool = try openPool(location.database)
+            let pool = try openPool(location.database, patience: patience)
             try Schema.migrator.migrate(pool)
             try RecordMigration.run(on: pool, within: RecordMigration.openingTime)
             try pool.close()
@@ -194,6 +201,16 @@ extension StoreDatabase {
 
     private static func attempt<Value>(_ path: String, _ body: () throws -> Value) throws(KeystoreError) -> Value {
         do { return try body() } catch { throw KeystoreError(error, path: path) }
+    }
+}
+
+extension Database {
+    /// Waits for others from now on as long as is usual in an open store.
+    ///
+    /// libsqlite3: `sqlite3_busy_timeout`
+    fileprivate func waitAsUsual() throws {
+        let code = sqlite3_busy_timeout(sqliteConnection, CInt(StoreDatabase.patience * 1000))
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 }
 

@@ -128,14 +128,17 @@ extension Database {
     /// than most queries.
     fileprivate func readingTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try command("BEGIN DEFERRED TRANSACTION")
-        // There is nothing to be undone or to be lost.
-        defer { try? command("COMMIT TRANSACTION") }
+        // There is nothing to be undone or to be lost, but the transaction must be over.
+        defer { if (try? command("COMMIT TRANSACTION")) == nil { try? command("ROLLBACK TRANSACTION") } }
         return try body(self)
     }
 
     /// libsqlite3: `sqlite3_exec`
     func command(_ sql: String) throws {
         let code = sqlite3_exec(sqliteConnection, sql, nil, nil, nil)
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code), sql: sql) }
+        guard code == SQLITE_OK else {
+            let message = String(cString: sqlite3_errmsg(sqliteConnection))
+            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message, sql: sql)
+        }
     }
 }
