@@ -13,10 +13,16 @@ package struct IDNLibrary: Sendable {
 
     /// What the file is called, for messages.
     package static let name = "libidn2.so.0"
-    /// The library; nil if it cannot be loaded.
-    package static let shared = IDNLibrary()
+    /// The library; nil if it cannot be loaded, which is tried again the next time: descriptors may have been short.
+    package static var shared: IDNLibrary? {
+        loaded.withLock { library in
+            library = library ?? IDNLibrary()
+            return library
+        }
+    }
 
-    private static let missing = Mutex<(@Sendable () -> Void)?>(nil)
+    private static let loaded = Mutex<IDNLibrary?>(nil)
+    private static let missing = Mutex<(@Sendable (String) -> Void)?>(nil)
 
     private let lookup: Lookup
     private let free: Free
@@ -33,14 +39,14 @@ package struct IDNLibrary: Sendable {
         #endif
     }
 
-    /// Has `body` called where the library cannot be loaded, before a name passes for none: a program rather ends than lets
-    /// mail past the rules for its domain.
-    package static func whenMissing(_ body: @escaping @Sendable () -> Void) { missing.withLock { $0 = body } }
+    /// Has `body` called with the loader's words where the library cannot be loaded, before a name passes for none: a
+    /// program rather ends than lets mail past the rules for its domain.
+    package static func whenMissing(_ body: @escaping @Sendable (String) -> Void) { missing.withLock { $0 = body } }
 
     /// `domain` with A-labels; nil if it is no domain name of IDNA 2008, or the library cannot be loaded.
     static func ascii(_ domain: String) -> String? {
         guard let shared else {
-            missing.withLock { $0 }?()
+            missing.withLock { $0 }?(dlerror().map { String(cString: $0) } ?? name)
             return nil
         }
         return shared.ascii(domain)

@@ -28,6 +28,7 @@ extension Failure {
     private static func hints(for error: KeystoreError) -> [String] {
         switch error {
         case .addressTaken(_, let owner): ["see `smime account show \(shell: owner)`"]
+        case .corrupt(let path, _) where path.hasSuffix("/store.key"): ["put back the key file from a copy"]
         case .corrupt: ["put back a copy: smime store restore FILE (`smime doctor` shows what else is wrong)"]
         case .foreignCopy: ["put the key file that belongs to it there first"]
         case .keyMismatch: ["put back the key file that belongs to it"]

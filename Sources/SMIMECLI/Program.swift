@@ -20,23 +20,33 @@ enum Program {
         CommandWords.take()
         EnvironmentPassphrases.take(Array(CommandLine.arguments.dropFirst()))
         // The runtime ends the process by a signal if it cannot open what it needs for its threads.
-        guard hasDescriptors(4) else { stop("too few file descriptors", "raise the limit: ulimit -n 64") }
+        guard hasDescriptors(mayHandOver ? 16 : 4) else {
+            stop("too few file descriptors", "raise the limit: ulimit -n 64")
+        }
         // And it waits for ever where there is no room for the stacks of threads.
         AddressSpace.spare()
         guard AddressSpace.has(96 << 20) else { stop("too little memory", "raise the limit: ulimit -v 262144") }
-        IDNLibrary.whenMissing { stop("\(IDNLibrary.name) cannot be loaded", "install libidn2-0") }
+        // Who examines the installation tells of it in the report.
+        if !CommandLine.arguments.contains("doctor") {
+            IDNLibrary.whenMissing { stop("cannot load \($0)", "install libidn2-0") }
+        }
         if SMIMECommand.isFilter {
             FilterStatus.catchSignals()
             // The copy has no alarm: what it hands over it hands over to the end.
             alarm(FilterStatus.timeLimit)
-            if FilterStatus.mayHandOver(Array(CommandLine.arguments.dropFirst())) {
+            if mayHandOver {
                 divide()
+                #if os(Linux)
                 FilterStatus.leaveSignals()
+                #endif
                 runOnOtherThread()
             }
         }
         run()
     }
+
+    /// Whether this may end with messages being handed over that a second attempt must know of.
+    private static var mayHandOver: Bool { FilterStatus.mayHandOver(Array(CommandLine.arguments.dropFirst())) }
 
     private static func run() -> Never { CommandThread().run { await SMIMECommand.execute() } }
 
@@ -57,6 +67,8 @@ enum Program {
     }
 
     private static func stop(_ message: String, _ hint: String) -> Never {
+        let failure = Failure(.tryAgain, message, hints: [hint])
+        if SMIMECommand.isFilter { exit(FilterStatus.report(failure).rawValue) }
         Console.error(message)
         Console.hint(hint)
         exit(ExitStatus.tryAgain.rawValue)

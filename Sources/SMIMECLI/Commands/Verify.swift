@@ -60,7 +60,9 @@ extension SMIMECommand {
             if input.paths.count > 1, content != nil || detachedSignature != nil {
                 throw ValidationError("--content and --detached-signature take one file")
             }
-            if report.json, content == "-" { throw ValidationError("--json needs a file for --content") }
+            if report.json, let content, Output.isStandard(content) {
+                throw ValidationError("--json needs a file for --content")
+            }
             if let assertSigner, AssertedSigner(assertSigner) == nil {
                 throw ValidationError("--assert-signer: '\(assertSigner)' is neither an address nor a fingerprint")
             }

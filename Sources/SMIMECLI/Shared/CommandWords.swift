@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import MIME
 
 /// The words of the command line as the parser may see them.
 ///
@@ -41,16 +42,23 @@ enum CommandWords {
 
     /// Bytes that are no UTF-8 would become others on their way through a string, and name another file.
     private static func readWords() throws -> [String] {
-        try (1..<max(1, Int(CommandLine.argc))).compactMap { CommandLine.unsafeArgv[$0] }.map {
-            guard let word = String(validatingCString: $0) else {
+        var words: [String] = []
+        for word in (1..<max(1, Int(CommandLine.argc))).compactMap({ CommandLine.unsafeArgv[$0] }) {
+            guard let text = String(validatingCString: word) else {
+                let shown = String(cString: word)
+                // Behind the `--` stand recipients: no second attempt would make an address of it.
+                guard !SMIMECommand.isFilter || !words.contains("--") else {
+                    throw Failure(.noUser, "5.1.3 not an address: \(shown.escapedForDisplay)")
+                }
                 throw Failure(
                     .usage,
-                    "an argument is no UTF-8: \(String(cString: $0))",
-                    hints: ["give the file another name"]
+                    "an argument is no UTF-8: \(shown.escapedForDisplay)",
+                    hints: SMIMECommand.isFilter ? [] : ["give the file another name"]
                 )
             }
-            return word
+            words.append(text)
         }
+        return words
     }
 
     private static func checkEnvironment() throws {

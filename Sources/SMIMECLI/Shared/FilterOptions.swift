@@ -21,7 +21,7 @@ struct FilterOptions: ParsableArguments {
     var standardOutput = false
     @Option(
         help: ArgumentHelp(
-            "Hand messages to this program, with its arguments in the same word. (default: /usr/sbin/sendmail -G -i)",
+            "Hand messages to this program (an absolute path), with its arguments in the same word. (default: /usr/sbin/sendmail -G -i)",
             valueName: "path"
         )
     )
@@ -56,7 +56,11 @@ struct FilterOptions: ParsableArguments {
             guard let value = getenv(senderEnv) else {
                 throw ValidationError("--sender-env \(senderEnv): no such variable")
             }
-            givenSender = EnvelopeSender(String(cString: value))
+            // Other bytes would become another address on their way through a string.
+            guard let text = String(validatingCString: value) else {
+                throw ValidationError("the variable \(senderEnv) is no UTF-8")
+            }
+            givenSender = EnvelopeSender(text)
         }
         if standardOutput, sendmail != nil { throw ValidationError("--stdout and --sendmail exclude each other") }
         if json, !dryRun { throw ValidationError("--json goes with --dry-run") }

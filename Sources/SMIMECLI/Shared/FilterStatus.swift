@@ -15,7 +15,8 @@ enum FilterStatus {
         while let option = rest.first, option.hasPrefix("-") {
             rest = rest.dropFirst(["--home", "--color"].contains(option) ? 2 : 1)
         }
-        return rest.first == "filter"
+        // The two are no verbs by themselves: with `--home` and nothing behind it `filter` is taken for its value.
+        return ["filter", "outgoing", "incoming"].contains(rest.first)
     }
 
     /// Whether `arguments`, without the program's name, may end with messages being handed over that a second attempt
@@ -27,10 +28,17 @@ enum FilterStatus {
     }
 
     /// The signals that would end the process. SIGXFSZ is none of them: a file that may not grow is a failed write.
-    private static let deadlySignals = [
-        SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGSYS, SIGILL,
-        SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV,
-    ]
+    private static let deadlySignals: [CInt] = {
+        let everywhere = [
+            SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGSYS, SIGILL,
+            SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV,
+        ]
+        #if os(Linux)
+        return everywhere + [SIGPWR, SIGSTKFLT, SIGIO] + (__libc_current_sigrtmin()...__libc_current_sigrtmax())
+        #else
+        return everywhere
+        #endif
+    }()
 
     /// Makes every signal that would end the process end it as a failure that passes, with a word about it.
     static func catchSignals() {
@@ -38,8 +46,9 @@ enum FilterStatus {
             signal(number) { number in
                 let reason: StaticString =
                     number == SIGALRM ? "4.3.0 the filter ran out of time\n" : "4.3.0 the filter was ended\n"
-                // Nothing else is allowed here that could speak. signal-safety(7)
-                _ = write(STDERR_FILENO, reason.utf8Start, reason.utf8CodeUnitCount)
+                // Nobody may be reading, and that must not keep us. Little else is allowed here: signal-safety(7)
+                var target = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+                if poll(&target, 1, 0) == 1 { _ = write(STDERR_FILENO, reason.utf8Start, reason.utf8CodeUnitCount) }
                 _exit(ExitStatus.tryAgain.rawValue)
             }
         }

@@ -66,7 +66,7 @@ struct OutputOptions: ParsableArguments {
         if input.paths.count > 1, outputDir == nil {
             throw ValidationError("several files need a directory to go to: --output-dir")
         }
-        if report?.json == true, output == nil, outputDir == nil {
+        if report?.json == true, outputDir == nil, output.map(Output.isStandard) ?? true {
             throw ValidationError("--json needs --output or --output-dir for the message")
         }
         if outputDir != nil {
@@ -97,6 +97,11 @@ extension OutputOptions: WordReadable {
 
 /// Where one output goes: to a file that appears when it is complete, or to standard output.
 enum Output {
+    /// Whether `path` names standard output.
+    static func isStandard(_ path: String) -> Bool {
+        ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
+    }
+
     /// Lets `body` write an output, and makes it appear if nothing failed.
     ///
     /// - Parameter isPrivate: whether a new file may be read by its owner only.
