@@ -83,12 +83,16 @@ public struct OpenedMessage: Sendable {
     }
 
     private func writeHeader(_ inner: HeaderBlock, to sink: any ByteSink, _ lineEnd: LineEnd) throws {
-        let inner = keepsSignature ? try inner.asMessage(with: protected) : inner
         let bytes =
-            header.map { outer in
-                protected?.with(header: inner).restored(into: outer, keepingFrom: keepsFrom)
-                    ?? HeaderSplit.join(outer: outer, inner: inner)
+            try header.map { outer in
+                try shown(above: inner, outer)?.restored(into: outer, keepingFrom: keepsFrom)
+                    ?? HeaderSplit.join(outer: outer, inner: keepsSignature ? try inner.asMessage() : inner)
             } ?? inner.bytes + inner.lineEnd.bytes
         try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader().copy(to: sink)
+    }
+
+    /// What was protected and takes its place in the header; where a signature stays, only what nobody sees otherwise.
+    private func shown(above inner: HeaderBlock, _ outer: HeaderBlock) throws(MIMEError) -> ProtectedHeader? {
+        keepsSignature ? try protected?.hiddenFields(outer: outer, above: inner) : protected?.with(header: inner)
     }
 }

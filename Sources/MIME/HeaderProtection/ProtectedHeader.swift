@@ -65,6 +65,16 @@ public struct ProtectedHeader: Sendable {
     /// The same with another form of the entity's header.
     public func with(header: HeaderBlock) -> ProtectedHeader { ProtectedHeader(scheme, header, records) }
 
+    /// The fields alone of which something is hidden outside, in the header `inner` of an entity whose signature stays:
+    /// all else outside is for its reader to compare.
+    ///
+    /// - Throws: `MIMEError.limitExceeded` for a header that is too long.
+    package func hiddenFields(outer: HeaderBlock, above inner: HeaderBlock) throws(MIMEError) -> ProtectedHeader {
+        let hidden = Set(hiddenNames(outer: outer))
+        let fields = fields.filter { hidden.contains($0.name.lowercased()) }
+        return ProtectedHeader(.draft, try inner.asMessage(with: fields, header.lineEnd), [])
+    }
+
     /// The fields of the message, in order.
     public var fields: [HeaderField] { header.fields.filter { HeaderFieldKind($0) == .message } }
 
