@@ -12,4 +12,12 @@ public protocol KeyProvider: Sendable {
 
     /// Anchors, pins and the intermediates above `certificates`.
     func trust(for certificates: [Certificate]) async throws -> TrustStore
+
+    /// What counts as a warning, though it spoils a verdict by default; nothing unless the provider says otherwise.
+    func exceptions() async throws -> VerdictExceptions
+}
+
+extension KeyProvider {
+    /// Nothing is accepted.
+    public func exceptions() async throws -> VerdictExceptions { [] }
 }

@@ -25,24 +25,29 @@ public struct MessageOpener: Sendable {
     private let revocation: (any RevocationSource)?
     /// What opens encrypted layers without a certificate; never anything that was not given on purpose.
     let secret: SharedSecret?
+    /// What is accepted beside the provider's exceptions.
+    private let exceptions: VerdictExceptions
 
     /// An opener that judges certificates as of `time`.
     ///
     /// - Parameters:
     ///   - secret: a secret key or password that somebody gave for opening this.
     ///   - revocation: who is asked about revocation where nothing at hand tells.
+    ///   - exceptions: what is accepted beside the provider's exceptions.
     public init(
         _ provider: any KeyProvider,
         at time: Date,
         secret: SharedSecret? = nil,
         terms: TrustTerms = TrustTerms(),
-        revocation: (any RevocationSource)? = nil
+        revocation: (any RevocationSource)? = nil,
+        exceptions: VerdictExceptions = []
     ) {
         self.provider = provider
         self.time = time
         self.secret = secret
         self.terms = terms
         self.revocation = revocation
+        self.exceptions = exceptions
     }
 
     /// Judges the signatures of a whole message without decrypting anything.
@@ -169,13 +174,21 @@ public struct MessageOpener: Sendable {
     ) async throws -> [VerificationReport.Signer] {
         let known = try await provider.certificates(for: layer.signerIdentifiers)
         let trust = try await provider.trust(for: layer.certificates + known).forOneMessage()
+        let exceptions = try await exceptions.union(provider.exceptions())
         func verify(_ terms: TrustTerms) -> [VerificationReport.Signer] {
-            layer.verify(trust: trust.under(terms), known: known, header: header, protected: protected, at: time)
+            layer.verify(
+                trust: trust.under(terms),
+                known: known,
+                header: header,
+                protected: protected,
+                exceptions: exceptions,
+                at: time
+            )
         }
         let signers = verify(terms)
         guard revocation != nil, terms.revocation != .off else { return signers }
         // Nobody is asked about a signature that is none.
-        let chains = signers.filter { $0.integrity.ok == true }.compactMap(\.certificate).map {
+        let chains = signers.filter { $0.integrity.holds }.compactMap(\.certificate).map {
             layer.chain(of: $0, trust: trust.under(terms), at: time)
         }
         let asked = await terms.asking(revocation, about: chains, at: time)

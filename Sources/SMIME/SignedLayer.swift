@@ -110,12 +110,14 @@ public struct SignedLayer: Sendable {
     ///   - known: certificates that may be the signers' beside those that ride along.
     ///   - header: the header of the message, whose From must be the signer; nil for a bare CMS object.
     ///   - protected: the header fields inside the signature, which must name the signer, too.
+    ///   - exceptions: what counts as a warning, though it spoils a verdict by default.
     ///   - time: the time at which certificates must be valid.
     public func verify(
         trust: TrustStore,
         known: [Certificate],
         header: HeaderBlock?,
         protected: ProtectedHeader? = nil,
+        exceptions: VerdictExceptions = [],
         at time: Date
     ) -> [VerificationReport.Signer] {
         let identity = header.map { SignerIdentity($0, protected: protected) }
@@ -134,8 +136,10 @@ public struct SignedLayer: Sendable {
                     digest: signer.digest?.rawValue,
                     signature: signer.signatureName,
                     capabilities: SMIMECapability.names(of: signer.capabilities),
-                    integrity: VerificationReport.Axis(check.problems + problems.filter { $0.level == .error }),
-                    chain: verdict.map { VerificationReport.Axis($0.problems) } ?? .notChecked,
+                    integrity: VerificationReport.Axis(
+                        exceptions.weigh(check.problems + problems.filter { $0.level == .error })
+                    ),
+                    chain: verdict.map { .init(exceptions.weigh($0.problems)) } ?? .notChecked,
                     identity: certificate.flatMap { identity?.judge($0) } ?? .notChecked,
                     revocation: verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
                     time: verdict.map { .init($0.timeProblems + timeWarnings(signer, header, at: time)) }

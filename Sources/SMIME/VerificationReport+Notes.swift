@@ -30,7 +30,7 @@ extension VerificationReport {
         guard let layer = layers.last, !layer.isPart, layers.dropLast().contains(where: { !$0.signers.isEmpty }) else {
             return
         }
-        if layer.signers.contains(where: { $0.integrity.ok != true }) {
+        if layer.signers.contains(where: { !$0.integrity.holds }) {
             problems.append(Problem(.innerSignature, "a signature inside is not valid"))
         }
         // Where it counts, its own report says so.

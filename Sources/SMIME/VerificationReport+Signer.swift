@@ -21,6 +21,11 @@ extension VerificationReport {
             problems = []
         }
 
+        /// Whether it was looked at and found good, or at most weak: SHA-1 or a short key.
+        public var holds: Bool {
+            ok != nil && problems.allSatisfy { $0.level == .warning || $0.kind.isWeakness }
+        }
+
         /// An axis that nobody looked at.
         public static let notChecked = Axis()
     }
@@ -71,12 +76,13 @@ extension VerificationReport {
 
         /// The verdict on this signature alone, whatever is wrong with the message.
         public var status: Status {
-            if integrity.ok != true { return .invalid }
+            if !integrity.holds { return .invalid }
             let errors = revocation.problems.filter { $0.level == .error }
             if errors.contains(where: { $0.kind != .revocationUnknown }) { return .revoked }
-            if chain.ok != true || revocation.ok == false { return .untrusted }
+            if !chain.holds || revocation.ok == false { return .untrusted }
             if time.ok != true { return isNotYetValid ? .notYetValid : .expired }
-            return identity.ok == false ? .mismatch : .valid
+            if identity.ok == false { return .mismatch }
+            return integrity.ok == true && chain.ok == true ? .valid : .weak
         }
     }
 }

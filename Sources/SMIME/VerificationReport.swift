@@ -6,7 +6,7 @@ public struct VerificationReport: Sendable {
     /// The verdict in one word, which never stands alone: problems and axes say why.
     ///
     /// Where several words would do it is the first of those that `Signer.status` asks for: integrity, revocation, chain,
-    /// time, identity, coverage.
+    /// time, identity, coverage, strength.
     public enum Status: String, Sendable {
         /// The signature fits and its chain is trusted; but a certificate of it has expired at the time of judgement.
         case expired
@@ -32,6 +32,10 @@ public struct VerificationReport: Sendable {
         /// Every axis that was looked at is good, for all signers that the verdict depends on, and what they signed is the
         /// whole message.
         case valid
+        /// All else is good, but the signature uses SHA-1, or a key under 2048 bits (RSA, DSA) or 224 bits (elliptic curves),
+        /// the signer's or an authority's: what anybody with enough computers can forge. `VerdictExceptions.weakAlgorithms`
+        /// accepts it.
+        case weak
     }
 
     /// How much of the message a signature speaks for.
@@ -135,7 +139,8 @@ public struct VerificationReport: Sendable {
     public func status(of signer: Signer) -> Status {
         if isMalformed { return .malformed }
         if problems.contains(where: { $0.level == .error }) { return .invalid }
-        return signer.status == .valid && coverage != .whole ? .partial : signer.status
+        let isGood = signer.status == .valid || signer.status == .weak
+        return isGood && coverage != .whole ? .partial : signer.status
     }
 }
 
@@ -152,7 +157,8 @@ extension VerificationReport.Status {
         case .notYetValid: 6
         case .mismatch: 7
         case .partial: 8
-        case .valid: 9
+        case .weak: 9
+        case .valid: 10
         }
     }
 }

@@ -77,7 +77,9 @@ struct SignerEvidence: Sendable {
             certificates.lazy.filter { preference.matches($0) }.prefix(Self.preferenceLimit).first {
                 guard $0.canEncrypt, !$0.publicKeyAlgorithm.isWeak else { return false }
                 let verdict = trust.judge($0, extra: certificates, purpose: .encryption, at: time)
-                guard case .anchor? = verdict.trust, verdict.isTrusted else { return false }
+                guard case .anchor? = verdict.trust, verdict.isTrusted,
+                    !verdict.problems.contains(where: \.kind.isWeakness)
+                else { return false }
                 return !verdict.timeProblems.contains { $0.level == .error } && verdict.revocation?.status != .revoked
             }
         }

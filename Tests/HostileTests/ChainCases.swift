@@ -184,7 +184,7 @@ enum ChainCases {
     ]
 
     private static let doubtful = [
-        HostileCase("chain-weak-leaf", .warn(["weak-key"])) {
+        HostileCase("chain-weak-leaf", .reject(1, ["weak-key"])) {
             try SignedCases.detached(by: Result { try Person("weak") }, from: "weak@example.com")
         }
     ]

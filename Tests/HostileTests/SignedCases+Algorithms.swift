@@ -9,7 +9,7 @@ extension SignedCases {
                 $0.digestAlgorithms = [OID.digest("MD5")]
             }
         },
-        HostileCase("sig-sha1", .warn(["digest-sha1"])) {
+        HostileCase("sig-sha1", .reject(1, ["digest-sha1"])) {
             try detached {
                 $0.signers[0].digest = "SHA1"
                 $0.digestAlgorithms = [OID.digest("SHA1")]
@@ -38,7 +38,7 @@ extension SignedCases {
         HostileCase("sig-no-digest-announced", .warn(["digest-not-announced"])) {
             try detached { $0.digestAlgorithms = [] }
         },
-        HostileCase("sig-rsa-1024", .warn(["weak-key"])) {
+        HostileCase("sig-rsa-1024", .reject(1, ["weak-key"])) {
             try detached(by: Result { try Person("weak") }, from: "weak@example.com")
         },
         HostileCase("sig-sha384", .accept) {

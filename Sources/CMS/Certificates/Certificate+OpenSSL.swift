@@ -24,7 +24,7 @@ extension Certificate {
     /// as several signatures, and the same few stand above everybody. A DSA key may be given its issuer's parameters where a
     /// chain is verified, so an object with one is for one use.
     package func x509() throws(OpenSSLError) -> Handle<X509> {
-        guard der.count <= Self.keptCount, publicKeyAlgorithm != .dsa else { return try madeX509() }
+        guard der.count <= Self.keptCount, !publicKeyAlgorithm.isDSA else { return try madeX509() }
         return try Self.recentObjects.value(for: self) { () throws(OpenSSLError) in try madeX509() }
     }
 

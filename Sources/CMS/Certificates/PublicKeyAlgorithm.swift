@@ -1,9 +1,11 @@
+import COpenSSL
 import SwiftASN1
 
 /// The kind and size of a public key.
 @nonexhaustive
 public enum PublicKeyAlgorithm: Hashable, Sendable {
-    case dsa
+    /// The length of the prime in bits; 0 if the key does not say it.
+    case dsa(Int)
     case ed25519
     /// The curve by its usual name, as `P-256`, or its dotted OID.
     case ellipticCurve(String)
@@ -26,7 +28,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         case ASN1ObjectIdentifier.Key.rsa: self = .rsa(try Self.modulusBits(key.bits()))
         case ASN1ObjectIdentifier.Key.rsaPSS: self = .rsaPSS(try Self.modulusBits(key.bits()))
         case ASN1ObjectIdentifier.Key.ellipticCurve: self = .ellipticCurve(try Self.curve(identifier.parameters))
-        case ASN1ObjectIdentifier.Key.dsa: self = .dsa
+        case ASN1ObjectIdentifier.Key.dsa: self = .dsa(Self.primeBits(identifier.parameters))
         case ASN1ObjectIdentifier.Key.x25519: self = .x25519
         case ASN1ObjectIdentifier.Key.ed25519: self = .ed25519
         default: self = LatticeScheme(oid: identifier.algorithm).map(Self.lattice) ?? .other("\(identifier.algorithm)")
@@ -45,10 +47,22 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
     /// Whether this libcrypto can work with such keys at all, as far as that is known.
     public var isOffered: Bool { if case .lattice(let scheme) = self { scheme.isOffered } else { true } }
 
-    /// Whether the key is RSA under 2048 bits, which RFC 8551 §4 no longer finds strong enough.
-    public var isWeak: Bool {
+    /// Whether it is a DSA key, of whatever length.
+    var isDSA: Bool { if case .dsa = self { true } else { false } }
+
+    /// Whether breaking the key takes less than 2^112 steps, which RFC 8551 §4 no longer finds strong enough: RSA and DSA
+    /// under 2048 bits, elliptic curves under 224 bits and those that a key describes itself (RFC 5480 §2.1.1).
+    public var isWeak: Bool { isShorter(than: 2048, curve: 224) }
+
+    /// Whether one computer can break the key: RSA and DSA under 1024 bits, elliptic curves under 160 bits.
+    var isBreakable: Bool { isShorter(than: 1024, curve: 160) }
+
+    private func isShorter(than modulus: Int, curve: Int) -> Bool {
         switch self {
-        case .rsa(let bits), .rsaPSS(let bits): bits < 2048
+        // Parameters that are the issuer's: nothing says more than that DSA is old.
+        case .dsa(0): modulus > 1024
+        case .dsa(let bits), .rsa(let bits), .rsaPSS(let bits): bits < modulus
+        case .ellipticCurve: curveBits.map { $0 < curve } ?? true
         default: false
         }
     }
@@ -60,6 +74,13 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         return modulus.count * 8 - first.leadingZeroBitCount
     }
 
+    private static func primeBits(_ parameters: [UInt8]?) -> Int {
+        guard let parameters, let node = try? ASN1Node.read(parameters), var fields = try? ElementReader(node),
+            let prime = try? fields.next(.integer).primitive().drop(while: { $0 == 0 }), let first = prime.first
+        else { return 0 }
+        return prime.count * 8 - first.leadingZeroBitCount
+    }
+
     private static func curve(_ parameters: [UInt8]?) throws -> String {
         guard let parameters, let node = try? ASN1Node.read(parameters), node.identifier == .objectIdentifier else {
             return "explicit parameters"
@@ -68,10 +89,20 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         return curves.first { $0.oid == oid }?.name ?? "\(oid)"
     }
 
-    /// The size of the curve's field; nil for a key on none of the curves below.
+    /// The size of the curve's field; nil for a key on no named curve, or on one that libcrypto does not have.
     var curveBits: Int? {
         guard case .ellipticCurve(let name) = self else { return nil }
-        return Self.curves.first { $0.name == name }?.bits
+        return Self.curves.first { $0.name == name }?.bits ?? Self.curveBits(oid: name)
+    }
+
+    /// libcrypto: `OBJ_txt2nid`, `EC_GROUP_get_degree`
+    private static func curveBits(oid: String) -> Int? {
+        Libcrypto.start()
+        defer { ERR_clear_error() }
+        let identifier = OBJ_txt2nid(oid)
+        guard identifier != NID_undef, let group = EC_GROUP_new_by_curve_name(identifier) else { return nil }
+        defer { EC_GROUP_free(group) }
+        return Int(EC_GROUP_get_degree(group))
     }
 
     /// The curves of RFC 5480 §2.1.1.1 and RFC 5639 §4, and secp256k1.
@@ -93,7 +124,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
 extension PublicKeyAlgorithm: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .dsa: "DSA"
+        case .dsa(let bits): bits > 0 ? "DSA \(bits)" : "DSA"
         case .ed25519: "Ed25519"
         case .ellipticCurve(let name): "EC \(name)"
         case .lattice(let scheme): scheme.name

@@ -122,7 +122,7 @@ extension ProblemCode {
         case .trailingBytes: "bytes follow the CMS object, and are ignored"
         case .unauthenticated: "the encryption hides the content but does not protect it against changes (CBC)"
         case .unterminatedMultipart: "a multipart lacks its closing delimiter: its end may be missing"
-        case .weakKey: "an RSA key is too short: under 1024 bits an error, under 2048 a warning"
+        case .weakKey: "a key is too short: RSA or DSA under 2048 bits, an elliptic curve under 224 bits"
         }
     }
 }

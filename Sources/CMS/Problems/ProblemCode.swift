@@ -121,9 +121,8 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .accountUnused, .addressMismatch, .attributeUnsigned, .bareCR, .bareLF, .base64Padding,
             .blankBeforeColon,
-            .byteOrderMark, .certificateUnreadable, .chainSHA1, .contentEmbedded, .contentNotData, .contentNotOctets,
+            .byteOrderMark, .certificateUnreadable, .contentEmbedded, .contentNotData, .contentNotOctets,
             .contentTypeUnknown, .cosigner, .crlExpired, .crlSignature, .crlUnreadable, .digestNotAnnounced,
-            .digestSHA1,
             .encrypted, .fromDisplayName, .fromGroup, .fromRoute, .fromSeveral, .headerDiffers, .headerUnprotected,
             .innerSigner, .malformedContentType, .mboxLine,
             .missingHeaderEnd, .notLearned, .ocspUnusable, .nulByte, .pkcs12BadCertificate, .pkcs12BadCRL,
@@ -136,6 +135,13 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
         default: .error
         }
     }
+}
+
+extension ProblemCode {
+    /// Whether it is about an algorithm or a key that is no longer strong enough, and about nothing else.
+    ///
+    /// Judging a certificate or a signature by itself finds a warning; whether it spoils a verdict is up to the report.
+    public var isWeakness: Bool { [.chainSHA1, .digestSHA1, .weakKey].contains(self) }
 }
 
 extension ProblemCode: CustomStringConvertible {

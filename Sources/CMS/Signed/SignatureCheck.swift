@@ -83,7 +83,7 @@ extension SignedData {
         case _ where signer.ignoresDigest: break
         case nil: problems.append(Problem(.algorithmUnsupported, "the signer's digest is not supported"))
         case .md5: problems.append(Problem(.digestMD5, "MD5 is broken: anybody can have made this signature"))
-        case .sha1: problems.append(Problem(.digestSHA1, "SHA-1 is no longer safe"))
+        case .sha1: problems.append(Problem(warning: .digestSHA1, "SHA-1 is no longer safe"))
         default: break
         }
         if let digest = signer.digest, !signer.ignoresDigest, !digestAlgorithms.contains(digest) {
@@ -145,11 +145,7 @@ extension SignedData {
         if !isBound {
             problems.append(Problem(.signerCertificateMismatch, "the signature is bound to another certificate"))
         }
-        if certificate.publicKeyAlgorithm.isWeak {
-            let key = certificate.publicKeyAlgorithm
-            problems.append(Problem(warning: .weakKey, "the signer's key is weak: \(key)"))
-        }
-        if certificate.publicKeyAlgorithm == .dsa {
+        if certificate.publicKeyAlgorithm.isDSA {
             problems.append(Problem(.signatureDSA, "DSA is no longer used for signing"))
         }
         return problems

@@ -97,14 +97,10 @@ struct PathInspection {
     }
 
     private func weakKey(_ certificate: Certificate) -> Problem? {
-        let bits: Int
-        switch certificate.publicKeyAlgorithm {
-        case .rsa(let count), .rsaPSS(let count): bits = count
-        default: return nil
-        }
-        guard bits < 2048 else { return nil }
-        let text = "the RSA key of \(certificate.subject) has only \(bits) bits"
-        return bits < 1024 ? Problem(.weakKey, text) : Problem(warning: .weakKey, text)
+        let key = certificate.publicKeyAlgorithm
+        guard key.isWeak else { return nil }
+        let text = "the key of \(certificate.subject) is too short: \(key)"
+        return key.isBreakable ? Problem(.weakKey, text) : Problem(warning: .weakKey, text)
     }
 
     /// What is wrong with the authorities, the anchor's own constraints left to whoever made it one.
@@ -135,7 +131,7 @@ struct PathInspection {
             return Problem(.chainWeakSignature, "\(certificate.subject) was issued with \(name)")
         }
         guard name.hasSuffix("-sha1") else { return nil }
-        return Problem(.chainSHA1, "\(certificate.subject) was issued with \(name)")
+        return Problem(warning: .chainSHA1, "\(certificate.subject) was issued with \(name)")
     }
 
     private func endProblem(_ path: CertificatePath) -> Problem? {

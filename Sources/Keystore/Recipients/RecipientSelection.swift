@@ -131,7 +131,7 @@ extension RecipientSelection.Reason: CustomStringConvertible {
         case .superseded: "a newer one is used"
         case .untrusted: "its chain leads to no trust anchor, and it is not pinned"
         case .unsupportedKey: "this libcrypto cannot encrypt to its key"
-        case .weakKey: "its RSA key is too short to encrypt to"
+        case .weakKey: "its key is too short to encrypt to"
         }
     }
 }

@@ -77,8 +77,8 @@ struct AuthenticationResults {
         switch status {
         case .valid: .pass
         case .invalid, .revoked: .fail
-        // The signature holds, and is not acceptable: not by somebody known, or not by who is said to write.
-        case .expired, .mismatch, .notYetValid, .partial, .untrusted: .policy
+        // The signature holds, and is not acceptable: not by somebody known, not by who is said to write, or too weak.
+        case .expired, .mismatch, .notYetValid, .partial, .untrusted, .weak: .policy
         case .malformed: malformed
         case .unsigned: .none
         }

@@ -193,4 +193,6 @@ private struct AccountKeys: KeyProvider {
     func trust(for certificates: [Certificate]) async throws -> TrustStore {
         try await provider.trust(for: certificates)
     }
+
+    func exceptions() async throws -> VerdictExceptions { try await provider.exceptions() }
 }

@@ -53,4 +53,9 @@ public struct StoreKeyProvider: KeyProvider {
         trust.certificateLists += try await lists.lists(in: store)
         return trust
     }
+
+    /// What the settings accept: `verify.accept-sender`, `verify.accept-weak`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    public func exceptions() async throws -> VerdictExceptions { try await opening.store().verdictExceptions() }
 }

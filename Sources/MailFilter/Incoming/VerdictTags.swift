@@ -15,13 +15,14 @@ struct VerdictTags {
         case .partial: "partly signed"
         case .revoked: "signature revoked"
         case .untrusted: "signature untrusted"
+        case .weak: "signature weak"
         case .invalid, .malformed, .unsigned, .valid: "signature INVALID"
         }
     }
 
     /// What others may have written: our tags, and what might be taken for one.
     private static let names = Set(
-        [.expired, .invalid, .notYetValid, .partial, .revoked, .untrusted].map { name($0).lowercased() }
+        [.expired, .invalid, .notYetValid, .partial, .revoked, .untrusted, .weak].map { name($0).lowercased() }
             + ["encrypted", "signature valid", "signed"]
     )
     private static let prefixes = ["signed:", "signed :", "signed by "]

@@ -41,6 +41,10 @@ public enum Setting: String, CaseIterable, Sendable {
     case revocationTimeout = "revocation.timeout"
     /// As `SubjectTags` reads it.
     case subjectTags = "subject-tags"
+    /// Whether a signer whom only the field Sender names counts as the author.
+    case acceptSender = "verify.accept-sender"
+    /// Whether SHA-1 and short keys are a warning only.
+    case acceptWeak = "verify.accept-weak"
 
     /// Where the line goes that `smime filter` writes on each mail.
     public enum LogTarget: String, CaseIterable, Sendable {
@@ -56,7 +60,8 @@ public enum Setting: String, CaseIterable, Sendable {
         case .encryptionFloor: "aes-128-cbc"
         case .authservID, .decryptedSender, .lookupDirectory, .revocationDirectory: ""
         case .filterLog: LogTarget.syslog.rawValue
-        case .filterTags, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses: "off"
+        case .acceptSender, .acceptWeak, .filterTags, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses:
+            "off"
         case .sendmail: "\(SendmailTransport())"
         case .headerConfidentiality: HeaderConfidentiality.none.rawValue
         case .headerProtection: "on"
@@ -75,7 +80,8 @@ public enum Setting: String, CaseIterable, Sendable {
         case .authservID: value.isEmpty || HostName(value) != nil
         case .decryptedSender: value.isEmpty || (try? EmailAddress(value)) != nil
         case .filterLog: LogTarget(rawValue: value) != nil
-        case .filterTags, .headerProtection, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses:
+        case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .revocationOnline,
+            .revocationPrivateAddresses:
             Self.isOn(value) != nil
         case .sendmail: SendmailTransport(parsing: value) != nil
         case .headerConfidentiality: HeaderConfidentiality(rawValue: value) != nil

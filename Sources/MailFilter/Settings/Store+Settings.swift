@@ -1,5 +1,6 @@
 public import CMS
 public import Keystore
+public import SMIME
 
 /// The settings of the store as the values they stand for. Each is read anew; the filters take theirs from here.
 extension Store {
@@ -64,6 +65,17 @@ extension Store {
             timeLimit: try values[.revocationTimeout, Setting.timeLimit],
             allowsPrivateAddresses: try values[.revocationPrivateAddresses, Setting.isOn]
         )
+    }
+
+    /// What counts as a warning in a verdict: `verify.accept-sender`, `verify.accept-weak`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    public func verdictExceptions() async throws -> VerdictExceptions {
+        let values = try await settingValues()
+        var exceptions: VerdictExceptions = []
+        if try values[.acceptSender, Setting.isOn] { exceptions.insert(.sender) }
+        if try values[.acceptWeak, Setting.isOn] { exceptions.insert(.weakAlgorithms) }
+        return exceptions
     }
 
     /// Whether the verdict on incoming mail is told in the subject, too: `filter.tags`.

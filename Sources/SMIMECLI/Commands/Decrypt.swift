@@ -31,6 +31,7 @@ extension SMIMECommand {
         @OptionGroup var times: TimeOptions
         @OptionGroup var anchors: AnchorOptions
         @OptionGroup var trust: TrustOptions
+        @OptionGroup var acceptance: AcceptanceOptions
         @OptionGroup var online: OnlineOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
@@ -50,7 +51,8 @@ extension SMIMECommand {
                 at: times.date,
                 secret: secret,
                 terms: trust.terms,
-                revocation: asked
+                revocation: asked,
+                exceptions: acceptance.exceptions
             )
             let batch = try Batch(input.paths, output)
             let outcomes = await batch.run { path in
@@ -151,6 +153,7 @@ extension SMIMECommand.Decrypt: WordReadable {
         times = try words.group()
         anchors = try words.group()
         trust = try words.group()
+        acceptance = try words.group()
         online = try words.group()
         report = try words.group()
         global = try words.group()

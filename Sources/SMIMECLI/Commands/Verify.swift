@@ -52,6 +52,7 @@ extension SMIMECommand {
         @OptionGroup var times: TimeOptions
         @OptionGroup var anchors: AnchorOptions
         @OptionGroup var trust: TrustOptions
+        @OptionGroup var acceptance: AcceptanceOptions
         @OptionGroup var online: OnlineOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
@@ -73,7 +74,13 @@ extension SMIMECommand {
             try TakenPlaces(global.location, reading: input.paths + [detachedSignature]).check([content])
             let provider = StoreKeyProvider(opening, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let asked = OnlineRevocation(opening, isDemanded: online.online)
-            let opener = MessageOpener(provider, at: times.date, terms: trust.terms, revocation: asked)
+            let opener = MessageOpener(
+                provider,
+                at: times.date,
+                terms: trust.terms,
+                revocation: asked,
+                exceptions: acceptance.exceptions
+            )
             let batch = try Batch(input.paths)
             let outcomes = await batch.run { path in
                 let result = try await verify(path, opener)
@@ -169,6 +176,7 @@ extension SMIMECommand.Verify: WordReadable {
         times = try words.group()
         anchors = try words.group()
         trust = try words.group()
+        acceptance = try words.group()
         online = try words.group()
         report = try words.group()
         global = try words.group()
@@ -182,7 +190,8 @@ extension VerificationReport {
         switch status {
         case .valid: .success
         case .malformed: .badData
-        case .expired, .invalid, .mismatch, .notYetValid, .partial, .revoked, .unsigned, .untrusted: .negative
+        case .expired, .invalid, .mismatch, .notYetValid, .partial, .revoked, .unsigned, .untrusted, .weak:
+            .negative
         }
     }
 }

@@ -12,7 +12,9 @@ extension Setting {
         case .authservID: "a host name, or nothing"
         case .decryptedSender: "an address, or nothing"
         case .filterLog: LogTarget.allCases.map(\.rawValue).joined(separator: ", ")
-        case .filterTags, .headerProtection, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses: "on or off"
+        case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .revocationOnline,
+            .revocationPrivateAddresses:
+            "on or off"
         case .sendmail: "a program by its whole path, and its arguments"
         case .headerConfidentiality: "one of \(HeaderConfidentiality.allCases.map(\.rawValue).joined(separator: ", "))"
         case .lookupDirectory, .revocationDirectory: "a folder by its whole path"

@@ -1,0 +1,21 @@
+import CMS
+
+/// What spoils a verdict unless a caller accepts it, as for an archive of old mail.
+public struct VerdictExceptions: OptionSet, Hashable, Sendable {
+    /// One bit for each exception.
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// A signer whom only the field Sender names.
+    public static let sender = VerdictExceptions(rawValue: 1)
+    /// SHA-1, and keys under 2048 bits (RSA, DSA) or 224 bits (elliptic curves); not those that one computer can break.
+    public static let weakAlgorithms = VerdictExceptions(rawValue: 2)
+
+    /// `problems` found on a certificate or signature by itself, at the level they have in a report: what is weak is an
+    /// error unless it is accepted.
+    func weigh(_ problems: [Problem]) -> [Problem] {
+        guard !contains(.weakAlgorithms) else { return problems }
+        return problems.map { $0.kind.isWeakness ? Problem($0.kind, $0.text) : $0 }
+    }
+}
