@@ -57,6 +57,41 @@ package enum EncodedWord {
         return String(decoding: decoded + bytes[blanks], as: UTF8.self)
     }
 
+    /// `text` with everything decoded that some reader may take for an encoded word: longer ones, cut ones, with blanks in
+    /// them; nil if one is in a character set in which ASCII characters are written otherwise and that we cannot read.
+    ///
+    /// For looking into it only.
+    static func decodeLoosely(_ text: String) -> String? {
+        guard mayHoldWords(text) else { return text }
+        var decoded = ""
+        var rest = Array(text.utf8)[...]
+        while let start = rest.indices.dropLast().first(where: { rest[$0...].starts(with: "=?".utf8) }) {
+            let pieces = rest[(start + 2)...].split(
+                separator: UInt8(ascii: "?"),
+                maxSplits: 2,
+                omittingEmptySubsequences: false
+            )
+            guard pieces.count == 3, pieces[1].count == 1, let encoding = pieces[1].first?.lowercased else {
+                decoded += String(decoding: rest[..<(start + 2)], as: UTF8.self)
+                rest = rest[(start + 2)...]
+                continue
+            }
+            let words = pieces[2]
+            let end = words.indices.dropLast().first { words[$0...].starts(with: "?=".utf8) }
+            let content = words[..<(end ?? words.endIndex)]
+            let charset = String(decoding: pieces[0].prefix { $0 != UInt8(ascii: "*") }, as: UTF8.self)
+            let bytes =
+                encoding == UInt8(ascii: "q")
+                ? PercentDecoding.decode(content, escape: UInt8(ascii: "="), underscoreIsSpace: true)
+                : (try? Array(base64: content)) ?? []
+            guard let known = Charset.decode(bytes, charset: charset) ?? Charset.readAsASCII(bytes, charset: charset)
+            else { return nil }
+            decoded += String(decoding: rest[..<start], as: UTF8.self) + known
+            rest = end.map { words[($0 + 2)...] } ?? []
+        }
+        return decoded + String(decoding: rest, as: UTF8.self)
+    }
+
     /// Whether the beginning of a word stands somewhere; looking for it as text takes far longer, and is done for each field.
     private static func mayHoldWords(_ text: String) -> Bool {
         var last = UInt8(ascii: " ")
@@ -113,6 +148,13 @@ enum Charset {
         case "iso-8859-1", "latin1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         case let name: return encoding(name).flatMap { String(data: Data(bytes), encoding: $0) }
         }
+    }
+
+    /// `bytes` as if they were UTF-8, whatever is none of it replaced; nil for a character set that is no extension of ASCII.
+    static func readAsASCII(_ bytes: [UInt8], charset: String) -> String? {
+        let others = ["utf-1", "utf-3", "utf-7", "utf7", "ucs", "iso-10646", "ibm", "cp", "hz", "ebcdic", "unicode"]
+        guard !others.contains(where: charset.lowercased().hasPrefix) else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func encoding(_ name: String) -> String.Encoding? {

@@ -45,7 +45,7 @@ public struct HeaderBlock: Sendable {
         while true {
             let isWhole = end - start <= length
             let chunk = try source.mailBytes(in: start..<(isWhole ? end : start + length))
-            var scan = HeaderScan(chunk, isMessage: isMessage)
+            var scan = HeaderScan(chunk, isMessage: isMessage, at: start)
             if scan.run(isWhole: isWhole, isDelimiter: isDelimiter) {
                 guard scan.fieldsEnd <= limit else { throw .limitExceeded(.headerBytes) }
                 self.init(scan, at: start)

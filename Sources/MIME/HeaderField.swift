@@ -56,6 +56,13 @@ public struct HeaderField: Sendable {
         return unfolded
     }
 
+    /// Whether the field goes on behind a line of nothing but blanks, at which some readers end the header (RFC 5322 §4.2).
+    package var holdsBlankLine: Bool {
+        rawBytes.split(separator: .lineFeed, omittingEmptySubsequences: true).dropFirst().contains { line in
+            line.allSatisfy { $0.isBlank || $0 == .carriageReturn }
+        }
+    }
+
     /// Whether the field describes the content and so belongs to the part rather than to the message (RFC 2045 §3).
     public var isContentField: Bool {
         block[Int(extent.start)..<Int(extent.nameEnd)].prefix(8).equalsIgnoringCase("Content-")

@@ -9,10 +9,16 @@ struct HeaderScan {
     private(set) var end = 0
 
     private let isMessage: Bool
+    /// Whether the header is that of a whole message, whose author is looked for.
+    private let isWholeMessage: Bool
 
-    init(_ bytes: [UInt8], isMessage: Bool) {
+    /// - Parameters:
+    ///   - isMessage: whether a byte order mark and a mailbox's From line may stand in front.
+    ///   - start: where `bytes` begin in their source.
+    init(_ bytes: [UInt8], isMessage: Bool, at start: Int = 0) {
         self.bytes = bytes
         self.isMessage = isMessage
+        isWholeMessage = isMessage && start == 0
     }
 
     /// Walks to the header's end; false if `bytes` end before it and are not all there is.
@@ -25,6 +31,8 @@ struct HeaderScan {
             let next = feed.map { $0 + 1 } ?? bytes.count
             let content = bytes[start..<(feed.map(contentEnd) ?? bytes.count)]
             if content.isEmpty {
+                guard let hides = hidesFields(behindEmptyLine: start..<next, isWhole: isWhole) else { return false }
+                if hides { defects.insert(.hiddenFields) }
                 note(feed, contentEnd: content.endIndex)
                 return finish(fieldsEnd: start, end: next)
             }
@@ -34,7 +42,7 @@ struct HeaderScan {
             } else if content.first?.isBlank == true, !extents.isEmpty {
                 extents[extents.count - 1].end = Int32(next)
             } else if !addField(content, end: next) {
-                guard let hides = hidesFields(from: next, isWhole: isWhole) else { return false }
+                guard let hides = hidesFields(from: start, isWhole: isWhole) else { return false }
                 defects.formUnion(hides ? [.missingHeaderEnd, .hiddenFields] : [.missingHeaderEnd])
                 return finish(fieldsEnd: start, end: start)
             }
@@ -49,6 +57,7 @@ struct HeaderScan {
         self.end = end
         if let nul = firstIndex(of: 0, from: 0), nul < fieldsEnd { defects.insert(.nul) }
         noteBareReturns(before: fieldsEnd)
+        noteOtherSeparators(before: fieldsEnd)
         return true
     }
 
@@ -67,23 +76,56 @@ struct HeaderScan {
         }
     }
 
-    /// How far is looked behind a line that ends the header for us.
+    /// Notes what those readers see for whom other control characters end a line, as they do for some text libraries.
+    private mutating func noteOtherSeparators(before end: Int) {
+        guard isWholeMessage, !defects.contains(.hiddenFields) else { return }
+        let pieces = bytes[..<end].split(whereSeparator: Self.endsLine)
+        if pieces.contains(where: { $0.startIndex > 0 && bytes[$0.startIndex - 1] != .lineFeed && isDecisive($0) }) {
+            defects.insert(.hiddenFields)
+        }
+    }
+
+    /// Line feed and carriage return, vertical tab, form feed, FS, GS, RS; the last byte of NEL, LS and PS in UTF-8.
+    private static func endsLine(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x0A...0x0D, 0x1C...0x1E, 0x85, 0xA8, 0xA9: true
+        default: false
+        }
+    }
+
+    /// How far is looked behind a line that ends the header for us, in a part; in a message as far as a header may go.
     private static let lookAhead = 65_536
 
     /// Whether readers that pass over a line that is no field find fields from `start` on, in front of the empty line that
-    /// ends the header for them; nil if `bytes` end before that can be told.
+    /// ends the header for them, or may find some further on; nil if `bytes` end before that can be told.
     private func hidesFields(from start: Int, isWhole: Bool) -> Bool? {
         var start = start
-        let limit = start + Self.lookAhead
+        let limit = isWholeMessage ? MIMELimit.headerBytes.rawValue : start + Self.lookAhead
         while start < bytes.count {
             let feed = firstIndex(of: .lineFeed, from: start)
             let line = bytes[start..<(feed.map(contentEnd) ?? bytes.count)]
             if line.isEmpty { return false }
-            if isDecisive(line) { return true }
-            guard let feed, feed < limit else { return isWhole || bytes.count >= limit ? false : nil }
+            if line.split(whereSeparator: Self.endsLine).contains(where: isDecisive) { return true }
+            guard let feed, feed < limit else {
+                return isWhole ? false : bytes.count >= limit ? isWholeMessage : nil
+            }
             start = feed + 1
         }
         return isWhole ? false : nil
+    }
+
+    /// The same for readers that end lines at CRLF only, where an empty line ends the header of a CRLF mail with a line feed.
+    private func hidesFields(behindEmptyLine line: Range<Int>, isWhole: Bool) -> Bool? {
+        guard isWholeMessage, lineEnd == .crlf, line.count == 1 else { return false }
+        var start = line.upperBound
+        while let feed = firstIndex(of: .lineFeed, from: start) {
+            let isEnd = feed > 0 && bytes[feed - 1] == .carriageReturn
+            if isEnd, feed - 1 == start { return false }
+            if isEnd, isDecisive(bytes[(feed + 1)...].prefix { !Self.endsLine($0) }) { return true }
+            guard feed < MIMELimit.headerBytes.rawValue else { return true }
+            start = feed + 1
+        }
+        return isWhole ? false : bytes.count >= MIMELimit.headerBytes.rawValue ? true : nil
     }
 
     /// The fields that decide who a message is from and what is shown of it.
@@ -91,10 +133,27 @@ struct HeaderScan {
         "cc", "content-transfer-encoding", "content-type", "date", "from", "reply-to", "sender", "subject", "to",
     ]
 
+    /// Whether some reader may take `line` for one of those fields, whatever stands around the letters of its name.
     private func isDecisive(_ line: ArraySlice<UInt8>) -> Bool {
-        guard let colon = line.prefix(64).firstIndex(of: UInt8(ascii: ":")) else { return false }
-        let name = String(decoding: line[..<colon].trimmingBlanks(), as: UTF8.self).lowercased()
-        return Self.decisiveNames.contains(name)
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        let name = line[..<colon]
+        return Self.decisiveNames.contains(
+            isWholeMessage
+                ? Self.letters(of: name) : String(decoding: name.trimmingBlanks(), as: UTF8.self).lowercased()
+        )
+    }
+
+    /// The letters and hyphens of a name, in lower case.
+    private static func letters(of name: ArraySlice<UInt8>) -> String {
+        var letters = ""
+        for byte in name {
+            let letter = byte.lowercased
+            guard UInt8(ascii: "a")...UInt8(ascii: "z") ~= letter || letter == UInt8(ascii: "-") else { continue }
+            // The longest of the names.
+            guard letters.utf8.count < 25 else { return "" }
+            letters.unicodeScalars.append(Unicode.Scalar(letter))
+        }
+        return letters
     }
 
     private func firstIndex(of byte: UInt8, from start: Int) -> Int? {
@@ -133,6 +192,11 @@ struct HeaderScan {
         while let last = name.last, last.isBlank { name.removeLast() }
         guard !name.isEmpty, name.allSatisfy({ $0 > 32 && $0 < 127 }) else { return false }
         if name.endIndex < colon { defects.insert(.blankBeforeColon) }
+        if isWholeMessage, name.count <= 64, Self.letters(of: name) == "from",
+            !name.equalsIgnoringCase("From")
+        {
+            defects.insert(.hiddenFields)
+        }
         extents.append(
             HeaderField.Extent(
                 start: Int32(line.startIndex),

@@ -1,3 +1,6 @@
+import Foundation
+import Streams
+
 /// One person in an address list.
 public struct Mailbox: Hashable, Sendable {
     /// The name in front of the address, or the comment after it, decoded for display.
@@ -6,17 +9,58 @@ public struct Mailbox: Hashable, Sendable {
     public let address: EmailAddress
 
     /// Whether the name shows an address, and one that is not this mailbox's own.
+    ///
+    /// It is looked at as the most different readers show it: with encoded words decoded wherever they stand, in other forms
+    /// of the same characters, and without those that nobody sees.
     public var displayNamePosesAsAddress: Bool {
         guard let displayName else { return false }
-        let ats: Set<Unicode.Scalar> = ["@", "\u{FE6B}", "\u{FF20}"]
-        let words = displayName.unicodeScalars.split {
-            $0.properties.isWhitespace || "\"'<>()[],;:".unicodeScalars.contains($0)
+        guard let loose = EncodedWord.decodeLoosely(displayName) else { return true }
+        return [displayName, EncodedWord.decode(displayName, replacing: true), loose].contains { name in
+            let seen = Array(
+                name.precomposedStringWithCompatibilityMapping.unicodeScalars.filter {
+                    $0.properties.isWhitespace || !$0.isUnfitForDisplay
+                }
+            )
+            let places = seen.indices.filter { seen[$0] == "@" }
+            return places.count > Self.maximumPlaces || places.contains { poses(seen, at: $0) }
         }
-        return words.contains { word in
-            guard let at = word.firstIndex(where: ats.contains), at > word.startIndex,
-                word.index(after: at) < word.endIndex
-            else { return false }
-            return (try? EmailAddress(String(word))) != address
+    }
+
+    /// How many @ are looked at; no name has more.
+    private static let maximumPlaces = 32
+
+    /// Whether the @ at `place` is that of an address which is not this mailbox's own.
+    private func poses(_ name: [Unicode.Scalar], at place: Int) -> Bool {
+        func sides(_ isBoundary: (Unicode.Scalar) -> Bool) -> (left: String, right: String) {
+            let before = name[..<place].reversed().prefix { !isBoundary($0) }.reversed()
+            return (String(before), String(name[(place + 1)...].prefix { !isBoundary($0) }))
         }
+        let (left, right) = sides(Self.isBoundary)
+        if !left.isEmpty, !right.isEmpty {
+            let whole = sides { Self.isBoundary($0) && $0 != "'" }
+            return !isOwn(left, right) && !isOwn(whole.left, whole.right)
+        }
+        // People read `alice @ example.com` as an address, too, and `Carol @ work` as none.
+        let far = name[(place + 1)...].drop(while: Self.isBoundary).prefix { !Self.isBoundary($0) }
+        let near = name[..<place].reversed().drop(while: Self.isBoundary).prefix { !Self.isBoundary($0) }
+        guard !near.isEmpty, far.dropFirst().dropLast().contains(".") else { return false }
+        return !isOwn(String(near.reversed()), String(far))
+    }
+
+    private func isOwn(_ local: String, _ domain: String) -> Bool {
+        let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
+        return (try? EmailAddress("\(local)@\(domain)")) == address
+    }
+
+    private static func isBoundary(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isWhitespace || "\"'<>()[],;:".unicodeScalars.contains(scalar)
+    }
+}
+
+extension String {
+    fileprivate init(_ scalars: some Sequence<Unicode.Scalar>) {
+        var view = UnicodeScalarView()
+        view.append(contentsOf: scalars)
+        self.init(view)
     }
 }

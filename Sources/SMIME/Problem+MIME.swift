@@ -1,4 +1,4 @@
-import CMS
+package import CMS
 import MIME
 
 extension Problem {
@@ -8,8 +8,13 @@ extension Problem {
     /// What an error says is wrong with a message.
     ///
     /// - Throws: any error that says nothing about the message, but why it cannot be read.
-    init(tellingOf error: any Error) throws {
+    package init(tellingOf error: any Error) throws {
         switch error {
+        case CMSError.decryptionFailed: self.init(.decryptionFailed, "\(CMSError.decryptionFailed)")
+        case let error as SMIMEError where error == .certificatesOnly: self.init(.certificatesOnly, "\(error)")
+        case let error as SMIMEError where error == .needsSecret: self.init(.needsSecret, "\(error)")
+        case let error as SMIMEError where error == .notARecipient: self.init(.notARecipient, "\(error)")
+        case let error as SMIMEError where error == .notEncrypted: self.init(.notEncrypted, "\(error)")
         case SMIMEError.defective(let defect): self.init(defect)
         case SMIMEError.malformed(let why): self.init(.malformed, why)
         case SMIMEError.tooManyLayers: self.init(.tooManyLayers, "more than \(MessageOpener.maximumLayers) layers")

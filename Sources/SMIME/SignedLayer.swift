@@ -120,7 +120,7 @@ public struct SignedLayer: Sendable {
         exceptions: VerdictExceptions = [],
         at time: Date
     ) -> [VerificationReport.Signer] {
-        let identity = header.map { SignerIdentity($0, protected: protected) }
+        let identity = header.map { SignerIdentity($0, protected: protected, exceptions: exceptions) }
         let included = Set(certificates)
         let candidates = certificates + known.filter { !included.contains($0) }
         return data.signers.map { signer in
@@ -133,7 +133,7 @@ public struct SignedLayer: Sendable {
                 return VerificationReport.Signer(
                     certificate: certificate,
                     signingTime: signer.signingTime,
-                    digest: signer.digest?.rawValue,
+                    digest: signer.digest?.rawValue ?? signer.digestName,
                     signature: signer.signatureName,
                     capabilities: SMIMECapability.names(of: signer.capabilities),
                     integrity: VerificationReport.Axis(

@@ -5,65 +5,54 @@ import MIME
 ///
 /// RFC 8550 §3
 struct SignerIdentity {
-    private let from: [Mailbox]
-    private let sender: [Mailbox]
-    private let problems: [Problem]
+    private let author: AuthorReading
+    /// The mailbox in Sender, where one field names one and programs agree on it.
+    private let sender: Mailbox?
+    /// What From inside the signature says; nil if there is no such field.
+    private let inner: AuthorReading?
     /// The header fields inside the signature, if there are any.
     private let protected: ProtectedHeader?
+    private let exceptions: VerdictExceptions
+
+    private var from: [EmailAddress] { author.mailboxes.map(\.address) }
 
     /// Reads From and Sender of a message's header.
     ///
-    /// - Parameter protected: the header fields inside the signature. They must name the signer, too: whoever wraps the
-    ///   mail of somebody else must not pass for its author (RFC 9788 §4.4).
-    init(_ header: HeaderBlock, protected: ProtectedHeader? = nil) {
+    /// - Parameters:
+    ///   - protected: the header fields inside the signature. They must name the signer, too: whoever wraps the mail of
+    ///     somebody else must not pass for its author (RFC 9788 §4.4).
+    ///   - exceptions: whether a signer whom only Sender names is accepted.
+    init(_ header: HeaderBlock, protected: ProtectedHeader? = nil, exceptions: VerdictExceptions = []) {
         self.protected = protected
-        var problems: [Problem] = []
-        if (protected?.header.all("From").count ?? 0) > 1 {
-            problems.append(Problem(.fromDoubled, "there is more than one From field inside the signature"))
+        self.exceptions = exceptions
+        author = AuthorReading(header)
+        inner = protected.flatMap {
+            $0.header.first("From") == nil ? nil : AuthorReading($0.header, place: " inside the signature")
         }
-        let fields = header.all("From")
-        if fields.count > 1 { problems.append(Problem(.fromDoubled, "there is more than one From field")) }
-        let list = fields.first.flatMap { try? AddressList(field: $0) }
-        from = list?.mailboxes ?? []
-        let senders = header.all("Sender")
         // RFC 5322 §3.6.2: one mailbox. In a list or a group anybody could stand beside the one who is shown.
-        sender =
-            (senders.count == 1 ? senders.first : nil).flatMap { try? AddressList(field: $0) }
-            .flatMap { $0.defects.isEmpty && $0.mailboxes.count == 1 ? $0.mailboxes : nil } ?? []
-        let defects = list?.defects ?? []
-        if fields.isEmpty || from.isEmpty {
-            problems.append(Problem(.fromMissing, "From is missing or holds no address"))
-        }
-        if defects.contains(.malformed) {
-            problems.append(Problem(.fromMalformed, "From holds something that is no address"))
-        }
-        if defects.contains(.group) { problems.append(Problem(.fromGroup, "From is a group")) }
-        if defects.contains(.route) { problems.append(Problem(.fromRoute, "From holds a source route")) }
-        if from.count > 1 { problems.append(Problem(.fromSeveral, "From holds several mailboxes")) }
-        if from.contains(where: \.displayNamePosesAsAddress) {
-            problems.append(Problem(.fromDisplayName, "a display name in From shows another address"))
-        }
-        self.problems = problems
+        let senders = header.all("Sender")
+        sender = senders.count == 1 ? senders.first.flatMap { Mailbox(soleIn: $0) } : nil
     }
 
     /// The first address of From that `certificate` names.
     func author(named certificate: Certificate) -> EmailAddress? {
         let addresses = certificate.mailAddresses
-        return from.map(\.address).first(where: addresses.contains)
+        return from.first(where: addresses.contains)
     }
 
     /// Whom a reader takes a signer with `certificate` for: the addresses of From, or else Sender, that it names, each with
     /// its whole domain, as a store keys them.
     func scopes(of certificate: Certificate) -> Set<String> {
         let addresses = certificate.mailAddresses
-        let authors = [from, sender].lazy.map { $0.map(\.address).filter(addresses.contains) }.first { !$0.isEmpty }
+        let authors = [from, sender.map { [$0.address] } ?? []].lazy.map { $0.filter(addresses.contains) }
+            .first { !$0.isEmpty }
         return Set((authors ?? []).flatMap { [$0.key, "@\($0.asciiDomain)"] })
     }
 
     /// The identity axis for a signer with `certificate`.
     func judge(_ certificate: Certificate) -> VerificationReport.Axis {
-        var problems = problems
         let addresses = certificate.mailAddresses
+        var problems = author.problems + (inner?.problems ?? [])
         if certificate.hasMalformedAddress {
             problems.append(Problem(.certificateAddressMalformed, "an address in the certificate is not one"))
         } else if certificate.subject.holdsControlCharacters {
@@ -72,37 +61,45 @@ struct SignerIdentity {
         }
         if addresses.isEmpty {
             problems.append(Problem(.certificateNoAddress, "the certificate names no address"))
-        } else if !from.isEmpty, !from.contains(where: { addresses.contains($0.address) }) {
-            let named = Self.list(addresses)
-            if sender.contains(where: { addresses.contains($0.address) }) {
-                problems.append(Problem(.signerIsSender, "the signer is the Sender, not From: \(named)"))
-            } else if let own = protected?.addresses("From"), !own.isDisjoint(with: addresses) {
-                let outside = from.map(\.address.text).listedForDisplay
-                problems.append(
-                    Problem(.signerNotFrom, "From is \(Self.list(own)), as it was signed; outside it is \(outside)")
-                )
-            } else {
-                problems.append(Problem(.signerNotFrom, "the certificate is for \(named), not for From"))
-            }
-        }
-        if let problem = Self.contradiction(of: protected, to: certificate) {
+        } else if let problem = protectedProblem(certificate) ?? strangeness(of: addresses) {
             problems.append(problem)
-        } else if let own = protected?.addresses("From"), !own.isEmpty, !addresses.isEmpty,
-            own.isDisjoint(with: addresses)
-        {
-            problems.append(Problem(.signerIsSender, "the signer is the Sender inside, not From: \(Self.list(own))"))
         }
         return VerificationReport.Axis(problems)
     }
 
-    /// What is wrong if `certificate` signed fields that say that somebody else did; nil if they do not.
-    static func contradiction(of protected: ProtectedHeader?, to certificate: Certificate) -> Problem? {
-        guard let from = protected?.addresses("From") else { return nil }
+    /// What is wrong if the fields inside the signature by `certificate` name somebody else than it, or than From outside does;
+    /// nil if they do not.
+    func protectedProblem(_ certificate: Certificate) -> Problem? {
         let addresses = certificate.mailAddresses
-        guard !addresses.isEmpty, addresses.isDisjoint(with: from.union(protected?.addresses("Sender") ?? [])) else {
-            return nil
+        guard let inner, !addresses.isEmpty else { return nil }
+        let own = Set(inner.mailboxes.map(\.address))
+        if own.isDisjoint(with: addresses) {
+            guard protected?.addresses("Sender")?.isDisjoint(with: addresses) == false else {
+                let text = "the From inside the signature is not the signer: \(Self.list(own))"
+                return Problem(.protectedFromMismatch, text)
+            }
+            guard own == Set(from) else { return replaced(own) }
+            return strangeness(of: addresses, isSender: true)
         }
-        return Problem(.protectedFromMismatch, "the From inside the signature is not the signer: \(list(from))")
+        return own == Set(from) ? nil : replaced(own)
+    }
+
+    private func replaced(_ own: Set<EmailAddress>) -> Problem {
+        let outside = from.isEmpty ? "nothing" : from.map(\.text).listedForDisplay
+        return Problem(.signerNotFrom, "From is \(Self.list(own)), as it was signed; outside it is \(outside)")
+    }
+
+    /// What is wrong if From does not name a signer with `addresses`; nil if it does, or names nobody.
+    ///
+    /// - Parameter isSender: whether it is known that Sender names the signer.
+    private func strangeness(of addresses: Set<EmailAddress>, isSender: Bool = false) -> Problem? {
+        guard !from.isEmpty, !from.contains(where: addresses.contains) else { return nil }
+        let named = Self.list(addresses)
+        guard isSender || sender.map({ addresses.contains($0.address) }) == true else {
+            return Problem(.signerNotFrom, "the certificate is for \(named), not for From")
+        }
+        let text = "the signer is the Sender, not From: \(named)"
+        return exceptions.contains(.sender) ? Problem(warning: .signerIsSender, text) : Problem(.signerIsSender, text)
     }
 
     private static func list(_ addresses: Set<EmailAddress>) -> String {

@@ -22,7 +22,9 @@ extension VerificationReport {
         )
         self.headers = headers
         problems += headers.problems
-        addToIdentity { $0.certificate.flatMap { SignerIdentity.contradiction(of: protected, to: $0) } }
+        // Sender was compared where the signature was judged; whether it is accepted is known there.
+        let identity = SignerIdentity(outer, protected: protected, exceptions: .sender)
+        addToIdentity { $0.certificate.flatMap(identity.protectedProblem) }
     }
 
     /// Tells what is odd about the layer added last if it is a signature inside another one.

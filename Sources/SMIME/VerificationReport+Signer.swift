@@ -36,8 +36,8 @@ extension VerificationReport {
         public let certificate: Certificate?
         /// When the signer claims to have signed; nil if it is not said.
         public let signingTime: Date?
-        /// The digest's name; nil if it is none that we know.
-        public let digest: String?
+        /// The digest's name, or its dotted OID.
+        public let digest: String
         /// The signature algorithm's name or number.
         public let signature: String
         /// What the signer announces to read, best first.
@@ -93,7 +93,8 @@ extension VerificationReport.Signer {
         let (others, errors) = (
             identity.problems.filter { $0.level == .warning }, identity.problems.filter { $0.level == .error }
         )
-        guard !errors.isEmpty, errors.allSatisfy({ [.signerNotFrom, .protectedFromMismatch].contains($0.kind) }),
+        guard !errors.isEmpty,
+            errors.allSatisfy({ [.signerNotFrom, .signerIsSender, .protectedFromMismatch].contains($0.kind) }),
             [integrity, chain, time].allSatisfy({ $0.ok == true }), revocation.ok != false
         else { return }
         let text = "signed by \(name.escapedForDisplay) as well, who is not the sender"

@@ -14,6 +14,8 @@ struct Failure: Error {
     let status: ExitStatus
     let message: String
     let hints: [String]
+    /// The library's error that was told in other words; nil if there is none.
+    var cause: (any Error)?
 
     init(_ status: ExitStatus, _ message: String, hints: [String] = []) {
         self.status = status

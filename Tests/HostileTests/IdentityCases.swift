@@ -2,7 +2,7 @@ import Foundation
 
 /// "Who signed" of the threats.
 enum IdentityCases {
-    static let all = forged + certificates + header + harmless
+    static let all = forged + certificates + header + hidden + shown + harmless
 
     /// A mail with `fields` in place of From, signed by alice.
     private static func from(_ fields: String...) throws -> [UInt8] {
@@ -53,7 +53,7 @@ enum IdentityCases {
         HostileCase("id-two-from-fields-mallory-first", .reject(1)) {
             try from("From: mallory@example.com", "FROM: alice@example.com")
         },
-        HostileCase("id-sender-alone", .warn(["signer-is-sender"])) {
+        HostileCase("id-sender-alone", .reject(1, ["signer-is-sender"])) {
             try from("From: bob@example.com", "Sender: alice@example.com")
         },
         HostileCase("id-sender-of-several", .reject(1, ["signer-not-from"])) {
@@ -125,45 +125,114 @@ enum IdentityCases {
         HostileCase("id-smtp-utf8-nul", .reject(1)) {
             try certified { $0.names = [Name.smtpUTF8("alice@example.com\0.evil.test")] }
         },
-        HostileCase("id-no-address", .warn(["certificate-no-address"])) { try certified { $0.names = [] } },
-        HostileCase("id-no-address-but-name", .warn) { try certified { $0.names = [Name.host("example.com")] } },
+        HostileCase("id-no-address", .reject(1, ["certificate-no-address"])) { try certified { $0.names = [] } },
+        HostileCase("id-no-address-but-name", .reject(1)) { try certified { $0.names = [Name.host("example.com")] } },
     ]
 
     private static let header = [
-        HostileCase("id-several-mailboxes", .warn(["from-several"])) {
+        HostileCase("id-several-mailboxes", .reject(1, ["from-several"])) {
             try from("From: alice@example.com, bob@example.com")
         },
         HostileCase("id-several-mailboxes-without-signer", .reject(1)) {
             try from("From: bob@example.com, carol@example.com")
         },
-        HostileCase("id-group", .warn(["from-group"])) { try from("From: us: alice@example.com, bob@example.com;") },
-        HostileCase("id-empty-group", .warn) { try from("From: undisclosed:;") },
-        HostileCase("id-route", .warn(["from-route"])) { try from("From: <@evil.test:alice@example.com>") },
-        HostileCase("id-from-empty", .warn(["from-missing"])) { try from("From:") },
-        HostileCase("id-from-missing", .warn(["from-missing"])) { try from("X-From: alice@example.com") },
-        HostileCase("id-from-malformed", .warn) { try from("From: alice") },
-        HostileCase("id-from-unbalanced", .warn) { try from("From: alice@example.com <") },
-        HostileCase("id-display-name-poses", .warn(["from-display-name"])) {
+        HostileCase("id-group", .reject(1, ["from-group"])) {
+            try from("From: us: alice@example.com, bob@example.com;")
+        },
+        HostileCase("id-empty-group", .reject(1)) { try from("From: undisclosed:;") },
+        HostileCase("id-route", .reject(1, ["from-route"])) { try from("From: <@evil.test:alice@example.com>") },
+        HostileCase("id-from-empty", .reject(1, ["from-missing"])) { try from("From:") },
+        HostileCase("id-from-missing", .reject(1, ["from-missing"])) { try from("X-From: alice@example.com") },
+        HostileCase("id-from-malformed", .reject(1)) { try from("From: alice") },
+        HostileCase("id-from-unbalanced", .reject(1)) { try from("From: alice@example.com <") },
+        HostileCase("id-display-name-poses", .reject(1, ["from-display-name"])) {
             try from("From: \"ceo@bank.test\" <alice@example.com>")
         },
-        HostileCase("id-display-name-poses-unquoted", .warn(["from-display-name"])) {
+        HostileCase("id-display-name-poses-unquoted", .reject(1, ["from-display-name"])) {
             try from("From: ceo@bank.test <alice@example.com>")
         },
-        HostileCase("id-display-name-poses-after-words", .warn(["from-display-name"])) {
+        HostileCase("id-display-name-poses-after-words", .reject(1, ["from-display-name"])) {
             try from("From: The Boss ceo@bank.test<alice@example.com>")
         },
-        HostileCase("id-display-name-poses-in-comment", .warn(["from-display-name"])) {
+        HostileCase("id-display-name-poses-in-comment", .reject(1, ["from-display-name"])) {
             try from("From: Alice (ceo@bank.test) <alice@example.com>")
         },
-        HostileCase("id-display-name-poses-encoded", .warn(["from-display-name"])) {
+        HostileCase("id-display-name-poses-encoded", .reject(1, ["from-display-name"])) {
             try from("From: =?utf-8?b?Y2VvQGJhbmsudGVzdA==?= <alice@example.com>")
         },
-        HostileCase("id-display-name-poses-fullwidth", .warn) {
+        HostileCase("id-display-name-poses-fullwidth", .reject(1)) {
             try from("From: =?utf-8?q?ceo=EF=BC=A0bank=2Etest?= <alice@example.com>")
         },
     ]
 
+    /// A second From that some readers see.
+    private static let hidden = [
+        HostileCase("id-second-from-behind-many-lines", .reject) {
+            try from(
+                "From: alice@example.com",
+                "no field",
+                String(repeating: String(repeating: "x", count: 900) + "\r\n", count: 100) + "From: ceo@bank.test"
+            )
+        },
+        HostileCase("id-second-from-far-in-the-header", .reject(1, ["from-doubled"])) {
+            let fields = String(repeating: "X-A: \(String(repeating: "x", count: 900))\r\n", count: 100)
+            return try from("From: alice@example.com", fields + "From: ceo@bank.test")
+        },
+        HostileCase("id-second-from-in-junk-itself", .reject) {
+            try from("From: alice@example.com", "\u{B}From: ceo@bank.test")
+        },
+        HostileCase("id-second-from-behind-empty-name", .reject) {
+            try from("From: alice@example.com", ": x", "From: ceo@bank.test")
+        },
+        HostileCase("id-second-from-behind-mailbox-line", .reject) {
+            try from("From: alice@example.com", "From x Mon Nov 23 12:00:00 2026", "From: ceo@bank.test")
+        },
+        HostileCase("id-second-from-behind-return", .reject) {
+            try from("From: alice@example.com", "no field\rFrom: ceo@bank.test")
+        },
+        HostileCase("id-second-from-behind-form-feed", .reject) {
+            try from("From: alice@example.com", "X-A: b\u{C}From: ceo@bank.test")
+        },
+        HostileCase("id-second-from-behind-line-separator", .reject) {
+            try from("From: alice@example.com", "X-A: b\u{2028}From: ceo@bank.test")
+        },
+        HostileCase("id-second-from-with-odd-name", .reject) {
+            try from("From: alice@example.com", "\"From\": ceo@bank.test")
+        },
+        HostileCase("id-second-from-behind-blanks", .reject(1, ["from-doubled"])) {
+            try from("From: alice@example.com", "X-A: b", " ", "From: ceo@bank.test")
+        },
+        HostileCase("id-from-behind-blanks", .reject(1, ["from-malformed"])) {
+            try from("X-A: b", " ", "From: alice@example.com")
+        },
+        HostileCase("id-second-from-behind-bare-line-feeds", .reject) {
+            try from("From: alice@example.com", "X-A: b\n\n\r\nFrom: ceo@bank.test")
+        },
+    ]
+
+    /// From fields in which some programs read another address, or show one.
+    private static let shown = [
+        "us: alice@example.com", "us: alice@example.com;", "alice@example.com;", "Alice; <alice@example.com>",
+        "Alice: <alice@example.com>", "alice@example.com,", ",alice@example.com", "<alice@example.com> ceo@bank.test",
+        "<alice@example.com><ceo@bank.test>", "=?utf-8?q?alice?=@example.com", "Alice [x] <alice@example.com>",
+        "\"ceo @ bank.test\" <alice@example.com>", "x=?utf-8?q?ceo=40bank.test?= <alice@example.com>",
+        "=?x-none?q?ceo=40bank.test?= <alice@example.com>", "=?utf-7?q?ceo+AEA-bank.test?= <alice@example.com>",
+        "Alice (ceo@bank.test) <alice@example.com>", "alice(<ceo@bank.test>)@example.com", "alice@example.com\u{B}",
+    ].enumerated().map { number, body in
+        HostileCase("id-read-otherwise-\(number)", .reject(1)) { try from("From: \(body)") }
+    }
+
     private static let harmless = [
+        HostileCase("id-name-with-comma", .accept) { try from("From: \"Team, Alice\" <alice@example.com>") },
+        HostileCase("id-name-with-colon", .accept) { try from("From: \"Alice: at; work\" <alice@example.com>") },
+        HostileCase("id-name-encoded", .accept) { try from("From: =?utf-8?q?Team=2C_Alice?= <alice@example.com>") },
+        HostileCase("id-name-is-own-address", .accept) {
+            try from("From: \"Alice@Example.com\" <alice@example.com>")
+        },
+        HostileCase("id-name-with-lone-at", .accept) { try from("From: \"Alice @ work\" <alice@example.com>") },
+        HostileCase("id-comments", .accept) {
+            try from("From: Alice (of \\) Wonderland) <alice(hers)@example.com(too)> (end)")
+        },
         HostileCase("id-other-case", .accept) { try from("From: ALICE@Example.COM") },
         HostileCase("id-other-case-in-certificate", .accept) {
             try certified { $0.names = [Name.mailbox("Alice@EXAMPLE.com")] }

@@ -202,10 +202,10 @@ enum LearningCases {
             let inner = Array("Content-Type: message/rfc822\r\n\r\n".utf8) + (try signed(by: "bob"))
             return [MailForge(from: "bob@example.com").mail(Multipart.entity("mixed", MailForge.text, inner))]
         },
-        Case("two authors", knows: ["bob*"]) {
+        Case("two authors", knows: []) {
             [try signed(by: "bob", fields: ["From: carol@example.com, bob@example.com"])]
         },
-        Case("a name that is somebody's address", knows: ["bob*"]) {
+        Case("a name that is somebody's address", knows: []) {
             [try signed(by: "bob", fields: ["From: \"carol@example.com\" <bob@example.com>"])]
         },
     ]

@@ -14,9 +14,18 @@ import Testing
     @Test func `every signed message of the corpora gets its verdict`() async throws {
         var figures = Figures("verify")
         for item in try Corpus.cases("verify") {
-            let report = try await verify(item)
+            let strict = try await verify(item)
+            // Old collections use what is weak today: it spoils the verdict, and with an exception nothing else does.
+            let isWeak = strict.signers.flatMap(\.problems).contains { $0.kind.isWeakness && $0.level == .error }
+            if isWeak { #expect(strict.status != .valid, "\(item.id) is weak") }
+            let report = isWeak ? try await verify(item, exceptions: .weakAlgorithms) : strict
             let isGood = Self.isGood(report, item)
-            figures.count(item, isGood ? "good" : "refused", isGood: isGood, note: Self.reasons(report))
+            figures.count(
+                item,
+                isGood ? isWeak ? "weak" : "good" : "refused",
+                isGood: isGood,
+                note: Self.reasons(report)
+            )
             if item.expect == "fail" { #expect(report.status != .valid, "\(item.id) was accepted") }
         }
         figures.report()
@@ -106,12 +115,13 @@ import Testing
         ]
     }
 
-    private func verify(_ item: Corpus.Case) async throws -> VerificationReport {
+    private func verify(_ item: Corpus.Case, exceptions: VerdictExceptions = []) async throws -> VerificationReport {
         let bytes = try Fixtures.corpus(item.file)
         let opener = MessageOpener(
             try Keyring(item.needs),
             at: item.needs?.at.map { Date(timeIntervalSince1970: $0) } ?? Self.now,
-            terms: TrustTerms(revocation: item.needs?.crl == true ? .hard : .off)
+            terms: TrustTerms(revocation: item.needs?.crl == true ? .hard : .off),
+            exceptions: exceptions
         )
         do {
             if bytes.first == 0x30 {

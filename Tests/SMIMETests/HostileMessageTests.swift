@@ -11,7 +11,9 @@ import Testing
     private static let time = Date(timeIntervalSince1970: 1_790_000_000)
     private static let header = "From: alice@example.com\r\nTo: bob@example.com\r\nMIME-Version: 1.0\r\n"
 
-    private func opener() throws -> MessageOpener { MessageOpener(try Keyring("alice"), at: Self.time) }
+    private func opener(exceptions: VerdictExceptions = []) throws -> MessageOpener {
+        MessageOpener(try Keyring("alice"), at: Self.time, exceptions: exceptions)
+    }
 
     /// A signed object of alice's, with its content or detached from it.
     private func sign(_ content: [UInt8], isDetached: Bool = false) throws -> [UInt8] {
@@ -171,7 +173,11 @@ import Testing
             .sign(by: Keyring.signer("alice"), as: .detached, at: Self.time, to: sink)
         let text = String(decoding: sink.bytes, as: UTF8.self)
         let one = try await verify(text)
-        #expect(one.report.status == .valid)
+        #expect(one.report.status == .mismatch)
+        #expect(one.report.signers[0].identity.problems.map(\.kind) == [.signerIsSender])
+        let accepted = try await opener(exceptions: .sender).verify(MemorySource(Array(text.utf8)))
+        #expect(accepted.report.status == .valid)
+        #expect(accepted.learnable == nil)
         let two = try await verify(
             text.replacing("To: bob", with: "Sender: mallory@example.com\r\nTo: bob", maxReplacements: 1)
         )

@@ -9,12 +9,13 @@ extension ProblemCode {
             "ask the sender to sign with SHA-256 or better"
         case .attributeDoubled, .cmsLimit, .cmsMalformed, .contentTypeAttribute, .contradictoryBoundary,
             .digestMismatch, .duplicateContentType, .duplicateTransferEncoding, .encodedMultipart, .fromDoubled,
-            .fromMalformed, .fromMissing, .innerSignature, .malformed, .messageDigestAttribute, .missingBoundary,
+            .fromGroup, .fromMalformed, .fromMissing, .fromRoute, .innerSignature, .malformed, .messageDigestAttribute,
+            .missingBoundary,
             .noRecipients, .signerAmbiguous, .signingTimeMalformed, .tooManyLayers:
             "ask the sender to send it again"
         case .attributeUnsigned, .certificateUnreadable, .contentEmbedded, .contentNotData, .contentNotOctets,
-            .contentTypeUnknown, .crlSignature, .crlUnreadable, .ocspUnusable, .digestNotAnnounced, .fromGroup,
-            .fromRoute, .mboxLine, .pkcs12BadCRL,
+            .contentTypeUnknown, .crlSignature, .crlUnreadable, .ocspUnusable, .digestNotAnnounced, .mboxLine,
+            .pkcs12BadCRL,
             .pkcs12TrailingBytes, .smimeTypeUnderstated, .tooDeep, .trailingBytes:
             "nothing has to be done"
         case .bareCR, .bareLF, .base64Padding, .blankBeforeColon, .byteOrderMark, .malformedContentType,
@@ -25,6 +26,12 @@ extension ProblemCode {
             .chainNotChecked, .chainPolicy, .chainPurpose, .chainSHA1, .chainTooLong, .chainUnknownCriticalExtension,
             .chainWeakSignature, .endEntityIsCA, .keyUsage, .weakKey:
             "ask the owner of the certificate for a better one"
+        case .certificatesOnly: "import its certificates"
+        case .decryptionFailed: "ask the sender to send it again"
+        case .needsSecret: "give the password or the secret key that the sender and you agreed on"
+        case .notARecipient: "import the key it is for, or ask the sender to encrypt it for your certificate"
+        case .notEncrypted: "verify it, if it is signed"
+        case .unreadable: "see what the text says of the file or the store"
         case .certificateExpired:
             "ask its owner for the new one; what was signed before can be judged at the time it was signed"
         case .certificateNotYetValid, .chainNotYetValid: "wait, or see whether the clock is right"
@@ -42,8 +49,9 @@ extension ProblemCode {
         case .cosigner: "nothing: the sender's own signature counts; see under signers who else it was"
         case .crlExpired: "get the new list and import it"
         case .encrypted: "decrypt it to see"
-        case .fromDisplayName: "look at the address itself, not at the name"
-        case .fromSeveral, .innerSigner: "see under signers who it was"
+        case .fromDisplayName: "do not rely on it: look at the address itself, not at the name"
+        case .fromSeveral: "ask the sender to send it again, from one of them"
+        case .innerSigner: "see under signers who it was"
         case .headerDiffers, .headerUnprotected: "read the fields in the report, which are those of the author"
         case .signatureOutside: "ask the sender to sign first and then to encrypt"
         case .notLearned: "verify it to see what is wrong with it"
@@ -56,7 +64,7 @@ extension ProblemCode {
         case .signatureInvalid: "do not rely on it: something was changed, or somebody else signed"
         case .signerCertificateMismatch: "do not rely on it: the certificate was put in the place of another"
         case .signerCertificateMissing: "import it"
-        case .signerIsSender: "see whether the Sender may speak for the one in From"
+        case .signerIsSender: "accept it only if the Sender may speak for the one in From"
         case .signerNotFrom: "do not take it for a mail by the one in From"
         case .signingTimeFar: "see whether the message is an old one that somebody sent again"
         case .signingTimeFuture: "see whether the clock is right; the signer's may be wrong"

@@ -20,6 +20,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case certificateNotYetValid = "certificate-not-yet-valid"
     case certificateRevoked = "certificate-revoked"
     case certificateUnreadable = "certificate-unreadable"
+    case certificatesOnly = "certificates-only"
     case chainDistrusted = "chain-distrusted"
     case chainExpired = "chain-expired"
     case chainInvalid = "chain-invalid"
@@ -51,6 +52,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case crlExpired = "crl-expired"
     case crlSignature = "crl-signature"
     case crlUnreadable = "crl-unreadable"
+    case decryptionFailed = "decryption-failed"
     case digestMD5 = "digest-md5"
     case digestMismatch = "digest-mismatch"
     case digestNotAnnounced = "digest-not-announced"
@@ -79,7 +81,10 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case messageDigestAttribute = "message-digest-attribute"
     case missingBoundary = "missing-boundary"
     case missingHeaderEnd = "missing-header-end"
+    case needsSecret = "needs-secret"
     case noRecipients = "no-recipients"
+    case notARecipient = "not-a-recipient"
+    case notEncrypted = "not-encrypted"
     case notLearned = "not-learned"
     case nulByte = "nul-byte"
     case ocspUnusable = "ocsp-unusable"
@@ -112,6 +117,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case tooManySignatures = "too-many-signatures"
     case trailingBytes = "trailing-bytes"
     case unauthenticated
+    case unreadable
     case unterminatedMultipart = "unterminated-multipart"
     case weakKey = "weak-key"
 
@@ -123,11 +129,11 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
             .blankBeforeColon,
             .byteOrderMark, .certificateUnreadable, .contentEmbedded, .contentNotData, .contentNotOctets,
             .contentTypeUnknown, .cosigner, .crlExpired, .crlSignature, .crlUnreadable, .digestNotAnnounced,
-            .encrypted, .fromDisplayName, .fromGroup, .fromRoute, .fromSeveral, .headerDiffers, .headerUnprotected,
+            .encrypted, .headerDiffers, .headerUnprotected,
             .innerSigner, .malformedContentType, .mboxLine,
             .missingHeaderEnd, .notLearned, .ocspUnusable, .nulByte, .pkcs12BadCertificate, .pkcs12BadCRL,
             .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12TrailingBytes, .pkcs12Unsupported, .profileAlgorithm,
-            .profileKeySize, .profilePurpose, .profileValidity, .signatureDSA, .signatureOutside, .signerIsSender,
+            .profileKeySize, .profilePurpose, .profileValidity, .signatureDSA, .signatureOutside,
             .signingTimeFar, .signingTimeFuture, .smimeTypeUnderstated, .tooDeep, .tooManySignatures, .trailingBytes,
             .unauthenticated,
             .unterminatedMultipart:

@@ -27,6 +27,10 @@ extension SignedData {
             )
             return SignatureCheck(certificates: [], problems: problems)
         }
+        // Which digest the signature is over is not known, or contradictory; that is said, and nothing can be said of the value.
+        guard !problems.contains(where: { [.algorithmUnsupported, .digestMismatch].contains($0.kind) }) else {
+            return SignatureCheck(certificates: [first], problems: problems)
+        }
         do {
             let signature = try SignatureAttempt(signer, of: self)
             var allowance = Self.allowance
@@ -81,7 +85,7 @@ extension SignedData {
         var problems: [Problem] = []
         switch signer.digest {
         case _ where signer.ignoresDigest: break
-        case nil: problems.append(Problem(.algorithmUnsupported, "the signer's digest is not supported"))
+        case nil: problems.append(Problem(.algorithmUnsupported, "the digest \(signer.digestName) is not supported"))
         case .md5: problems.append(Problem(.digestMD5, "MD5 is broken: anybody can have made this signature"))
         case .sha1: problems.append(Problem(warning: .digestSHA1, "SHA-1 is no longer safe"))
         default: break

@@ -73,12 +73,15 @@ extension SMIMECommand {
             let teacher =
                 messages.isEmpty ? nil : Learning(store: try await batch.store(opening), policy: harvest.onChange)
             let learned = await teacher?.preview(messages) ?? LearningReport()
-            let reports = outcomes.map { (file: InputFile.name($0.path), report: $0.value?.report) }
-            for case (let name, let value?) in reports { describe(value, name) }
+            for outcome in outcomes {
+                if let value = outcome.value { describe(value.report, InputFile.name(outcome.path)) }
+            }
             if report.json {
                 try FileReport.print(
-                    reports.map { name, value in
-                        (name, value.map { VerificationOutput($0, learned: learned, file: name) })
+                    outcomes.map { outcome in
+                        let name = InputFile.name(outcome.path)
+                        let report = outcome.value.map { VerificationOutput($0.report, learned: learned, file: name) }
+                        return (name, report, outcome.problem)
                     }
                 )
             }
@@ -92,7 +95,9 @@ extension SMIMECommand {
                 let failure = Failure(CMSError.decryptionFailed, in: InputFile.name(path))
                 let word = secrets.withPassword ? "password" : secrets.secretKeyFile.map { _ in "secret key" }
                 let hints = word.map { ["this may be the wrong \($0), or the message was changed or cut off"] } ?? []
-                throw Failure(failure.status, failure.message, hints: hints)
+                var told = Failure(failure.status, failure.message, hints: hints)
+                told.cause = CMSError.decryptionFailed
+                throw told
             }
         }
 

@@ -72,7 +72,7 @@ extension SMIMECommand {
                         let report = outcome.value.map { value, opened in
                             InspectionOutput(value, opened: opened, file: name, at: times.date)
                         }
-                        return (name, report)
+                        return (name, report, outcome.problem)
                     }
                 )
             }

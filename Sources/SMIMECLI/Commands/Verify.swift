@@ -94,7 +94,7 @@ extension SMIMECommand {
             let learning = Learning(store: try await batch.store(opening), policy: harvest.onChange)
             let messages = learns ? outcomes.compactMap { $0.value?.learnable } : []
             let learned = await learning.preview(messages)
-            try print(outcomes.map { (InputFile.name($0.path), $0.value?.report) }, learned)
+            try print(outcomes.map { (InputFile.name($0.path), $0.value?.report, $0.problem) }, learned)
             if learned.changesStore { await learning.learn(messages) }
             try outcomes.map(\.status).throwWorst()
         }
@@ -114,19 +114,24 @@ extension SMIMECommand {
             return status == .negative ? .success : status
         }
 
-        private func print(_ reports: [(file: String, report: VerificationReport?)], _ learned: LearningReport) throws {
+        private func print(
+            _ reports: [(file: String, report: VerificationReport?, problem: Problem?)],
+            _ learned: LearningReport
+        ) throws {
             if content == "-" {
                 // Standard output is the content's.
-                for case (let file, let value?) in reports {
+                for case (let file, let value?, _) in reports {
                     value.text(file: file).split(separator: "\n").forEach { Console.note(String($0)) }
                 }
                 return
             }
             guard report.json else {
-                for case (let file, let value?) in reports { try Console.print(value.text(file: file)) }
+                for case (let file, let value?, _) in reports { try Console.print(value.text(file: file)) }
                 return
             }
-            try FileReport.print(reports.map { file, value in (file, value.map { output($0, learned, file) }) })
+            try FileReport.print(
+                reports.map { file, value, problem in (file, value.map { output($0, learned, file) }, problem) }
+            )
         }
 
         private func output(

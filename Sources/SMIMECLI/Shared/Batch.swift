@@ -1,3 +1,4 @@
+import CMS
 import Foundation
 import Keystore
 import Streams
@@ -30,6 +31,8 @@ struct Batch {
         let path: String
         let value: Value?
         let status: ExitStatus
+        /// Why there is no value.
+        var problem: Problem?
     }
 
     /// Runs `work` for every input and returns the outcomes in the order of the inputs. Errors are reported as they
@@ -74,8 +77,11 @@ struct Batch {
             let (value, status) = try await work(path)
             return Outcome(path: path, value: value, status: status)
         } catch {
-            let status = say(error, of: InputFile.name(path))
-            return Outcome(path: path, value: nil, status: status)
+            let name = InputFile.name(path)
+            let status = say(error, of: name)
+            // The command may have put words of its own around the error.
+            let cause = (error as? Failure)?.cause ?? error
+            return Outcome(path: path, value: nil, status: status, problem: Problem(cause, Failure(error, in: name)))
         }
     }
 

@@ -80,7 +80,7 @@ struct VerificationOutput: Encodable {
         let subject: String?
         let addresses: [String]
         let signingTime: Date?
-        let digest: String?
+        let digest: String
         let signature: String
         let capabilities: [String]
         let integrity, chain, identity, revocation, time: Axis

@@ -71,7 +71,7 @@ extension VerificationReport.Signer {
             lines.append("  certificate \(certificate.fingerprint)")
         }
         if let signingTime { lines.append("  signed at   \(signingTime.timestamp)") }
-        lines.append("  signature   \(signature) with \(digest ?? "an unknown digest")")
+        lines.append("  signature   \(signature) with \(digest)")
         for (name, axis) in axes {
             let isUnknown = axis.ok == true && axis.problems.contains { $0.kind == .revocationUnknown }
             let verdict = axis.ok.map { $0 ? isUnknown ? "unknown" : "ok" : "FAILED" } ?? "not checked"

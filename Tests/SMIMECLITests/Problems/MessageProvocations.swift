@@ -74,7 +74,15 @@ enum MessageProvocations {
             let object = try signed(encrypted(plain))
             return try await opener().decrypt(MemorySource(object)).report.problems
         },
-        .signerIsSender: { try await identity(from: "bob@example.com\r\nSender: alice@example.com") },
+        .signerIsSender: {
+            let mail = "From: bob@example.com\r\nSender: alice@example.com\r\n\r\nhello\r\n"
+            let report = try await opener().verify(MemorySource(try signed(Array(mail.utf8)))).report
+            return report.signers.flatMap(\.identity.problems)
+        },
+        .weakKey: {
+            let report = try await opener().verify(MemorySource(try signed(plain, by: "weak"))).report
+            return report.signers.flatMap(\.chain.problems)
+        },
         .signerNotFrom: { try await identity(from: "bob@example.com") },
         .signingTimeFar: {
             let mail = Array("Date: 1 Jan 26 00:00 EST\r\n".utf8) + (try signed(plain))

@@ -9,7 +9,7 @@ import Testing
     /// One way to each problem. A code without one fails the test.
     private static let recipes: [[ProblemCode: Recipe]] = [
         SignatureProvocations.recipes, ChainProvocations.recipes, MessageProvocations.recipes, FileProvocations.recipes,
-        CommandProvocations.recipes,
+        CommandProvocations.recipes, OpeningProvocations.recipes,
     ]
 
     @Test(arguments: ProblemCode.allCases)

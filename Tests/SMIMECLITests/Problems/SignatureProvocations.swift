@@ -75,7 +75,6 @@ enum SignatureProvocations {
             try check { $0.attributes = Handmade.usual + [Handmade.attribute(5, DER.element(0x17, [0x30]))] }
         },
         .trailingBytes: { try inspect(Handmade().bytes() + [0]) },
-        .weakKey: { try check(signature(of: [1], by: "weak")) },
     ]
 
     private static let capabilities = HandmadeSignedData.attribute(15, DER.sequence())

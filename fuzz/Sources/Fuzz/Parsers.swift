@@ -83,3 +83,32 @@ extension Target {
         }
     }
 }
+
+extension Target {
+    /// From fields: what counts as one mailbox that all programs read alike.
+    static let from = Target(name: "from") { bytes in
+        let header = try? HeaderBlock(parsing: Array("From:".utf8) + bytes + Array("\r\n\r\n".utf8))
+        guard let field = header?.first("From") else { return }
+        _ = try? AddressList(field: field)
+        guard let mailbox = Mailbox(soleIn: field) else { return }
+        require((try? AddressList(field: field))?.addresses == [mailbox.address], "a list of one reads the same")
+        require((try? EmailAddress(mailbox.address.text)) == mailbox.address, "the address survives being written")
+        require(!mailbox.address.text.contains("=?"), "no encoded word is an address")
+        _ = mailbox.displayNamePosesAsAddress
+        // Whatever an attacker puts behind it, the field never names another mailbox.
+        for addition in [", a@b.test", "; a@b.test", " <a@b.test>", ":"] {
+            let longer = try? HeaderBlock(
+                parsing: Array("From:".utf8) + field.bodyBytes.trimmingLineEnd + Array("\(addition)\r\n\r\n".utf8)
+            )
+            let found = longer?.first("From").flatMap { Mailbox(soleIn: $0) }
+            require(found == nil || found?.address == mailbox.address, "nothing behind it changes who it is")
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// These bytes without the line end behind them.
+    fileprivate var trimmingLineEnd: ArraySlice {
+        self[..<(lastIndex { $0 != 10 && $0 != 13 }.map { $0 + 1 } ?? startIndex)]
+    }
+}

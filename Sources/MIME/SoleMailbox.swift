@@ -1,0 +1,191 @@
+/// Reads a field that holds one mailbox, in the forms on which programs agree.
+///
+/// Stricter than RFC 5322 §3.4: programs differ on groups, routes, lists with empty elements, unquoted special characters,
+/// encoded words inside an address and much that a comment may hold. Such a field is no sole mailbox, as an attacker could
+/// show one address to the program that verifies and another one to the reader.
+struct SoleMailbox {
+    private var rest: ArraySlice<Unicode.Scalar>
+    /// Everything beside the address, as readers may show it.
+    private var shown = ""
+
+    private init(_ scalars: [Unicode.Scalar]) { rest = scalars[...] }
+
+    /// The mailbox that `field` holds; nil if it holds none or several, or if programs may differ on it.
+    static func read(_ field: HeaderField) -> Mailbox? {
+        let bytes = field.unfoldedBody
+        guard bytes.count <= maximumCount else { return nil }
+        let scalars = Array(String(mail: bytes).unicodeScalars)
+        guard scalars.allSatisfy({ $0 == "\t" || !($0.value < 32 || lineSeparators.contains($0)) }) else { return nil }
+        var bare = Self(scalars)
+        var angle = bare
+        guard let found = bare.bareMailbox() ?? angle.angleMailbox() else { return nil }
+        // Text that is no UTF-8 is read in one way here and in another one there.
+        let isText = String(validating: bytes, as: UTF8.self) != nil || found.address.text.utf8.allSatisfy { $0 < 128 }
+        return isText ? found : nil
+    }
+
+    /// The longest body that is read, in bytes.
+    private static let maximumCount = 65_536
+    /// What some programs end a line at, and others show.
+    private static let lineSeparators: Set<Unicode.Scalar> = ["\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"]
+
+    // MARK: Grammar
+
+    /// `[CFWS] addr-spec [CFWS]`
+    private mutating func bareMailbox() -> Mailbox? {
+        guard skipBlanks(), let address = addressSpecification(), skipBlanks(), rest.isEmpty else { return nil }
+        return mailbox(address)
+    }
+
+    /// `[phrase] "<" addr-spec ">" [CFWS]`, the phrase with dots behind its first word.
+    private mutating func angleMailbox() -> Mailbox? {
+        guard skipBlanks(), skipPhrase(), take("<"), skipBlanks(isInAddress: true) else { return nil }
+        guard let address = addressSpecification(), skipBlanks(isInAddress: true), take(">") else { return nil }
+        return skipBlanks() && rest.isEmpty ? mailbox(address) : nil
+    }
+
+    private func mailbox(_ text: String) -> Mailbox? {
+        guard let address = try? EmailAddress(text) else { return nil }
+        return Mailbox(displayName: shown.isEmpty ? nil : EncodedWord.decode(shown), address: address)
+    }
+
+    private mutating func skipPhrase() -> Bool {
+        var isFirst = true
+        while let next = rest.first, next != "<" {
+            if next == "\"" {
+                guard let quoted = quotedString() else { return false }
+                shown += quoted.content
+            } else if next == ".", !isFirst {
+                rest.removeFirst()
+                shown += "."
+            } else {
+                let atom = atom()
+                guard !atom.isEmpty else { return false }
+                shown += atom
+            }
+            isFirst = false
+            guard skipBlanks() else { return false }
+        }
+        return true
+    }
+
+    /// `local-part "@" domain`, with comments and blanks around the @ alone.
+    private mutating func addressSpecification() -> String? {
+        let local: String
+        if rest.first == "\"" {
+            guard let quoted = quotedString(), quoted.content.unicodeScalars.allSatisfy(Self.isPlain) else {
+                return nil
+            }
+            local = quoted.raw
+        } else {
+            local = dotAtom()
+        }
+        guard skipBlanks(isInAddress: true), take("@"), skipBlanks(isInAddress: true) else { return nil }
+        let domain = dotAtom()
+        // Some programs decode words that others take for the address itself.
+        guard !local.contains("=?"), !domain.contains("=?") else { return nil }
+        return "\(local)@\(domain)"
+    }
+
+    // MARK: Words
+
+    private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard rest.first == scalar else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private mutating func atom() -> String { taking(Self.isAtomText) }
+
+    private mutating func dotAtom() -> String { taking { Self.isAtomText($0) || $0 == "." } }
+
+    private mutating func taking(_ isMeant: (Unicode.Scalar) -> Bool) -> String {
+        var text = String.UnicodeScalarView()
+        while let next = rest.first, isMeant(next) {
+            text.append(next)
+            rest.removeFirst()
+        }
+        return String(text)
+    }
+
+    /// A quoted string; nil if it does not end.
+    private mutating func quotedString() -> (content: String, raw: String)? {
+        var (content, raw) = (String.UnicodeScalarView(), "\"".unicodeScalars)
+        rest.removeFirst()
+        while let scalar = rest.popFirst() {
+            raw.append(scalar)
+            if scalar == "\"" { return (String(content), String(raw)) }
+            guard scalar == "\\" else {
+                content.append(scalar)
+                continue
+            }
+            guard let escaped = rest.popFirst() else { return nil }
+            raw.append(escaped)
+            content.append(escaped)
+        }
+        return nil
+    }
+
+    /// Skips blanks and comments; false for a comment that programs differ on.
+    private mutating func skipBlanks(isInAddress: Bool = false) -> Bool {
+        while let next = rest.first {
+            if next == " " || next == "\t" {
+                rest.removeFirst()
+                if !shown.isEmpty, !isInAddress { shown += " " }
+            } else if next == "(" {
+                guard skipComment(isInAddress: isInAddress) else { return false }
+            } else {
+                return true
+            }
+        }
+        return true
+    }
+
+    private mutating func skipComment(isInAddress: Bool) -> Bool {
+        var depth = 0
+        var content = String.UnicodeScalarView()
+        while let scalar = rest.popFirst() {
+            switch scalar {
+            case "(" where depth == 0: depth = 1
+            case "(" where !isInAddress && depth < Self.maximumDepth: depth += 1
+            case ")" where depth == 1:
+                shown += " \(String(content)) "
+                return true
+            case ")": depth -= 1
+            case "\\" where !isInAddress:
+                guard let escaped = rest.popFirst(), escaped != "\"" else { return false }
+                content.append(escaped)
+            case "(", "\\", "\"", "<", ">", ",": return false
+            case _ where isInAddress && !Self.isPlain(scalar): return false
+            default: content.append(scalar)
+            }
+        }
+        return false
+    }
+
+    /// How many comments may be inside each other.
+    private static let maximumDepth = 8
+
+    /// RFC 5322 atext, and what is not ASCII (RFC 6532 §3.2).
+    private static func isAtomText(_ scalar: Unicode.Scalar) -> Bool {
+        guard scalar.isASCII else { return true }
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9": return true
+        default: return "!#$%&'*+-/=?^_`{|}~".unicodeScalars.contains(scalar)
+        }
+    }
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        isAtomText(scalar) || scalar == " " || scalar == "."
+    }
+}
+
+extension Mailbox {
+    /// The one mailbox that `field` holds, written so that all programs read the same one; nil for anything else.
+    ///
+    /// RFC 5322 §3.6.2, with less than its grammar: see `SoleMailbox`.
+    public init?(soleIn field: HeaderField) {
+        guard let mailbox = SoleMailbox.read(field) else { return nil }
+        self = mailbox
+    }
+}

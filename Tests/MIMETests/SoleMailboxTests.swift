@@ -1,0 +1,91 @@
+import MIME
+import Testing
+
+/// Which From fields are exactly one mailbox that every program reads alike.
+@Suite struct SoleMailboxTests {
+    private static func read(_ body: String) throws -> Mailbox? {
+        let header = try HeaderBlock(parsing: Array("From: \(body)\r\n\r\n".utf8))
+        return header.first("From").flatMap { Mailbox(soleIn: $0) }
+    }
+
+    @Test(arguments: [
+        "carol@example.org", "<carol@example.org>", "Carol <carol@example.org>", "\"Team, Carol\" <carol@example.org>",
+        "\"Carol: at; work\" <carol@example.org>", "J. R. Carol <carol@example.org>",
+        "Carol O'Brien <carol@example.org>", "carol@example.org (Carol)", "(Carol) carol@example.org",
+        "Carol (her (own) name) <carol@example.org> (work)",
+        "Pete(A nice \\) chap) <carol(his account)@example.org(host)>",
+        "=?utf-8?q?Team=2C_Carol?= <carol@example.org>", "J\u{F6}rg <carol@example.org>",
+        "Carol\r\n <carol@example.org>", "\"Carol\r\n Jones\"\r\n\t<carol@example.org>", "Carol<carol@example.org>",
+        "\"carol@example.org\" <carol@example.org>", "\"Carol \\\"CJ\\\" Jones\" <carol@example.org>",
+        "CAROL <Carol@Example.ORG>", "\"carol\"@example.org", "Carol at home <carol@example.org>",
+        "Carol & Co. <carol@example.org>", "\"\" <carol@example.org>",
+    ])
+    func `honest forms are one mailbox`(body: String) throws {
+        let mailbox = try #require(try Self.read(body))
+        #expect(mailbox.address == (try EmailAddress("carol@example.org")))
+        #expect(!mailbox.displayNamePosesAsAddress)
+    }
+
+    @Test func `international domains and local parts are read`() throws {
+        #expect(try Self.read("Carol <carol@b\u{FC}cher.example>")?.address.asciiDomain == "xn--bcher-kva.example")
+        #expect(try Self.read("j\u{F6}rg@example.org")?.address.isInternational == true)
+    }
+
+    @Test(arguments: [
+        "", "carol", "carol@example.org, bob@example.org", "carol@example.org,", ",carol@example.org",
+        "carol@example.org;", "Carol; <carol@example.org>", "Carol: <carol@example.org>",
+        "Friends: carol@example.org;", "Carol: carol@example.org", "<@a.test:carol@example.org>",
+        "<@a.test,@b.test:carol@example.org>", "Carol <carol@example.org> x", "<carol@example.org><bob@example.org>",
+        "<bob@example.org> carol@example.org", "bob@example.org <carol@example.org>", "Carol [x] <carol@example.org>",
+        "=?utf-8?q?carol?=@example.org", "<=?utf-8?q?carol?=@example.org>", "carol@=?utf-8?q?example?=.org",
+        "\"carol@example.org\"@evil.test", "\"carol,x\"@example.org", "carol@[192.0.2.1]",
+        "Carol \\x <carol@example.org>",
+        "\"Carol <carol@example.org>", "Carol (x <carol@example.org>", "(x\") \"y\" <carol@example.org>",
+        "Carol (a, b) <carol@example.org>", "carol(<bob@evil.test>)@example.org", "carol@example.org\u{0}",
+        "Carol\u{B}<carol@example.org>", "Carol\r<carol@example.org>", "Carol\u{85}<carol@example.org>",
+        ". <carol@example.org>", "carol@exa mple.org", "carol@example.org bob@example.org",
+        "<carol@example.org", "carol@example.org>", "<<carol@example.org>>",
+    ])
+    func `what programs may read otherwise is none`(body: String) throws {
+        #expect(try Self.read(body) == nil)
+    }
+
+    @Test func `an address in bytes that are no text is none`() throws {
+        func read(_ body: [UInt8]) throws -> Mailbox? {
+            let header = try HeaderBlock(parsing: Array("From: ".utf8) + body + Array("\r\n\r\n".utf8))
+            return header.first("From").flatMap { Mailbox(soleIn: $0) }
+        }
+        #expect(try read(Array("J".utf8) + [0xF6] + Array("rg <carol@example.org>".utf8)) != nil)
+        #expect(try read(Array("j".utf8) + [0xF6] + Array("rg@example.org".utf8)) == nil)
+    }
+
+    @Test(arguments: [
+        ("\"alice@bank.test\" <carol@example.org>", true), ("alice=40bank <carol@example.org>", false),
+        ("=?utf-8?q?alice=40bank=2Etest?= <carol@example.org>", true),
+        ("=?utf-8?b?YWxpY2VAYmFuay50ZXN0?= <carol@example.org>", true),
+        ("=?utf-8?q?ali?= =?utf-8?q?ce=40bank=2Etest?= <carol@example.org>", true),
+        ("\"=?utf-8?q?alice=40bank=2Etest?=\" <carol@example.org>", true),
+        ("x=?utf-8?q?=40bank=2Etest?= <carol@example.org>", true),
+        ("=?x-unknown?q?alice=40bank=2Etest?= <carol@example.org>", true),
+        ("=?utf-7?q?alice+AEA-bank.test?= <carol@example.org>", true),
+        ("=?utf-8?q?alice=40bank.test <carol@example.org>", true),
+        ("\"alice @ bank.test\" <carol@example.org>", true), ("\"alice \u{FF20} bank.test\" <carol@example.org>", true),
+        ("\"al\u{200B}ice\u{FE6B}bank.test\" <carol@example.org>", true),
+        ("carol@example.org (alice@bank.test)", true), ("\"Carol <alice@bank.test>\" <carol@example.org>", true),
+        ("\"carol@example.org.evil.test\" <carol@example.org>", true),
+        ("\"Carol @ work\" <carol@example.org>", false), ("\"Carol (@carol)\" <carol@example.org>", false),
+        ("\"'CAROL@example.org'\" <carol@example.org>", false),
+        ("\"o'brien@example.org\" <o'brien@example.org>", false),
+        ("\"carol@b\u{FC}cher.example\" <carol@xn--bcher-kva.example>", false),
+    ])
+    func `a name that shows another address is found out`(body: String, poses: Bool) throws {
+        #expect(try Self.read(body)?.displayNamePosesAsAddress == poses)
+    }
+
+    @Test(arguments: ["(", "\"", "<", "=?", "@", "a@", "\\", "a ", "((", "(\\", ". ", "=?utf-8?q?"])
+    func `floods of one token end`(token: String) throws {
+        #expect(try Self.read(String(repeating: token, count: 60_000 / token.count)) == nil)
+        let name = String(repeating: token.filter { !"\"\\(<".contains($0) }, count: 20_000)
+        _ = try Self.read("\"\(name)\" <carol@example.org>")?.displayNamePosesAsAddress
+    }
+}

@@ -1,0 +1,72 @@
+import CMS
+import Foundation
+import SMIME
+import TestSupport
+import Testing
+
+/// What keeps a message from being opened, as `smime decrypt --json` says it.
+enum OpeningProvocations {
+    static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
+        .certificatesOnly: { try decrypting("certs.eml") },
+        .decryptionFailed: { try decrypting("torn.eml") },
+        .needsSecret: { try decrypting("password.eml") },
+        .notARecipient: { try decrypting("other.eml") },
+        .notEncrypted: { try decrypting("mail.eml") },
+        .unreadable: { try decrypting("missing.eml") },
+    ]
+
+    /// The problems in the JSON of `smime decrypt FILE`, in a store with the key of alice.
+    private static func decrypting(_ file: String) throws -> [Problem] {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func write(_ text: String, to name: String) throws {
+            try Data(text.utf8).write(to: folder.appending(path: name))
+        }
+        try write("test\n", to: "pw")
+        try write("From: alice@example.com\n\nhello\n", to: "mail.eml")
+        var environment = ProcessInfo.processInfo.environment
+        environment["SMIME_HOME"] = folder.appending(path: "home").path
+        let runner = CommandRunner(try Tool.smime().path, environment: environment, folder: folder)
+        func run(_ line: String) throws -> CommandResult {
+            let words = line.replacing("$CERTS", with: Fixtures.certs.path).split(separator: " ").map(String.init)
+            return try runner.run(words)
+        }
+        let chain = Fixtures.certs.appending(path: "alice/chain.pem").path
+        let bag = try OpenSSLCommand().run("crl2pkcs7 -nocrl -certfile \(chain) -outform DER", input: [])
+        let type = "application/pkcs7-mime; smime-type=certs-only; name=smime.p7c"
+        let text = Data(bag).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        try write(
+            "From: alice@example.com\nContent-Type: \(type)\nContent-Transfer-Encoding: base64\n\n\(text)\n",
+            to: "certs.eml"
+        )
+        for line in [
+            "import $CERTS/alice/alice.p12 --password-file pw",
+            "encrypt mail.eml --to-cert $CERTS/alice/cert.pem --no-self -o whole.eml",
+            "encrypt mail.eml --to-cert $CERTS/bob/cert.pem --no-self -o other.eml",
+            "encrypt mail.eml --with-password --password-file pw --no-self -o password.eml",
+        ] {
+            let result = try run(line)
+            try #require(result.status == 0, "\(line): \(result.errorText)")
+        }
+        let whole = try String(contentsOf: folder.appending(path: "whole.eml"), encoding: .utf8)
+        var lines = whole.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        // A line near the end of the base64 holds nothing but ciphertext and the tag.
+        if let last = lines.lastIndex(where: { $0.count > 20 }) {
+            lines[last] = (lines[last].hasPrefix("A") ? "B" : "A") + lines[last].dropFirst()
+        }
+        try write(lines.joined(separator: "\n"), to: "torn.eml")
+        let result = try run("decrypt \(file) --json -o out")
+        #expect(result.status != 0)
+        return try JSONDecoder().decode(Report.self, from: Data(result.standardOutput)).problems.map { line in
+            let code = try #require(ProblemCode(rawValue: line.code))
+            #expect(line.level == "error")
+            return Problem(code, line.text)
+        }
+    }
+
+    private struct Report: Decodable {
+        struct Line: Decodable { let code, level, text: String }
+        let problems: [Line]
+    }
+}
