@@ -10,9 +10,9 @@ public struct HeaderBlock: Sendable {
     /// The bytes of the fields and of what stands in front of them; the empty line at the end is not among them.
     public let bytes: [UInt8]
     /// Where `bytes` lie in the source.
-    public let range: Range<Int>
-    /// Where the empty line lies that ends the header; empty if there is none.
-    public let separatorRange: Range<Int>
+    public private(set) var range: Range<Int>
+    /// Where the empty line lies that ends the header; empty if there is none, or if it belongs to the delimiter behind the header.
+    public private(set) var separatorRange: Range<Int>
     /// How the header's first line ends.
     public let lineEnd: LineEnd
     /// What is wrong with the header as such.
@@ -64,6 +64,14 @@ public struct HeaderBlock: Sendable {
         lineEnd = scan.lineEnd ?? .crlf
         defects = scan.defects
         extents = scan.extents
+    }
+
+    /// The same header with its places inside of `place`: a line end that belongs to the delimiter behind it is not of them.
+    func clamped(to place: Range<Int>) -> HeaderBlock {
+        var header = self
+        header.range = range.clamped(to: place)
+        header.separatorRange = separatorRange.clamped(to: place)
+        return header
     }
 
     /// The fields in the order they stand in.

@@ -142,13 +142,9 @@ private struct Draft {
     }
 
     func entity(end: Int) -> Entity {
-        // A boundary right after the header takes the header's empty line as its own line break.
-        let end = max(end, header.range.lowerBound)
-        let bodyStart = min(header.separatorRange.upperBound, end)
-        return Entity(
+        Entity(
             header: header,
-            range: header.range.lowerBound..<end,
-            bodyRange: bodyStart..<end,
+            end: end,
             contentType: contentType,
             transferEncoding: transferEncoding,
             children: children,

@@ -1,0 +1,68 @@
+import MIME
+import Streams
+import TestSupport
+import Testing
+
+/// However parts are nested, their places are in order, and what is made of them is the same message.
+@Suite struct NestingTests {
+    @Test(arguments: [
+        "From: a@example.com\nContent-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: multipart/mixed; boundary=B\n\n--B\n--A--\n",
+        "Content-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: multipart/mixed; boundary=B\n\n--B\r\n--A--\r\n",
+        "Content-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: multipart/mixed; boundary=B\n--A--\n",
+        "Content-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: multipart/digest; boundary=B\n\n--B\nX: y\n--A--\n",
+        "Content-Type: multipart/mixed; boundary=A\n\n--A\nX: y\n\n--A\n--A\n\n--A--\n",
+    ])
+    func `a part that begins at a delimiter around it stays inside`(text: String) throws {
+        let (entity, source) = try parse(text.bytes)
+        try entity.checkPlaces()
+        let form = try SevenBitForm(of: entity, in: source)
+        #expect(try written(form) == text.bytes.withLines(endingIn: .crlf))
+    }
+
+    @Test(arguments: 0..<8)
+    func `the places of oddly nested parts are in order`(seed: Int) throws {
+        var messages = OddMessages(seed)
+        for _ in 0..<OddMessages.count(standard: 2400) / 8 {
+            let bytes = messages.next()
+            let source = MemorySource(bytes)
+            guard let entity = try? MIMEReader.message(in: source) else { continue }
+            try entity.checkPlaces()
+            guard let form = try? SevenBitForm(of: entity, in: source) else { continue }
+            let output = try written(form)
+            let again = try MIMEReader.message(in: MemorySource(output))
+            try again.checkPlaces()
+            guard form.unsafeParts.isEmpty, form.unsafeMessages.isEmpty else { continue }
+            #expect(output.allSatisfy { $0 < 128 && $0 != 0 }, "\(bytes.text)")
+            #expect(again.shape == entity.shape, "\(bytes.text)\n=====\n\(output.text)")
+        }
+    }
+
+    private func written(_ form: SevenBitForm) throws -> [UInt8] {
+        let sink = MemorySink()
+        try form.write(to: sink)
+        return sink.bytes
+    }
+}
+
+struct PlaceOutOfOrder: Error { let outline: String }
+
+extension Entity {
+    /// The types of the parts; a message becomes message/global where its header is not ASCII.
+    fileprivate var shape: String {
+        "\(contentType.isMessage ? "message" : contentType.name)(\(children.map(\.shape).joined(separator: " ")))"
+    }
+
+    /// Makes sure that the places are as `Entity` promises.
+    fileprivate func checkPlaces() throws {
+        var isOrdered =
+            header.range.lowerBound == range.lowerBound && header.range.upperBound <= header.separatorRange.lowerBound
+            && header.separatorRange.upperBound == bodyRange.lowerBound && bodyRange.upperBound == range.upperBound
+        var position = bodyRange.lowerBound
+        for child in children {
+            isOrdered = isOrdered && position <= child.range.lowerBound && child.range.upperBound <= range.upperBound
+            position = child.range.upperBound
+        }
+        guard isOrdered else { throw PlaceOutOfOrder(outline: outline) }
+        try children.forEach { try $0.checkPlaces() }
+    }
+}
