@@ -25,7 +25,9 @@ public final class QuotedPrintableDecoder: ByteReader {
     private let input = Window()
     private var state = State.text
     private var held: [UInt8] = []
-    private var decoded: [UInt8] = []
+    /// What one window of input becomes: no more than that and the blanks held before it, with room for what ends the text.
+    private let decoded = Window(size: Window.size + mostBlanks + 16)
+    private var filled = 0
     private var delivered = 0
     private var isAtEnd = false
 
@@ -33,15 +35,14 @@ public final class QuotedPrintableDecoder: ByteReader {
     public init(_ upstream: any ByteReader) { self.upstream = upstream }
 
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        while delivered == decoded.count, !isAtEnd {
-            decoded.removeAll(keepingCapacity: true)
-            delivered = 0
+        while delivered == filled, !isAtEnd {
+            (filled, delivered) = (0, 0)
             let count = try upstream.read(into: input.bytes)
             decode(input.prefix(count))
             if count == 0 { finish() }
         }
-        let count = min(buffer.count, decoded.count - delivered)
-        decoded[delivered..<delivered + count].withUnsafeBytes { buffer.copyMemory(from: $0) }
+        let count = min(buffer.count, filled - delivered)
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: decoded.bytes[delivered..<delivered + count]))
         delivered += count
         return count
     }
@@ -50,22 +51,50 @@ public final class QuotedPrintableDecoder: ByteReader {
     private func decode(_ bytes: UnsafeRawBufferPointer) {
         var index = 0
         while index < bytes.count {
-            if case .text = state, held.isEmpty {
-                let end = bytes.endOfPlainText(from: index, to: bytes.count)
-                decoded.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[index..<end]))
-                index = end
-                if index + 2 < bytes.count, bytes[index] == UInt8(ascii: "="),
-                    let high = bytes[index + 1].hexadecimalValue, let low = bytes[index + 2].hexadecimalValue
-                {
-                    decoded.append(high << 4 | low)
-                    index += 3
-                    continue
-                }
-                guard index < bytes.count else { return }
-            }
+            if case .text = state, held.isEmpty { index = decodeOrdinary(bytes, from: index) }
+            guard index < bytes.count else { return }
             take(bytes[index])
             index += 1
         }
+    }
+
+    /// Decodes while nothing but plain text, escapes, line ends and soft breaks are met, each of them whole; returns where that
+    /// ends.
+    private func decodeOrdinary(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        let (out, equals) = (decoded.bytes, UInt8(ascii: "="))
+        var (index, filled) = (start, filled)
+        defer { self.filled = filled }
+        return Self.values.withUnsafeBufferPointer { values in
+            while index < bytes.count {
+                let (byte, rest) = (bytes[index], bytes.count - index)
+                if byte == equals, rest > 2, case let high = values[Int(bytes[index + 1])],
+                    case let low = values[Int(bytes[index + 2])], high | low < 16
+                {
+                    out[filled] = high << 4 | low
+                    (index, filled) = (index + 3, filled + 1)
+                } else if byte == equals, rest > 2, bytes[index + 1] == .carriageReturn, bytes[index + 2] == .lineFeed {
+                    index += 3
+                } else if byte == .carriageReturn, rest > 1, bytes[index + 1] == .lineFeed {
+                    (out[filled], out[filled + 1]) = (.carriageReturn, .lineFeed)
+                    (index, filled) = (index + 2, filled + 2)
+                } else {
+                    let end = bytes.endOfPlainText(from: index, to: bytes.count)
+                    guard end > index else { return index }
+                    let piece = UnsafeRawBufferPointer(rebasing: bytes[index..<end])
+                    UnsafeMutableRawBufferPointer(rebasing: out[filled...]).copyMemory(from: piece)
+                    (index, filled) = (end, filled + piece.count)
+                }
+            }
+            return index
+        }
+    }
+
+    /// The value of each hexadecimal digit; 255 for all other bytes.
+    private static let values = (UInt8.min ... .max).map { $0.hexadecimalValue ?? 255 }
+
+    private func put(_ byte: UInt8) {
+        decoded.bytes[filled] = byte
+        filled += 1
     }
 
     private func take(_ byte: UInt8) {
@@ -75,11 +104,11 @@ public final class QuotedPrintableDecoder: ByteReader {
             state = .text
             if byte == .lineFeed {
                 held.removeAll(keepingCapacity: true)
-                decoded.append(.carriageReturn)
-                decoded.append(.lineFeed)
+                put(.carriageReturn)
+                put(.lineFeed)
             } else {
                 release()
-                decoded.append(.carriageReturn)
+                put(.carriageReturn)
                 takeText(byte)
             }
         case .escape:
@@ -87,11 +116,11 @@ public final class QuotedPrintableDecoder: ByteReader {
         case .escapeDigit(let first):
             state = .text
             if let high = first.hexadecimalValue, let low = byte.hexadecimalValue {
-                decoded.append(high << 4 | low)
+                put(high << 4 | low)
             } else {
                 isMalformed = true
-                decoded.append(UInt8(ascii: "="))
-                decoded.append(first)
+                put(UInt8(ascii: "="))
+                put(first)
                 takeText(byte)
             }
         case .softBreak: takeSoftBreak(byte)
@@ -106,13 +135,13 @@ public final class QuotedPrintableDecoder: ByteReader {
         case .carriageReturn: state = .carriageReturn
         case .lineFeed:
             held.removeAll(keepingCapacity: true)
-            decoded.append(byte)
+            put(byte)
         case UInt8(ascii: "="):
             release()
             state = .escape
         default:
             if !held.isEmpty { release() }
-            decoded.append(byte)
+            put(byte)
         }
     }
 
@@ -125,7 +154,7 @@ public final class QuotedPrintableDecoder: ByteReader {
             state = .softBreak
         } else {
             isMalformed = true
-            decoded.append(UInt8(ascii: "="))
+            put(UInt8(ascii: "="))
             release()
             state = .text
             takeText(byte)
@@ -134,7 +163,7 @@ public final class QuotedPrintableDecoder: ByteReader {
 
     /// Passes on the blanks that turned out not to end a line.
     private func release() {
-        decoded.append(contentsOf: held)
+        for byte in held { put(byte) }
         held.removeAll(keepingCapacity: true)
     }
 
@@ -143,11 +172,11 @@ public final class QuotedPrintableDecoder: ByteReader {
         switch state {
         case .carriageReturn:
             release()
-            decoded.append(.carriageReturn)
+            put(.carriageReturn)
         case .escapeDigit(let first):
             isMalformed = true
-            decoded.append(UInt8(ascii: "="))
-            decoded.append(first)
+            put(UInt8(ascii: "="))
+            put(first)
         case .text, .escape, .softBreak: held.removeAll()
         }
         state = .text

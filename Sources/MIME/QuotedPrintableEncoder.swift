@@ -2,20 +2,20 @@ import Streams
 
 /// Writes bytes as quoted-printable text that survives every transport.
 ///
-/// No blank ends a line, no line starts with a dot or "From ". A CRLF stays a line end; a lone CR or LF is a byte like
-/// any other.
+/// No blank ends a line, and no line starts with a dot, "From " or two hyphens. A CRLF stays a line end; a lone CR or LF is a
+/// byte like any other.
 ///
 /// RFC 2045 §6.7, RFC 8551 §3.1.3
 final class QuotedPrintableEncoder: ByteSink {
-    private static let longestLine = 76
-    private static let digits = Array("0123456789ABCDEF".utf8)
+    /// The longest line without the = of a soft break.
+    private static let longestLine = 75
     private static let mailboxLine = Array("From ".utf8)
+    private static let delimiter = Array("--".utf8)
 
     private let downstream: any ByteSink
     private var input: [UInt8] = []
-    private var output: [UInt8] = []
+    private let output = Window()
     private var column = 0
-    private var followsSoftBreak = false
 
     init(_ downstream: any ByteSink) { self.downstream = downstream }
 
@@ -29,68 +29,113 @@ final class QuotedPrintableEncoder: ByteSink {
 
     private func encode(lookahead: Int) throws {
         let end = max(0, input.count - lookahead)
-        let taken = input.withUnsafeBytes { bytes in
-            var index = 0
-            while index < end {
-                let plain = column == 0 ? index : bytes.endOfPlainText(from: index, to: min(end, index + room))
-                if plain > index {
-                    output.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[index..<plain]))
-                    column += plain - index
-                    index = plain
-                } else if Self.isLineEnd(bytes, at: index) {
-                    endLine(soft: false)
-                    index += 2
-                } else {
-                    append(bytes, at: index)
-                    index += 1
-                }
-            }
-            return index
+        var taken = 0
+        while taken < end {
+            let (next, filled) = input.withUnsafeBytes { encode($0, from: taken, to: end) }
+            try downstream.write(output.prefix(filled))
+            taken = next
         }
         input.removeFirst(taken)
-        try downstream.write(output)
-        output.removeAll(keepingCapacity: true)
     }
 
-    /// How many characters the line still takes besides the = of a soft break.
-    private var room: Int { Self.longestLine - 1 - column }
+    /// Encodes from `start` to `end`, or until the window is full; returns where to go on, and how much of it is filled.
+    private func encode(_ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> (next: Int, filled: Int) {
+        let out = output.bytes
+        // One step writes an escape as four bytes, of which the last does not count, or one run inside a line.
+        let last = out.count - Self.longestLine - 4
+        var (index, filled, column) = (start, 0, column)
+        Self.escapes.withUnsafeBufferPointer { escapes in
+            while index < end, filled <= last {
+                let escape = escapes[Int(bytes[index])]
+                if escape >= Self.always, column <= Self.longestLine - 3 {
+                    out.storeBytes(of: escape.littleEndian, toByteOffset: filled, as: UInt32.self)
+                    (index, filled, column) = (index + 1, filled + 3, column + 3)
+                } else if case let run = column == 0 ? 0 : Self.run(in: bytes, from: index, to: end, column), run > 0 {
+                    let piece = UnsafeRawBufferPointer(rebasing: bytes[index..<index + run])
+                    UnsafeMutableRawBufferPointer(rebasing: out[filled...]).copyMemory(from: piece)
+                    (index, filled, column) = (index + run, filled + run, column + run)
+                } else if Self.isLineEnd(bytes, at: index) {
+                    (out[filled], out[filled + 1]) = (.carriageReturn, .lineFeed)
+                    (index, filled, column) = (index + 2, filled + 2, 0)
+                } else if case let isLiteral = Self.isLiteral(bytes, at: index, column),
+                    column + (isLiteral ? 1 : 3) <= Self.longestLine
+                {
+                    out.storeBytes(
+                        of: isLiteral ? UInt32(bytes[index]).littleEndian : escape.littleEndian,
+                        toByteOffset: filled,
+                        as: UInt32.self
+                    )
+                    let count = isLiteral ? 1 : 3
+                    (index, filled, column) = (index + 1, filled + count, column + count)
+                } else {
+                    (out[filled], out[filled + 1], out[filled + 2]) = (UInt8(ascii: "="), .carriageReturn, .lineFeed)
+                    (filled, column) = (filled + 3, 0)
+                }
+            }
+        }
+        self.column = column
+        return (index, filled)
+    }
+
+    /// How many bytes from `start` on stay as they are and fit into the line.
+    private static func run(in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int, _ column: Int) -> Int {
+        bytes.endOfPlainText(from: start, to: min(end, start + longestLine - column)) - start
+    }
 
     private static func isLineEnd(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Bool {
         index + 1 < bytes.count && bytes[index] == .carriageReturn && bytes[index + 1] == .lineFeed
     }
 
-    private func endLine(soft: Bool) {
-        if soft { output.append(UInt8(ascii: "=")) }
-        output.append(.carriageReturn)
-        output.append(.lineFeed)
-        (column, followsSoftBreak) = (0, soft)
-    }
-
-    private func append(_ bytes: UnsafeRawBufferPointer, at index: Int) {
-        if room < (isLiteral(bytes, at: index) ? 1 : 3) { endLine(soft: true) }
+    private static func isLiteral(_ bytes: UnsafeRawBufferPointer, at index: Int, _ column: Int) -> Bool {
         let byte = bytes[index]
-        if isLiteral(bytes, at: index) {
-            output.append(byte)
-            column += 1
-        } else {
-            output.append(UInt8(ascii: "="))
-            output.append(Self.digits[Int(byte >> 4)])
-            output.append(Self.digits[Int(byte & 15)])
-            column += 3
-        }
-    }
-
-    private func isLiteral(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Bool {
-        let byte = bytes[index]
-        if byte.isBlank { return index + 1 < bytes.count && !Self.isLineEnd(bytes, at: index + 1) }
+        if byte.isBlank { return index + 1 < bytes.count && !isLineEnd(bytes, at: index + 1) }
         guard 33...126 ~= byte, byte != UInt8(ascii: "=") else { return false }
         guard column == 0 else { return true }
         return switch byte {
         case UInt8(ascii: "."): false
-        case UInt8(ascii: "F"): !bytes[index...].starts(with: Self.mailboxLine)
-        // A line that starts here must not become a boundary.
-        case UInt8(ascii: "-"): !followsSoftBreak
+        case UInt8(ascii: "F"): !bytes[index...].starts(with: mailboxLine)
+        // A line that starts here must not become a boundary; in what is decoded it may stand at the start of a line, too.
+        case UInt8(ascii: "-"): !bytes[index...].starts(with: delimiter)
         default: true
         }
+    }
+
+    /// Marks, in `escapes`, the bytes that are escaped wherever they stand.
+    private static let always: UInt32 = 1 << 24
+
+    /// The three characters that stand for each byte, the first in the low byte.
+    private static let escapes: [UInt32] = {
+        let digits = Array("0123456789ABCDEF".utf8).map { UInt32($0) }
+        return (0...255).map { byte in
+            let text = UInt32(UInt8(ascii: "=")) | digits[byte >> 4] << 8 | digits[byte & 15] << 16
+            let isPlain = 32...126 ~= byte && byte != UInt8(ascii: "=")
+            return isPlain || byte == UInt8(ascii: "\t") || byte == UInt8.carriageReturn ? text : text | always
+        }
+    }()
+}
+
+extension QuotedPrintableEncoder {
+    /// Counts what is written to it: how long it would be in quoted-printable and in base64.
+    final class Estimate: ByteSink {
+        private var count = 0
+        private var escaped = 0
+
+        /// One for each byte that is escaped.
+        private static let isEscaped = (UInt8.min ... .max).map { byte in
+            let isText = 32...126 ~= byte && byte != UInt8(ascii: "=")
+            return isText || [9, .lineFeed, .carriageReturn].contains(byte) ? 0 : 1
+        }
+
+        func write(_ bytes: UnsafeRawBufferPointer) {
+            count += bytes.count
+            escaped += Self.isEscaped.withUnsafeBufferPointer { isEscaped in
+                bytes.reduce(into: 0) { $0 &+= isEscaped[Int($1)] }
+            }
+        }
+
+        /// Whether base64 is shorter. Soft line breaks are left aside, as they are about as many in both.
+        ///
+        /// RFC 2045 §6
+        var favoursBase64: Bool { count + 2 * escaped > Base64Encoder.encodedCount(count, lineEnd: 2) }
     }
 }

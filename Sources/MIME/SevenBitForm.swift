@@ -3,8 +3,8 @@ public import Streams
 /// An entity in the form in which it can be signed and sent anywhere: canonical line ends, 7-bit, short lines, and
 /// nothing that a transport would change.
 ///
-/// Parts that need it get another transfer encoding, text quoted-printable and all else base64; their content stays
-/// the same. Fields of parts are written in seven bits. A message whose header is not ASCII may not be encoded as long
+/// Parts that need it get another transfer encoding: text quoted-printable or, where that is shorter, base64, and all else
+/// base64. Their content stays the same. Fields of parts are written in seven bits. A message whose header is not ASCII may not be encoded as long
 /// as it is message/rfc822 (RFC 2046 §5.2.1), so it becomes message/global in base64, which is made for such messages
 /// (RFC 6532 §3.7). Everything else passes byte for byte. The form can be written as often as needed and is the same
 /// each time.

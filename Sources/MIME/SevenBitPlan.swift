@@ -89,24 +89,16 @@ struct SevenBitPlan {
     /// What the viewer is given meanwhile is the text, as long as it looks safe.
     private mutating func addSafeText(_ range: Range<Int>) throws -> Bool {
         let reader = CensusReader(source.reader(in: range))
-        guard let viewer else {
-            try reader.copy(to: CountingSink())
-            return add(range, reader.finish())
-        }
         let isCanonical = try source.firstLineEnd(in: range) != .lf
-        let text: any ByteReader = isCanonical ? reader : LineEndReader(reader, lineEnd: .crlf)
+        let isAsItIs = viewer == nil || isCanonical
+        let text: any ByteReader = isAsItIs ? reader : LineEndReader(reader, lineEnd: .crlf)
         let window = Window()
-        var isShown = true
-        while case let count = try text.read(into: window.bytes), count > 0 {
-            isShown = isShown && reader.census.mayBeTransportSafe
-            if isShown { try viewer.write(window.prefix(count)) }
+        // What is not safe by now does not become so.
+        while case let count = try text.read(into: window.bytes), count > 0, reader.census.mayBeTransportSafe {
+            try viewer?.write(window.prefix(count))
         }
         let census = reader.finish()
-        if !isShown || !census.isTransportSafe || isCanonical && census.bareLF > 0 { self.viewer = nil }
-        return add(range, census)
-    }
-
-    private mutating func add(_ range: Range<Int>, _ census: LineEndCensus) -> Bool {
+        if !census.isTransportSafe || isCanonical && census.bareLF > 0 { viewer = nil }
         if census.isTransportSafe { pieces.append(.text(range, census)) }
         return census.isTransportSafe
     }
@@ -127,12 +119,19 @@ struct SevenBitPlan {
                 return nil
             }
             return .base64
-        case .quotedPrintable: return .quotedPrintable
+        case .quotedPrintable: return try shorterEncoding(of: entity)
         case .binary: return .base64
         case .sevenBit, .eightBit:
             return entity.contentType.type == "text" || entity.contentType.type == "message"
-                ? .quotedPrintable : .base64
+                ? try shorterEncoding(of: entity) : .base64
         }
+    }
+
+    /// Quoted-printable for what is mostly ASCII text, base64 where that is shorter.
+    private func shorterEncoding(of entity: Entity) throws -> TransferEncoding {
+        let estimate = QuotedPrintableEncoder.Estimate()
+        try source.content(entity.bodyRange, entity.transferEncoding).makeReader().copy(to: estimate)
+        return estimate.favoursBase64 ? .base64 : .quotedPrintable
     }
 }
 

@@ -70,6 +70,42 @@ import Testing
     }
 
     @Test(arguments: [
+        ("Grüße aus Köln, und viele Grüße an alle zu Hause\n", "quoted-printable"), ("Привет из Москвы\n", "base64"),
+        (String(repeating: "\u{0}\u{1}", count: 5000), "base64"),
+        (String(repeating: "x", count: 5000), "quoted-printable"),
+        (String(repeating: "=", count: 5000), "base64"),
+    ])
+    func `text is encoded in the way that makes it shorter`(body: String, encoding: String) throws {
+        for declared in ["8bit", "quoted-printable"] where declared == "8bit" || body.utf8.contains(0xD0) {
+            let head = "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: \(declared)\n\n"
+            let (form, output) = try form((head + body).bytes)
+            #expect(form.needsEncoding && output.text.contains("Content-Transfer-Encoding: \(encoding)\r\n"))
+            let (again, source) = try parse(output)
+            #expect(try contents(again, in: source) == [body.crlf])
+        }
+    }
+
+    @Test func `a line that its encoding alone keeps from being a delimiter is none in the form either`() throws {
+        let text = """
+            Content-Type: multipart/mixed; boundary=b
+
+            --b
+            Content-Transfer-Encoding: quoted-printable
+
+            é=20
+            =2D-b
+            X: y
+            -=2Db--
+            --b--
+
+            """
+        let (form, output) = try form(text.bytes)
+        #expect(form.needsEncoding)
+        let (entity, source) = try parse(output)
+        #expect(try contents(entity, in: source) == ["é \n--b\nX: y\n--b--".crlf])
+    }
+
+    @Test(arguments: [
         "é", "a \n", "a\t", "From x\n", "x\n.\ny", "\u{0}", "a\rb", String(repeating: "x", count: 999), ".", "--b ",
         "a=b é\n",
         String(repeating: "- ", count: 500) + "é", "\r\r\n",
