@@ -67,8 +67,9 @@ public struct HeaderSplit: Sendable {
     /// The protected entity's header if its body is encoded with `newEncoding` instead of what the message said.
     func innerHeader(newEncoding: TransferEncoding?) -> [UInt8] {
         guard let newEncoding else {
-            // Without an empty line the body would be taken for a header.
-            let hasEnd = !header.separatorRange.isEmpty || !innerFields.isEmpty
+            // Without an empty line the body would be taken for a header, by some also behind a line that ends it for us.
+            let isEnded = !innerFields.isEmpty && !header.defects.contains(.hiddenFields)
+            let hasEnd = !header.separatorRange.isEmpty || isEnded
             return innerFields.flatMap(\.bytes) + (hasEnd ? header.separator : header.lineEnd.bytes)
         }
         var field: [UInt8]? = NewField("Content-Transfer-Encoding", newEncoding.name).bytes(lineEnd: header.lineEnd)

@@ -5,8 +5,8 @@ import Streams
 /// A message divided into what stays outside and the entity that is to be protected.
 struct DividedMessage {
     let split: HeaderSplit
-    private let message: Entity
-    private let source: any ByteSource
+    let message: Entity
+    let source: any ByteSource
 
     /// Divides `message`.
     ///

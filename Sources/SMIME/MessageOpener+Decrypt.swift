@@ -81,7 +81,7 @@ extension MessageOpener {
     private func openLayers(_ opening: inout Opening, first: Layer?) async throws {
         let isMail = opening.header.map { !$0.isOnlyStructural } ?? false
         var next = try first ?? opening.part.flatMap { try Layer($0, isMail: isMail) }
-        while let layer = next {
+        layers: while let layer = next {
             try Task.checkCancellation()
             guard opening.result.report.layers.count < Self.maximumLayers else { throw SMIMEError.tooManyLayers }
             switch layer {
@@ -90,6 +90,7 @@ extension MessageOpener {
                 opening.protected = try protectedHeader(in: signed, &opening)
                 opening.keptSignature = true
                 return opening.result.report.noteOuterSignature()
+            case .signed(let signed) where signed.onlyBringsCertificates && opening.isEncrypted: break layers
             case .signed(let signed): try await read(signed, &opening)
             case .encrypted(let encrypted): try await read(encrypted, &opening)
             case .compressed(let compressed): try read(compressed, &opening)
@@ -126,8 +127,8 @@ extension MessageOpener {
     private func read(_ layer: SignedLayer, _ opening: inout Opening) async throws {
         try await judge(layer, &opening)
         guard let content = layer.content else {
-            let isForImport = layer.signerIdentifiers.isEmpty && !layer.certificates.isEmpty
-            throw isForImport ? SMIMEError.certificatesOnly : .malformed("a signature without content")
+            throw layer.onlyBringsCertificates
+                ? SMIMEError.certificatesOnly : .malformed("a signature without content")
         }
         opening.part = content
         opening.plaintext = nil

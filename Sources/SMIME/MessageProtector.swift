@@ -48,7 +48,15 @@ public struct MessageProtector {
     }
 
     private func divided(isEncrypted: Bool) throws -> DividedMessage {
-        try DividedMessage(message, in: source, omitting: omitted, policy: policy, isEncrypted: isEncrypted)
+        let divided = try DividedMessage(
+            message,
+            in: source,
+            omitting: omitted,
+            policy: policy,
+            isEncrypted: isEncrypted
+        )
+        try divided.checkReadable(isEncrypted: isEncrypted)
+        return divided
     }
 
     /// The names of the fields that will stay unprotected though protection was asked for.
@@ -72,7 +80,7 @@ public struct MessageProtector {
     ///   - lineEnd: the line ends to write; the message's own if nil.
     ///   - time: the signing time.
     /// - Throws: `CMSError.unsupported` for a key that cannot sign, `SMIMEError.malformed` for content that cannot be
-    ///   made safe, and what reading and writing throw.
+    ///   made safe, `.defective` for content that `MessageOpener` would refuse, and what reading and writing throw.
     public func sign(
         by signer: SignedDataWriter.Signer,
         as signatureForm: SignatureForm,

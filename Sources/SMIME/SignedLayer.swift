@@ -97,6 +97,9 @@ public struct SignedLayer: Sendable {
         oddities = []
     }
 
+    /// Whether nobody signed anything, and certificates ride along (RFC 8551 §3.8).
+    var onlyBringsCertificates: Bool { content == nil && data.signers.isEmpty && !certificates.isEmpty }
+
     /// What the layer is, for the report.
     var layer: VerificationReport.Layer {
         let names = data.signers.map(\.signatureName)

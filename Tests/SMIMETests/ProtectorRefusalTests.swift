@@ -56,6 +56,78 @@ import Testing
         #expect(throws: SMIMEError.defective(.bareCR)) { try MessageProtector(MemorySource(Array(mail.utf8))) }
     }
 
+    @Test(arguments: [
+        ("Content-Type: text/plain\nContent-Type: text/html\n", MIMEDefect.duplicateContentType),
+        ("Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: 8bit\n", .duplicateTransferEncoding),
+        ("Content-Type: multipart/mixed; boundary=b\nContent-Transfer-Encoding: base64\n", .encodedMultipart),
+        ("Content-Type: multipart/mixed; boundary=b\nContent-Transfer-Encoding: quoted-printable\n", .encodedMultipart),
+        ("Content-Type: multipart/mixed\n", .missingBoundary),
+        ("Content-Type: multipart/mixed; boundary=b; boundary=c\n", .contradictoryBoundary),
+    ])
+    func `what readers of our mail would refuse is neither signed nor encrypted`(fields: String, defect: MIMEDefect)
+        throws
+    {
+        let mail = "From: alice@example.com\n\(fields)\n--b\n\nhello\n--b--\n"
+        let alice = try Keyring.signer("alice")
+        let sink = MemorySink()
+        #expect(throws: SMIMEError.defective(defect)) {
+            try MessageProtector(MemorySource(Array(mail.utf8))).sign(by: alice, as: .opaque, at: Self.time, to: sink)
+        }
+        #expect(throws: SMIMEError.defective(defect)) {
+            try MessageProtector(MemorySource(Array(mail.utf8)))
+                .encrypt(to: [Recipient(alice.certificate)], cipher: .aes256GCM, at: Self.time, to: sink)
+        }
+        #expect(sink.bytes.isEmpty)
+    }
+
+    @Test(arguments: [
+        "multipart/signed; protocol=\"application/pkcs7-signature\"; boundary=b\n\n--b\n\nhello\n--b--\n",
+        "application/pkcs7-mime; name=smime.p7m\n\nhello\n",
+        "application/pkcs7-mime; name=smime.p7m\nContent-Transfer-Encoding: base64\n\nMAA=\n",
+    ])
+    func `what claims to be protected, and is broken, is not encrypted once more`(entity: String) throws {
+        let bob = try #require(try Keyring("bob").identities.first).certificate
+        let source = MemorySource(Array("From: alice@example.com\nContent-Type: \(entity)".utf8))
+        let error = #expect(throws: SMIMEError.self) {
+            try MessageProtector(source).encrypt(
+                to: [Recipient(bob)],
+                cipher: .aes256GCM,
+                at: Self.time,
+                to: MemorySink()
+            )
+        }
+        guard case .malformed? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `a mail that only brings certificates opens once it was encrypted`() async throws {
+        let openssl = try OpenSSLCommand()
+        let chain = Fixtures.certs.appending(path: "alice/chain.pem").path
+        let bag = Data(try openssl.run("crl2pkcs7 -nocrl -certfile \(chain) -outform DER", input: []))
+        let type = "Content-Type: application/pkcs7-mime; smime-type=certs-only; name=smime.p7c"
+        let mail =
+            "From: alice@example.com\n\(type)\nContent-Transfer-Encoding: base64\n\n\(bag.base64EncodedString())\n"
+        let bob = try #require(try Keyring("bob").identities.first).certificate
+        let (sealed, opened) = (MemorySink(), MemorySink())
+        try MessageProtector(MemorySource(Array(mail.utf8)))
+            .encrypt(to: [Recipient(bob)], cipher: .aes256GCM, at: Self.time, to: sealed)
+        try await MessageOpener(Keyring("bob"), at: Self.time).decrypt(MemorySource(sealed.bytes)).write(to: opened)
+        #expect(try CertificatesMessage(MemorySource(opened.bytes))?.certificates.count == 2)
+    }
+
+    @Test func `fields behind a line that is none are signed as text, and no reader takes them for fields`()
+        async throws
+    {
+        let mail = "From: alice@example.com\nno field\nSubject: hidden\n\nhello\n"
+        let sink = MemorySink()
+        try MessageProtector(MemorySource(Array(mail.utf8)))
+            .sign(by: Keyring.signer("alice"), as: .detached, at: Self.time, to: sink)
+        let report = try await MessageOpener(Keyring("alice"), at: Self.time).verify(MemorySource(sink.bytes)).report
+        #expect(report.status == .valid, "\(report.problems)")
+    }
+
     @Test func `a certificate that stands twice is encrypted to once`() throws {
         let certificate = try #require(try Keyring("bob").identities.first).certificate
         let parties = ["bob", "BOB"].map {

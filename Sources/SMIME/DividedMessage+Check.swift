@@ -1,0 +1,47 @@
+import CMS
+import MIME
+import Streams
+
+extension DividedMessage {
+    /// Makes sure that `MessageOpener` opens what is made of the message.
+    ///
+    /// - Throws: `SMIMEError.defective` for MIME that readers take for different things, `SMIMEError.malformed` for a protected
+    ///   message that cannot be opened when it is to be encrypted once more, `.tooManyLayers`, and what reading throws.
+    func checkReadable(isEncrypted: Bool) throws {
+        // An empty line is put between the header and the fields that follow a line which is none.
+        let defects = message.defects.filter { $0.isError && $0 != .hiddenFields }
+        if let defect = defects.min(by: { $0.rawValue < $1.rawValue }) { throw SMIMEError.defective(defect) }
+        guard isEncrypted, message.securedForm != nil else { return }
+        do { try checkLayers() } catch {
+            switch error {
+            case is CMSError, StreamError.malformedBase64, MIMEError.limitExceeded:
+                throw SMIMEError.malformed("it is protected already, and nobody can open that: \(error)")
+            default: throw error
+            }
+        }
+    }
+
+    /// Opens each layer that needs no key.
+    private func checkLayers() throws {
+        var next: SecuredEntity? = SecuredEntity(entity: message, source: source)
+        // The encryption, and a signature or compression inside it.
+        var count = 2
+        var isCompressed = false
+        while let part = next, let layer = try Layer(part) {
+            count += 1
+            guard count <= MessageOpener.maximumLayers else { throw SMIMEError.tooManyLayers }
+            switch layer {
+            case .encrypted: next = nil
+            case .signed(let signed):
+                guard signed.content != nil || signed.onlyBringsCertificates else {
+                    throw SMIMEError.malformed("a signature without content")
+                }
+                next = signed.content
+            case .compressed(let compressed):
+                guard !isCompressed else { throw CMSError.limitExceeded("one layer of compression") }
+                isCompressed = true
+                next = try compressed.content()
+            }
+        }
+    }
+}
