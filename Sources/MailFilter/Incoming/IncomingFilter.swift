@@ -66,19 +66,19 @@ public struct IncomingFilter: Sendable {
                 guard let opened = try await decrypt(source, for: account, provider) else { continue }
                 let report = opened.report
                 plan.learnable = plan.learnable ?? opened.learnable
-                let spool = try SpooledFile { try opened.write(to: $0) }.rewound()
-                guard let clear = try TransportForm.of(spool, isSigned: opened.keepsSignature) else {
+                let cipher = report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
+                let clear: any ByteSource
+                do {
+                    clear = try marked(try Self.clear(opened), report, tagged: tags, decrypted: cipher)
+                } catch let error as MIMEError where !error.isUnreadable {
+                    warn("not decrypted for \(recipient): \(error)")
+                    continue
+                } catch is TransportForm.Unsafe {
                     warn("not decrypted for \(recipient): mail servers would change what is inside")
                     continue
                 }
-                let cipher = report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
                 plan.messages.append(
-                    IncomingPlan.Message(
-                        recipients: [recipient],
-                        source: try marked(clear, report, tagged: tags, decrypted: cipher),
-                        report: report,
-                        isDecrypted: true
-                    )
+                    IncomingPlan.Message(recipients: [recipient], source: clear, report: report, isDecrypted: true)
                 )
                 others.removeAll { $0 == recipient }
             }
@@ -94,6 +94,17 @@ public struct IncomingFilter: Sendable {
             at: 0
         )
         return plan
+    }
+
+    /// The message as it is delivered in clear.
+    ///
+    /// - Throws: `TransportForm.Unsafe`; `MIMEError.limitExceeded` for one that nobody reads; what reading and writing throw.
+    private static func clear(_ opened: OpenedMessage) throws -> any ByteSource {
+        let spool = try SpooledFile { try opened.write(to: $0) }.rewound()
+        guard let clear = try TransportForm.of(spool, isSigned: opened.keepsSignature) else {
+            throw TransportForm.Unsafe()
+        }
+        return clear
     }
 
     /// Those of `recipients` who are accounts with a rule that has their mail decrypted here.
@@ -173,6 +184,13 @@ public struct IncomingFilter: Sendable {
 
     private static func bytes(of source: any ByteSource, _ count: Int) throws(MIMEError) -> [UInt8] {
         do throws(StreamError) { return try source.bytes(in: 0..<count) } catch { throw .unreadable(error) }
+    }
+}
+
+extension MIMEError {
+    /// Whether the bytes could not be read, which says nothing about them.
+    fileprivate var isUnreadable: Bool {
+        if case .unreadable = self { true } else { false }
     }
 }
 

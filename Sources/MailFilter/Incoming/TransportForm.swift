@@ -6,6 +6,9 @@ import Streams
 ///
 /// RFC 5322 §2.1.1, §2.3
 enum TransportForm {
+    /// There is no such form of a message.
+    struct Unsafe: Error {}
+
     /// The message in `source` as it is, if that may be, or with its parts encoded; nil if neither can be.
     ///
     /// - Parameter isSigned: whether a signature is around it that would not survive its being encoded.

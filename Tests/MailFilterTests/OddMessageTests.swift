@@ -1,0 +1,58 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+import Streams
+import TestSupport
+import Testing
+
+/// However a message looks, a filter plans it and writes what it planned, or says what is wrong with the message.
+@Suite struct OddMessageTests {
+    @Test(arguments: 0..<2)
+    func `odd messages go out protected or are refused, and come in with a verdict`(seed: Int) async throws {
+        let office = try await Office(of: ["carol"], knowing: ["carol"])
+        let carol = try EmailAddress("carol@example.com")
+        _ = try await office.store.policy.set(
+            .init(.recipient(#require(.init("carol@example.com"))), decryptAtGateway: .yes)
+        )
+        var messages = OddMessages(seed)
+        for number in 0..<OddMessages.count(standard: 300) / 2 {
+            let bytes = messages.next()
+            let encrypt: Policy.Level = number.isMultiple(of: 3) ? .never : .require
+            var sent = [MemorySource(bytes)]
+            let filter = OutgoingFilter(
+                store: office.store,
+                time: Office.time,
+                systemAnchors: false,
+                flags: MessageWish(sign: number.isMultiple(of: 2) ? .require : .never, encrypt: encrypt)
+            )
+            do {
+                let plan = try await filter.plan(MemorySource(bytes), from: .address(carol), to: [carol])
+                try plan.checkAllGo()
+                sent += try plan.messages.indices.map { try plan.source($0) }
+            } catch {
+                switch error {
+                case is SMIMEError, is MIMEError, is GatewayError: break
+                default: Issue.record("\(error)\n\(String(decoding: bytes, as: UTF8.self))")
+                }
+            }
+            for message in sent { try await takeIn(message, by: office) }
+        }
+    }
+
+    private func takeIn(_ message: MemorySource, by office: Office) async throws {
+        let filter = IncomingFilter(
+            store: office.store,
+            provider: StoreKeyProvider(office.store, systemAnchors: false),
+            time: Office.time,
+            gateway: Gateway(name: try #require(HostName("gw.example.org")))
+        )
+        do {
+            let plan = try await filter.plan(message, to: ["carol@example.com"])
+            #expect(plan.messages.flatMap(\.recipients) == ["carol@example.com"])
+            for message in plan.messages { try message.source.reader().copy(to: CountingSink()) }
+        } catch { Issue.record("\(error)\n\(String(decoding: message.bytes, as: UTF8.self))") }
+    }
+}
