@@ -24,21 +24,10 @@ extension Target {
     static let structure = Target(name: "structure") { bytes in
         let source = MemorySource(bytes)
         guard let message = try? MIMEReader.message(in: source) else { return }
+        require(message.range.lowerBound >= 0 && message.range.upperBound <= bytes.count, "a message lies inside")
+        requireOrder(message)
         var waiting = [message]
         while let entity = waiting.popLast() {
-            require(entity.range.lowerBound >= 0 && entity.range.upperBound <= bytes.count, "a part lies inside")
-            require(
-                entity.bodyRange.lowerBound >= entity.range.lowerBound
-                    && entity.bodyRange.upperBound <= entity.range.upperBound,
-                "a body lies inside its part"
-            )
-            for child in entity.children {
-                require(
-                    entity.range.lowerBound <= child.range.lowerBound
-                        && child.range.upperBound <= entity.range.upperBound,
-                    "a part lies inside the one around it"
-                )
-            }
             _ = try? entity.decodedBody(of: source).makeReader().copy(to: CountingSink())
             _ = try? entity.canonicalStream(of: source).makeReader().copy(to: CountingSink())
             waiting += entity.children
