@@ -86,8 +86,8 @@ extension Array<UInt8> {
         return result
     }
 
-    /// The same lines, where more than one carriage return stands before a line feed with one: the others would become
-    /// part of the line end wherever lines end in a line feed alone.
+    /// The same lines with one carriage return at most before a line feed, and none at the end of the input: the others would
+    /// become part of the line end wherever lines end in a line feed alone.
     private var withoutReturnsBeforeLineEnds: [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(count)
@@ -95,6 +95,7 @@ extension Array<UInt8> {
             while byte == .lineFeed, result.hasSuffix([.carriageReturn, .carriageReturn]) { result.removeLast() }
             result.append(byte)
         }
+        while result.last == .carriageReturn { result.removeLast() }
         return result
     }
 }

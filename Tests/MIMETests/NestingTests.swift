@@ -27,14 +27,25 @@ import Testing
             let source = MemorySource(bytes)
             guard let entity = try? MIMEReader.message(in: source) else { continue }
             try entity.checkPlaces()
-            guard let form = try? SevenBitForm(of: entity, in: source) else { continue }
+            let viewer = MemorySink()
+            guard let form = try? SevenBitForm(of: entity, in: source, shownTo: viewer) else { continue }
             let output = try written(form)
+            #expect(!form.wasShown || viewer.bytes == output, "\(bytes.text)")
+            try checkSplit(entity, source)
             let again = try MIMEReader.message(in: MemorySource(output))
             try again.checkPlaces()
             guard form.unsafeParts.isEmpty, form.unsafeMessages.isEmpty else { continue }
             #expect(output.allSatisfy { $0 < 128 && $0 != 0 }, "\(bytes.text)")
             #expect(again.shape == entity.shape, "\(bytes.text)\n=====\n\(output.text)")
         }
+    }
+
+    /// What is shown of the entity that is signed, while it is looked through, is what is written of it.
+    private func checkSplit(_ entity: Entity, _ source: MemorySource) throws {
+        let viewer = MemorySink()
+        let split = HeaderSplit(entity.header, protection: .clear)
+        let form = try SevenBitForm(of: entity, in: source, split: split, shownTo: viewer)
+        #expect(try !form.wasShown || viewer.bytes == written(form), "\(source.bytes.text)")
     }
 
     private func written(_ form: SevenBitForm) throws -> [UInt8] {

@@ -85,6 +85,11 @@ import Testing
         }
     }
 
+    @Test func `a carriage return at the end of the input does not become part of a line end`() throws {
+        let text = "Content-Type: multipart/mixed; boundary=b\n\n--b\nX: y"
+        #expect(try form((text + "\r").bytes).output == text.crlf)
+    }
+
     @Test func `a line that its encoding alone keeps from being a delimiter is none in the form either`() throws {
         let text = """
             Content-Type: multipart/mixed; boundary=b
