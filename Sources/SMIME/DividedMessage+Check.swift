@@ -5,14 +5,15 @@ import Streams
 extension DividedMessage {
     /// Makes sure that `MessageOpener` opens what is made of the message.
     ///
+    /// - Parameter layers: how many layers are put around it.
     /// - Throws: `SMIMEError.defective` for MIME that readers take for different things, `SMIMEError.malformed` for a protected
     ///   message that cannot be opened when it is to be encrypted once more, `.tooManyLayers`, and what reading throws.
-    func checkReadable(isEncrypted: Bool) throws {
+    func checkReadable(isEncrypted: Bool, layers: Int) throws {
         // An empty line is put between the header and the fields that follow a line which is none.
         let defects = message.defects.filter { $0.isError && $0 != .hiddenFields }
         if let defect = defects.min(by: { $0.rawValue < $1.rawValue }) { throw SMIMEError.defective(defect) }
         guard isEncrypted, message.securedForm != nil else { return }
-        do { try checkLayers() } catch {
+        do { try checkLayers(inside: layers) } catch {
             switch error {
             case is CMSError, StreamError.malformedBase64, MIMEError.limitExceeded:
                 throw SMIMEError.malformed("it is protected already, and nobody can open that: \(error)")
@@ -22,10 +23,9 @@ extension DividedMessage {
     }
 
     /// Opens each layer that needs no key.
-    private func checkLayers() throws {
+    private func checkLayers(inside outer: Int) throws {
         var next: SecuredEntity? = SecuredEntity(entity: message, source: source)
-        // The encryption, and a signature or compression inside it.
-        var count = 2
+        var count = outer
         var isCompressed = false
         while let part = next, let layer = try Layer(part) {
             count += 1

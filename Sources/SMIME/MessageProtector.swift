@@ -47,7 +47,8 @@ public struct MessageProtector {
         lineEnd = message.header.lineEnd
     }
 
-    private func divided(isEncrypted: Bool) throws -> DividedMessage {
+    /// - Parameter layers: how many layers are put around the message; for one that is signed only it does not matter.
+    private func divided(isEncrypted: Bool, layers: Int = 1) throws -> DividedMessage {
         let divided = try DividedMessage(
             message,
             in: source,
@@ -55,7 +56,7 @@ public struct MessageProtector {
             policy: policy,
             isEncrypted: isEncrypted
         )
-        try divided.checkReadable(isEncrypted: isEncrypted)
+        try divided.checkReadable(isEncrypted: isEncrypted, layers: layers)
         return divided
     }
 
@@ -104,7 +105,8 @@ public struct MessageProtector {
         to sink: any ByteSink,
         lineEnd: LineEnd? = nil
     ) throws {
-        let divided = try divided(isEncrypted: true)
+        let layers = 1 + (signer == nil ? 0 : 1) + (compresses ? 1 : 0)
+        let divided = try divided(isEncrypted: true, layers: layers)
         let content =
             try signer.map { try signedEntity(divided, $0.0, $0.1, time).content }
             ?? (compresses ? compressed(divided.plainContent) : divided.plainContent)
