@@ -23,10 +23,10 @@ public struct EncryptedLayer: Sendable {
     enum Content {
         /// Anything, as in a bare CMS object.
         case anything
-        /// Anything if tag or key wrap show that the key was the right one, else a MIME entity: an object that merely
-        /// travels in MIME, as openssl writes it. Padding alone passes one wrong key of 256.
+        /// Anything if tag or key wrap show that the key was the right one, else a MIME entity or clean text: an object that
+        /// merely travels in MIME, as openssl writes it. Padding alone passes one wrong key of 256.
         case anythingProven
-        /// A MIME entity, as in mail.
+        /// A MIME entity or clean text, as in mail.
         case entity
     }
 
@@ -112,31 +112,54 @@ public struct EncryptedLayer: Sendable {
                 return observer
             }
         }
-        // Looked at in any case: else the time would tell that the padding was right and only the entity was wrong.
+        // Looked at in any case: else the time would tell that the padding was right and only the content was wrong.
         let startsEntity = observer.startsEntity
+        let isCleanText = observer.isCleanText
         let content = try checked.get().content
-        guard startsEntity, let header = observer.header else {
-            guard mayHoldAnything(key) else { throw CMSError.decryptionFailed }
-            return Plaintext(content: content, header: nil, mayHoldBinary: true, mayHoldLegacyDisplay: false)
+        if startsEntity, let header = observer.header {
+            return Plaintext(
+                content: content,
+                header: header,
+                bodyStart: header.separatorRange.upperBound,
+                mayHoldBinary: observer.mayHoldBinary,
+                mayHoldLegacyDisplay: observer.mayHoldLegacyDisplay
+            )
         }
-        return Plaintext(
-            content: content,
-            header: header,
-            mayHoldBinary: observer.mayHoldBinary,
-            mayHoldLegacyDisplay: observer.mayHoldLegacyDisplay
-        )
+        guard isCleanText || mayHoldAnything(key) else { throw CMSError.decryptionFailed }
+        guard permitted == .entity else {
+            return Plaintext(content: content, problems: permitted == .anything || !isCleanText ? [] : [Self.noHeader])
+        }
+        return Plaintext(content: content, header: try Self.textHeader(), problems: [Self.noHeader])
+    }
+
+    private static let noHeader = Problem(
+        .noMIMEHeader,
+        "what was encrypted has no MIME header, and is taken for plain text"
+    )
+
+    /// The header that clean text gets in place of the one that it lacks.
+    private static func textHeader() throws(MIMEError) -> HeaderBlock {
+        let fields = [
+            NewField("Content-Type", "text/plain", parameters: [.init("charset", "utf-8")]),
+            NewField("Content-Transfer-Encoding", "8bit"),
+        ]
+        return try HeaderBlock(parsing: fields.flatMap { $0.bytes(lineEnd: .crlf) } + LineEnd.crlf.bytes)
     }
 }
 
 /// Plaintext that was checked, and the header at its beginning.
 struct Plaintext: Sendable {
     let content: CheckedContent
-    /// The header of the entity that the plaintext is; nil if it is none.
-    let header: HeaderBlock?
+    /// The header of the entity that the plaintext is, or that clean text gets; nil if it is neither.
+    var header: HeaderBlock?
+    /// Where the body begins in the plaintext; clean text is all body.
+    var bodyStart = 0
     /// Whether a part may be binary, so that its line ends must not be touched.
-    let mayHoldBinary: Bool
+    var mayHoldBinary = false
     /// Whether a part may have hidden header fields in its text.
-    let mayHoldLegacyDisplay: Bool
+    var mayHoldLegacyDisplay = false
+    /// What is odd, and no error, about it.
+    var problems: [Problem] = []
 
     /// The plaintext in a spool of its own, to look at its structure.
     func spooled() throws -> SecuredEntity {

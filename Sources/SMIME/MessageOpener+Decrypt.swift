@@ -174,7 +174,7 @@ extension MessageOpener {
         } else {
             plaintext = try layer.decrypt(with: try await provider.keys(for: layer.recipientIdentifiers))
         }
-        opening.result.report.problems += layer.oddities
+        opening.result.report.problems += layer.oddities + plaintext.problems
         opening.isMalleable = opening.isMalleable || !layer.data.isAuthenticated
         let mayBeLayer = plaintext.header.map { Entity.mayBeSecured($0) || Entity.isMessage($0) } ?? false
         opening.part = mayBeLayer ? try plaintext.spooled() : nil

@@ -66,7 +66,7 @@ public struct OpenedMessage: Sendable {
         let isKept = lineEnd == nil && target == .crlf
         if !isKept, plaintext.mayHoldBinary { return try write(try plaintext.spooled(), to: sink, target) }
         try writeHeader(inner, to: sink, target)
-        let body = plaintext.content.stream.dropFirst(inner.separatorRange.upperBound)
+        let body = plaintext.content.stream.dropFirst(plaintext.bodyStart)
         try (isKept ? body : body.lines(endingIn: target)).makeReader().copy(to: sink)
     }
 

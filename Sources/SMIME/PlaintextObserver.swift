@@ -6,6 +6,7 @@ import Streams
 package final class PlaintextObserver: ByteSink {
     private var head: [UInt8] = []
     private var tail: [UInt8] = []
+    private var text = CleanText()
 
     /// Whether something like `Content-Transfer-Encoding: binary` was met; it may stand anywhere.
     package private(set) var mayHoldBinary = false
@@ -20,6 +21,7 @@ package final class PlaintextObserver: ByteSink {
     package func write(_ bytes: UnsafeRawBufferPointer) {
         // Where the header ends is looked for afterwards: until the check nothing may take a time that depends on it.
         head.append(contentsOf: bytes.prefix(Self.headLimit - head.count))
+        text.take(bytes)
         guard !mayHoldBinary || !mayHoldLegacyDisplay else { return }
         // The words may lie across two windows.
         tail.append(contentsOf: bytes.prefix(Self.reach))
@@ -31,6 +33,9 @@ package final class PlaintextObserver: ByteSink {
     /// Whether the plaintext begins as an entity does: with a field or with the empty line, or not at all. Takes the same
     /// time whatever stands there.
     var startsEntity: Bool { EntityStart.isThere(in: head) }
+
+    /// Whether the whole plaintext is clean text. Takes the same time whatever stands there.
+    package var isCleanText: Bool { text.isClean }
 
     /// The header at the beginning; nil if it is beyond the limit. How long this takes tells of the plaintext: it is for
     /// what was found intact.

@@ -156,7 +156,24 @@ enum DecryptionCases {
                 try cbc(MailForge.text + MailForge.text) { $0.ciphertextAfterwards = { Array($0.dropFirst(16)) } }
             },
             refusal("dec-cbc-no-entity") { try cbc([UInt8](repeating: 0x80, count: 100)) },
-            refusal("dec-cbc-no-entity-of-text") { try cbc(Array("this is no MIME entity at all\r\n".utf8)) },
+            refusal("dec-cbc-text-with-nul") { try cbc(Array("text with\0 a zero byte\r\n".utf8)) },
+            refusal("dec-cbc-text-with-escape") { try cbc(Array("text \u{1B}[2J that clears the screen\r\n".utf8)) },
+            refusal("dec-cbc-text-with-control") { try cbc(Array("text with \u{9B} for ESC [\r\n".utf8)) },
+            refusal("dec-cbc-text-in-latin-1") { try cbc([0x67, 0x72, 0xFC, 0xDF, 0x65, 0x0D, 0x0A]) },
+            refusal("dec-cbc-text-cut-in-a-character") { try cbc(Array("gr".utf8) + [0xC3]) },
+            refusal("dec-cbc-text-and-noise") {
+                try cbc(Array(String(repeating: "clean for long\r\n", count: 5_000).utf8) + [0xFF])
+            },
+            refusal("dec-gcm-no-entity") { try gcm([UInt8](repeating: 0x80, count: 100)) },
+            HostileCase("dec-cbc-text", .accept(["no-mime-header", "unauthenticated"]), verb: ["decrypt"]) {
+                try cbc(Array("this is no MIME entity at all\r\n".utf8))
+            },
+            HostileCase("dec-cbc-text-of-a-word", .accept(["no-mime-header", "unauthenticated"]), verb: ["decrypt"]) {
+                try cbc(Array("yes".utf8))
+            },
+            HostileCase("dec-gcm-text-in-utf-8", .accept(["no-mime-header"]), verb: ["decrypt"]) {
+                try gcm(Array("größer als 10 €\tund 𝒳\u{C}\n".utf8))
+            },
             refusal("dec-cbc-iv-short") { try cbc { $0.parameters = TLV.octets([1, 2, 3]) } },
             refusal("dec-cbc-no-iv") { try cbc { $0.parameters = [] } },
             refusal("dec-not-encrypted") { try SignedCases.detached() },

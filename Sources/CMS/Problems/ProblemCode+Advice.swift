@@ -15,7 +15,7 @@ extension ProblemCode {
             "ask the sender to send it again"
         case .attributeUnsigned, .certificateUnreadable, .contentEmbedded, .contentNotData, .contentNotOctets,
             .contentTypeUnknown, .crlSignature, .crlUnreadable, .ocspUnusable, .digestNotAnnounced, .mboxLine,
-            .pkcs12BadCRL,
+            .noMIMEHeader, .pkcs12BadCRL,
             .pkcs12TrailingBytes, .smimeTypeUnderstated, .tooDeep, .trailingBytes:
             "nothing has to be done"
         case .bareCR, .bareLF, .base64Padding, .blankBeforeColon, .byteOrderMark, .malformedContentType,

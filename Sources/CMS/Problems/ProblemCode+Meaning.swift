@@ -87,6 +87,7 @@ extension ProblemCode {
         case .messageDigestAttribute: "the signed message digest is missing or doubled"
         case .missingBoundary: "a multipart has no usable boundary"
         case .missingHeaderEnd: "a line that is no field ends the header"
+        case .noMIMEHeader: "what was encrypted is text without a MIME header, and is taken for plain text"
         case .noRecipients: "the encrypted object is for nobody"
         case .notLearned: "nothing is learned from the mail, as its signature is not valid, trusted and the sender's"
         case .nulByte: "a NUL byte stands in the header or in signed text"

@@ -82,6 +82,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case missingBoundary = "missing-boundary"
     case missingHeaderEnd = "missing-header-end"
     case needsSecret = "needs-secret"
+    case noMIMEHeader = "no-mime-header"
     case noRecipients = "no-recipients"
     case notARecipient = "not-a-recipient"
     case notEncrypted = "not-encrypted"
@@ -131,7 +132,8 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
             .contentTypeUnknown, .cosigner, .crlExpired, .crlSignature, .crlUnreadable, .digestNotAnnounced,
             .encrypted, .headerDiffers, .headerUnprotected,
             .innerSigner, .malformedContentType, .mboxLine,
-            .missingHeaderEnd, .notLearned, .ocspUnusable, .nulByte, .pkcs12BadCertificate, .pkcs12BadCRL,
+            .missingHeaderEnd, .noMIMEHeader, .notLearned, .ocspUnusable, .nulByte, .pkcs12BadCertificate,
+            .pkcs12BadCRL,
             .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12TrailingBytes, .pkcs12Unsupported, .profileAlgorithm,
             .profileKeySize, .profilePurpose, .profileValidity, .signatureDSA, .signatureOutside,
             .signingTimeFar, .signingTimeFuture, .smimeTypeUnderstated, .tooDeep, .tooManySignatures, .trailingBytes,
