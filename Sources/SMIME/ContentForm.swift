@@ -7,13 +7,17 @@ struct ContentForm {
     let write: (any ByteSink) throws -> Void
     /// The digest of the bytes and how many they are, if that was learned along with their form.
     var digest: (algorithm: DigestAlgorithm, value: [UInt8], count: Int)?
+    /// How many bytes there are, if that is known without writing them.
+    private let knownCount: Int?
 
     init(
         digest: (algorithm: DigestAlgorithm, value: [UInt8], count: Int)? = nil,
+        count: Int? = nil,
         _ write: @escaping (any ByteSink) throws -> Void
     ) {
         self.write = write
         self.digest = digest
+        knownCount = count
     }
 
     /// The digest of the bytes, and how many they are.
@@ -24,6 +28,7 @@ struct ContentForm {
 
     /// How many bytes that are.
     func count() throws -> Int {
+        if let knownCount { return knownCount }
         let sink = CountingSink()
         try write(sink)
         return sink.count

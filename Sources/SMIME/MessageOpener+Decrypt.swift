@@ -22,7 +22,10 @@ extension MessageOpener {
         return try await open(opening, first: nil)
     }
 
-    /// Opens every layer of the bare CMS object `stream`, whose bytes come from `source`.
+    /// Opens the bare CMS object `stream`, whose bytes come from `source`, as far as the content that was encrypted or
+    /// compressed, which comes out byte for byte.
+    ///
+    /// That content is a file: if it is signed mail, its signatures are judged and stay in it.
     public func decrypt(cms stream: ByteStream, in source: any ByteSource) async throws -> OpenedMessage {
         let layer = try Layer(cms: stream, declared: nil, content: .anything)
         return try await open(Opening(source: source, header: nil, part: nil), first: layer)
@@ -42,6 +45,8 @@ extension MessageOpener {
         var plaintext: Plaintext?
         var result = VerifiedContent()
         var isEncrypted = false
+        /// Whether a layer was compressed.
+        var isCompressed: Bool { result.report.layers.contains { $0.kind == .compressed } }
         /// Whether anybody can have changed the plaintext, and so learn about it from what is said to be wrong with it.
         var isMalleable = false
         /// The message's header fields inside its protection.
@@ -63,8 +68,7 @@ extension MessageOpener {
             guard opening.isMalleable, tellsOfContent(error) else { throw error }
             throw CMSError.decryptionFailed
         }
-        let isPacked = opening.result.report.layers.contains { $0.kind == .compressed }
-        guard opening.isEncrypted || isPacked else { throw SMIMEError.notEncrypted }
+        guard opening.isEncrypted || opening.isCompressed else { throw SMIMEError.notEncrypted }
         opening.result.report.noteCosigners()
         try opening.source.checkUnchanged()
         return OpenedMessage(
@@ -95,10 +99,38 @@ extension MessageOpener {
             case .encrypted(let encrypted): try await read(encrypted, &opening)
             case .compressed(let compressed): try read(compressed, &opening)
             }
+            if opening.header == nil, opening.isEncrypted || opening.isCompressed {
+                return try await judgeContent(&opening)
+            }
             next = try opening.part.flatMap { try Layer($0) }
         }
         try readHeader(&opening)
         opening.result.report.noteOuterSignature()
+    }
+
+    /// Judges the signatures in the content of a bare CMS object, which stays as it is.
+    private func judgeContent(_ opening: inout Opening) async throws {
+        let content = try contentToJudge(opening)
+        // What cannot be opened without a key, or is malformed, is a file like any other.
+        let layers = (try? innerLayers(of: content).layers) ?? []
+        for (layer, signed) in layers {
+            var signers: [VerificationReport.Signer] = []
+            if let signed { signers = try await judge(signed, header: nil) }
+            opening.result.report.add(layer, signers: signers)
+            opening.result.report.noteInnerSignature()
+            if !signers.isEmpty { opening.result.report.coverage = .whole }
+        }
+        opening.result.report.noteOuterSignature()
+    }
+
+    /// The content of a bare CMS object as an entity that may be signed; nil if its header does not say so.
+    private func contentToJudge(_ opening: Opening) throws -> SecuredEntity? {
+        guard let plaintext = opening.plaintext else { return opening.part }
+        guard let header = plaintext.header, Entity.mayBeSecured(header) else { return nil }
+        do { return try plaintext.spooled() } catch {
+            guard tellsOfContent(error) else { throw error }
+            return nil
+        }
     }
 
     /// Looks for the message's header fields in the innermost content, and takes away what is there for readers who do not.
@@ -176,6 +208,10 @@ extension MessageOpener {
         }
         opening.result.report.problems += layer.oddities + plaintext.problems
         opening.isMalleable = opening.isMalleable || !layer.data.isAuthenticated
+        guard opening.header != nil else {
+            opening.part = nil
+            return opening.plaintext = plaintext
+        }
         let mayBeLayer = plaintext.header.map { Entity.mayBeSecured($0) || Entity.isMessage($0) } ?? false
         opening.part = mayBeLayer ? try plaintext.spooled() : nil
         opening.plaintext = mayBeLayer ? nil : plaintext

@@ -89,13 +89,20 @@ public struct MessageOpener: Sendable {
     }
 
     /// Judges a bare CMS object, whose content is inside or `detached`.
-    public func verify(cms stream: ByteStream, detached: (any ByteSource)?) async throws -> VerifiedContent {
+    ///
+    /// - Parameter isMail: whether the detached content is mail that was signed in canonical form, with CRLF line ends; else
+    ///   its bytes are taken as they are.
+    public func verify(
+        cms stream: ByteStream,
+        detached: (any ByteSource)?,
+        isMail: Bool = false
+    ) async throws -> VerifiedContent {
         var result = VerifiedContent()
         do {
             switch try CMSContentType(of: stream) {
             case .signedData:
                 let layer =
-                    try detached.map { try SignedLayer(cms: stream, detached: $0) }
+                    try detached.map { try SignedLayer(cms: stream, detached: $0, isMail: isMail) }
                     ?? SignedLayer(cms: stream, mustBeEntity: false)
                 try await judge(layer, header: nil, coverage: .whole, into: &result)
             default:

@@ -110,39 +110,9 @@ public struct MessageProtector {
         let content =
             try signer.map { try signedEntity(divided, $0.0, $0.1, time).content }
             ?? (compresses ? compressed(divided.plainContent) : divided.plainContent)
-        let writer = try EnvelopedDataWriter(
-            to: recipients,
-            secrets: secrets,
-            cipher: cipher,
-            contentCount: content.count()
-        )
-        let object = ContentForm { try writer.write(to: $0, content: content.write) }
+        let object = try content.enveloped(to: recipients, secrets: secrets, cipher: cipher)
         let type = cipher.isAuthenticated ? "authEnveloped-data" : "enveloped-data"
         try write(ProtectedEntity(cms: object, type: type), divided.split, to: sink, lineEnd)
-    }
-
-    /// The bare CMS object of a signature over the input itself in canonical form, detached or with it.
-    ///
-    /// Whoever checks it has nothing but the input, so nothing is encoded for transport.
-    public func signature(
-        by signer: SignedDataWriter.Signer,
-        as signatureForm: SignatureForm,
-        at time: Date,
-        to sink: any ByteSink
-    ) throws {
-        try signedObject(wholeInput, signer, isOpaque: signatureForm == .opaque, time).write(sink)
-    }
-
-    /// The bare CMS object of the input itself in canonical form, encrypted.
-    public func encryptedObject(
-        to recipients: [Recipient],
-        secrets: [SharedSecret] = [],
-        cipher: ContentCipher,
-        to sink: any ByteSink
-    ) throws {
-        let content = wholeInput
-        try EnvelopedDataWriter(to: recipients, secrets: secrets, cipher: cipher, contentCount: content.count())
-            .write(to: sink, content: content.write)
     }
 
     private func write(
@@ -165,12 +135,6 @@ public struct MessageProtector {
         return ProtectedEntity(cms: object, type: "compressed-data", name: "smime.p7z").content
     }
 
-    /// The input from its first byte to its last, in canonical form.
-    private var wholeInput: ContentForm {
-        let stream = message.canonicalStream(of: source, range: 0..<source.count)
-        return ContentForm { try stream.makeReader().copy(to: $0) }
-    }
-
     private func signedEntity(
         _ divided: DividedMessage,
         _ signer: SignedDataWriter.Signer,
@@ -178,26 +142,10 @@ public struct MessageProtector {
         _ time: Date
     ) throws -> ProtectedEntity {
         let content = try compresses ? compressed(divided.plainContent) : divided.safeContent(signer.digest)
-        let object = try signedObject(content, signer, isOpaque: signatureForm == .opaque, time)
+        let object = try content.signed(by: signer, isOpaque: signatureForm == .opaque, at: time)
         switch signatureForm {
         case .opaque: return ProtectedEntity(cms: object, type: "signed-data")
         case .detached: return ProtectedEntity(content: content, signature: object, digest: signer.digest)
         }
-    }
-
-    private func signedObject(
-        _ content: ContentForm,
-        _ signer: SignedDataWriter.Signer,
-        isOpaque: Bool,
-        _ time: Date
-    ) throws -> ContentForm {
-        let (digest, count) = try content.digest(signer.digest)
-        let writer = try SignedDataWriter(
-            signer: signer,
-            contentDigest: digest,
-            contentCount: isOpaque ? count : nil,
-            time: time
-        )
-        return ContentForm { try writer.write(to: $0, content: isOpaque ? content.write : nil) }
     }
 }

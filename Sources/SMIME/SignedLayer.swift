@@ -79,16 +79,15 @@ public struct SignedLayer: Sendable {
         oddities = (padding?.problems ?? []) + (isText ? Self.problems(transport) : [])
     }
 
-    /// Opens a bare signature over `content`: its very bytes or, if those are not what was signed, its canonical lines.
-    init(cms stream: ByteStream, detached content: any ByteSource) throws {
+    /// Opens a bare signature over `content`.
+    ///
+    /// - Parameter isMail: whether the content is mail, whose canonical lines are signed; else its very bytes are.
+    init(cms stream: ByteStream, detached content: any ByteSource, isMail: Bool) throws {
         var data = try SignedData(reading: stream)
-        var signed = content.stream()
+        let signed =
+            try isMail
+            ? MIMEReader.message(in: content).canonicalStream(of: content, range: 0..<content.count) : content.stream()
         try data.hashDetached(signed)
-        if !data.fits {
-            var canonical = try SignedData(reading: stream)
-            try canonical.hashDetached(signed.lines(endingIn: .crlf))
-            if canonical.fits { (data, signed) = (canonical, signed.lines(endingIn: .crlf)) }
-        }
         self.data = data
         self.content = nil
         signedBytes = SignedBytes(stream: signed, source: content)

@@ -163,7 +163,7 @@ extension InspectTests {
 
     private func signedObject() throws -> [UInt8] {
         let sink = MemorySink()
-        try MessageProtector(MemorySource(Self.plain)).signature(by: alice(), as: .opaque, at: Self.time, to: sink)
+        try ContentProtector(MemorySource(Self.plain)).sign(by: alice(), as: .opaque, at: Self.time, to: sink)
         return sink.bytes
     }
 

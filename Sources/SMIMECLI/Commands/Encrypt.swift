@@ -26,6 +26,10 @@ extension SMIMECommand {
                   smime encrypt mail.eml -o secret.eml
                   smime encrypt --sign --to bob@example.org < mail.eml | sendmail -t
                   smime encrypt --with-password mail.eml -o secret.eml
+
+                With --outform der or pem any file is encrypted, byte for byte:
+
+                  smime encrypt --to bob@example.org --outform der backup.tar -o backup.tar.p7m
                 """
         )
 
@@ -83,13 +87,13 @@ extension SMIMECommand {
         func validate() throws {
             try output.validate(with: input, report)
             try hiding.validate(with: headers)
-            if compress, object.outform != .mime {
+            if compress, object.isBare {
                 throw ValidationError("--compress makes a mail, not a bare CMS object")
             }
             guard sign || !signing.isSaid else {
                 throw ValidationError("--identity, --digest, --opaque and --no-chain need --sign")
             }
-            if sign, object.outform != .mime { throw ValidationError("--sign makes a mail, not a bare CMS object") }
+            if sign, object.isBare { throw ValidationError("--sign makes a mail, not a bare CMS object") }
         }
 
         func run() async throws {
@@ -124,7 +128,7 @@ extension SMIMECommand {
         }
 
         /// What is the same for every file.
-        private struct Common: Sendable {
+        struct Common: Sendable {
             let opening: StoreOpening
             /// Certificates to encrypt to that were given as files.
             let extra: [Certificate]
@@ -134,35 +138,69 @@ extension SMIMECommand {
         }
 
         private func encrypt(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
-            let recipients = to.map(\.text).joined(separator: ", ")
-            let fields = signing.fromField + (to.isEmpty ? [] : [NewField("To", recipients)])
-            let source = try MessageInput.open(path, isText: text, fields: fields)
+            guard !object.isBare else { return try await encryptContent(path, common) }
+            let source = try MessageInput.open(path, isText: text, fields: textFields)
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
             let store = try await common.opening.store()
             let account = try await store.accounts.summary(of: signing.from ?? author)
             let protector = try await protector(of: source, at: path, by: account, in: store)
             let plan = try await plan(common, store)
-            let copies = try await plan.copies(
-                of: protector.header,
+            let copies = try await copies(plan, of: protector.header, by: author, account)
+            let signer =
+                sign
+                ? try await signing.signer(for: protector.header, in: store, at: times.date, under: plan.lookup.terms)
+                : nil
+            protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true)
+            return try write(copies, of: path, common.secret) { copy, sink in
+                try protector.encrypt(
+                    to: copy.negotiation.recipients,
+                    secrets: [common.secret].compactMap(\.self),
+                    cipher: copy.negotiation.cipher,
+                    signedBy: signer.map { ($0, signing.form) },
+                    at: .now,
+                    to: sink,
+                    lineEnd: output.lineEnd
+                )
+            }
+        }
+
+        /// The header fields that plain text gets.
+        var textFields: [NewField] {
+            signing.fromField + (to.isEmpty ? [] : [NewField("To", to.map(\.text).joined(separator: ", "))])
+        }
+
+        /// Who gets which copy of a message or file with `header`, whose author is `author`.
+        func copies(
+            _ plan: RecipientPlan,
+            of header: HeaderBlock,
+            by author: EmailAddress?,
+            _ account: AccountSummary?
+        ) async throws -> [RecipientPlan.Copy] {
+            try await plan.copies(
+                of: header,
                 to: to,
                 // What was said of the account counts for its aliases, too.
                 from: [signing.from, author, account?.address].compactMap(\.self),
                 sender: noSelf ? nil : (signing.from, author)
             )
-            let signer =
-                sign
-                ? try await signing.signer(for: protector.header, in: store, at: times.date, under: plan.lookup.terms)
-                : nil
-            if object.outform == .mime { protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true) }
-            return try copies.map { copy in
+        }
+
+        /// Writes every copy with `body` to its place.
+        func write(
+            _ copies: [RecipientPlan.Copy],
+            of path: String,
+            _ secret: SharedSecret?,
+            _ body: (RecipientPlan.Copy, any ByteSink) throws -> Void
+        ) throws -> [EncryptedFile] {
+            try copies.map { copy in
                 let target = output.target(for: path).map { RecipientPlan.Copy.path($0, number: copy.number) }
                 try object.check(target: target)
-                try Output.write(to: target) { try write(protector, copy.negotiation, common.secret, signer, to: $0) }
+                try Output.write(to: target) { try body(copy, $0) }
                 if copies.count > 1, let target {
                     let who = copy.addresses.map(\.text).joined(separator: ", ")
                     Console.note("\(target): to be sent to \(who) and nobody else")
                 }
-                return EncryptedFile(target ?? "-", copy, common.secret)
+                return EncryptedFile(target ?? "-", copy, secret)
             }
         }
 
@@ -176,7 +214,7 @@ extension SMIMECommand {
             let policy = try await headers.policy(of: account, in: store)
             var protector = try MessageProtector(source, headers: hiding.applied(to: policy))
             protector.compresses = compress
-            if object.outform == .mime { MessageInput.noteMissingHeader(protector.header, of: path) }
+            MessageInput.noteMissingHeader(protector.header, of: path)
             guard output.outputDir == nil, to.isEmpty else { return protector }
             // An empty field, as some write it into every mail, names nobody.
             guard try RecipientPlan.hiddenRecipients(of: protector.header).isEmpty else {
@@ -188,7 +226,7 @@ extension SMIMECommand {
             return protector
         }
 
-        private func plan(_ common: Common, _ store: Store) async throws -> RecipientPlan {
+        func plan(_ common: Common, _ store: Store) async throws -> RecipientPlan {
             RecipientPlan(
                 lookup: try await store.lookup(
                     systemAnchors: anchors.systemAnchors,
@@ -202,35 +240,6 @@ extension SMIMECommand {
                 extra: common.extra,
                 hasSecret: common.secret != nil,
                 online: common.asked
-            )
-        }
-
-        private func write(
-            _ protector: MessageProtector,
-            _ negotiation: CipherNegotiation,
-            _ secret: SharedSecret?,
-            _ signer: SignedDataWriter.Signer?,
-            to sink: any ByteSink
-        ) throws {
-            let secrets = [secret].compactMap(\.self)
-            guard object.outform == .mime else {
-                return try object.write(to: sink) {
-                    try protector.encryptedObject(
-                        to: negotiation.recipients,
-                        secrets: secrets,
-                        cipher: negotiation.cipher,
-                        to: $0
-                    )
-                }
-            }
-            try protector.encrypt(
-                to: negotiation.recipients,
-                secrets: secrets,
-                cipher: negotiation.cipher,
-                signedBy: signer.map { ($0, signing.form) },
-                at: .now,
-                to: sink,
-                lineEnd: output.lineEnd
             )
         }
     }

@@ -20,6 +20,10 @@ extension SMIMECommand {
 
                   smime sign mail.eml -o signed.eml
                   smime sign --from alice@example.org < mail.eml | sendmail -t
+
+                With --outform der or pem any file is signed, byte for byte:
+
+                  smime sign --from alice@example.org --outform der backup.tar -o backup.tar.p7s
                 """
         )
 
@@ -38,7 +42,7 @@ extension SMIMECommand {
 
         func validate() throws {
             try output.validate(with: input)
-            if compress, object.outform != .mime {
+            if compress, object.isBare {
                 throw ValidationError("--compress makes a mail, not a bare CMS object")
             }
         }
@@ -55,30 +59,47 @@ extension SMIMECommand {
         }
 
         private func sign(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws {
+            guard !object.isBare else { return try await signContent(path, opening, lists) }
             let source = try MessageInput.open(path, isText: text, fields: signing.fromField)
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
             let store = try await opening.store()
             let policy = try await headers.policy(of: store.accounts.summary(of: signing.from ?? author), in: store)
             var protector = try MessageProtector(source, omitting: [], headers: policy)
             protector.compresses = compress
-            if object.outform == .mime { MessageInput.noteMissingHeader(protector.header, of: path) }
-            let signer = try await signing.signer(
-                for: protector.header,
-                in: store,
-                at: .now,
-                under: try await revocation.terms(lists, in: store)
-            )
-            let target = output.target(for: path)
-            try object.check(target: target)
-            try Output.write(to: target) { sink in
-                guard object.outform == .mime else {
-                    return try object.write(to: sink) {
-                        try protector.signature(by: signer, as: signing.form, at: .now, to: $0)
-                    }
-                }
+            MessageInput.noteMissingHeader(protector.header, of: path)
+            let signer = try await signer(for: protector.header, in: store, lists)
+            try Output.write(to: output.target(for: path)) { sink in
                 protector.warnOfUnprotected(InputFile.name(path), isEncrypted: false)
                 try protector.sign(by: signer, as: signing.form, at: .now, to: sink, lineEnd: output.lineEnd)
             }
+        }
+
+        /// Writes a bare CMS object over the file at `path`.
+        private func signContent(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws {
+            let content = try object.content(
+                of: path,
+                isText: text,
+                fields: signing.fromField,
+                // Whoever a file is from, the signer that was named signs it.
+                readsHeader: signing.from == nil && signing.identity == nil
+            )
+            let signer = try await signer(for: content.header, in: try await opening.store(), lists)
+            let target = output.target(for: path)
+            try object.check(target: target)
+            try Output.write(to: target) { sink in
+                try object.write(to: sink) {
+                    try content.protector.sign(by: signer, as: signing.form, at: .now, to: $0)
+                }
+            }
+        }
+
+        private func signer(
+            for header: HeaderBlock?,
+            in store: Store,
+            _ lists: FolderLists
+        ) async throws -> SignedDataWriter.Signer {
+            let terms = try await revocation.terms(lists, in: store)
+            return try await signing.signer(for: header, in: store, at: .now, under: terms)
         }
     }
 }

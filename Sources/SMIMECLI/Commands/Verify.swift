@@ -40,6 +40,8 @@ extension SMIMECommand {
             completion: .file()
         )
         var detachedSignature: String?
+        @Flag(help: "With -b: FILE is mail content, which is signed with CRLF line ends.")
+        var canonical = false
         @Option(
             help: ArgumentHelp(
                 "Succeed if and only if the one with this address or fingerprint signed all of it, whoever else did.",
@@ -152,11 +154,28 @@ extension SMIMECommand {
             if let detachedSignature {
                 let signature = try InputFile.open(detachedSignature)
                 let object = try form.object(in: signature) ?? signature.stream()
-                return try await opener.verify(cms: object, detached: source)
+                let result = try await opener.verify(cms: object, detached: source, isMail: canonical)
+                try await hintAtLineEnds(result.report) {
+                    try await opener.verify(cms: object, detached: source, isMail: $0)
+                }
+                return result
             }
             if let object = try form.object(in: source) { return try await opener.verify(cms: object, detached: nil) }
             try MessageInput.checkSingle(source, at: path)
             return try await opener.verify(source)
+        }
+
+        /// Says which form of the file was signed, if it is the other one.
+        private func hintAtLineEnds(
+            _ report: VerificationReport,
+            _ verify: (_ isMail: Bool) async throws -> VerifiedContent
+        ) async throws {
+            guard report.isContentChanged, try await !verify(!canonical).report.isContentChanged else { return }
+            Console.hint(
+                canonical
+                    ? "the signature is over the very bytes of the file: leave out --canonical"
+                    : "the signature is over the file with CRLF line ends, as mail is signed: --canonical"
+            )
         }
 
         private func writeContent(of result: VerifiedContent) throws {
@@ -175,6 +194,7 @@ extension SMIMECommand.Verify: WordReadable {
     mutating func read(_ words: inout WordReader) throws {
         content = try words.value("--content")
         detachedSignature = try words.value("-b", "--detached-signature")
+        canonical = words.flag("--canonical")
         assertSigner = try words.value("--assert-signer")
         harvest = try words.group()
         form = try words.group()
@@ -190,6 +210,12 @@ extension SMIMECommand.Verify: WordReadable {
 }
 
 extension VerificationReport {
+    /// Whether no signature is over the content that it was checked with.
+    fileprivate var isContentChanged: Bool {
+        !signers.isEmpty
+            && signers.allSatisfy { $0.integrity.problems.contains { $0.kind == .contentChanged } }
+    }
+
     /// The status that a command ends with for this report.
     var exitStatus: ExitStatus {
         switch status {

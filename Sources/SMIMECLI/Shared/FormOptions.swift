@@ -45,38 +45,3 @@ extension FormOptions: WordReadable {
         given = try words.value("--inform")
     }
 }
-
-/// For verbs that write CMS objects.
-struct ObjectOptions: ParsableArguments {
-    @Option(
-        name: .customLong("outform"),
-        help: ArgumentHelp(
-            """
-            The output's form: mime (a mail), der or pem (a bare CMS object over the input itself, CRLF its line ends). \
-            (default: mime)
-            """,
-            valueName: "outform"
-        )
-    )
-    var given: FormOptions.OutputForm?
-
-    var outform: FormOptions.OutputForm { given ?? .mime }
-
-    /// Refuses to fill a terminal with DER.
-    func check(target: String?) throws {
-        guard outform == .der, target == nil, isatty(STDOUT_FILENO) == 1 else { return }
-        throw Failure(.usage, "DER is nothing for a terminal", hints: ["name a file with -o, or use --outform pem"])
-    }
-
-    /// Lets `body` write a DER object, which goes out in the form that was asked for.
-    func write(to sink: any ByteSink, _ body: (any ByteSink) throws -> Void) throws {
-        guard outform == .pem else { return try body(sink) }
-        try PEMObject.write(to: sink, body)
-    }
-}
-
-extension ObjectOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        given = try words.value("--outform")
-    }
-}

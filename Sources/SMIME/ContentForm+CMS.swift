@@ -1,0 +1,22 @@
+import CMS
+import Foundation
+
+extension ContentForm {
+    /// A SignedData object over these bytes, with them inside if it is opaque (RFC 5652 §5).
+    func signed(by signer: SignedDataWriter.Signer, isOpaque: Bool, at time: Date) throws -> ContentForm {
+        let (digest, count) = try self.digest(signer.digest)
+        let writer = try SignedDataWriter(
+            signer: signer,
+            contentDigest: digest,
+            contentCount: isOpaque ? count : nil,
+            time: time
+        )
+        return ContentForm { try writer.write(to: $0, content: isOpaque ? write : nil) }
+    }
+
+    /// An EnvelopedData or AuthEnvelopedData object that holds these bytes (RFC 5652 §6, RFC 5083).
+    func enveloped(to recipients: [Recipient], secrets: [SharedSecret], cipher: ContentCipher) throws -> ContentForm {
+        let writer = try EnvelopedDataWriter(to: recipients, secrets: secrets, cipher: cipher, contentCount: count())
+        return ContentForm { try writer.write(to: $0, content: write) }
+    }
+}

@@ -1,0 +1,57 @@
+public import CMS
+public import Foundation
+import MIME
+public import Streams
+
+/// Signs and encrypts content as bare CMS objects, without MIME around them.
+///
+/// A file is protected byte for byte: what the recipient opens or checks is that very file. Mail content is protected in
+/// canonical form, as programs expect that put the object into a mail themselves (RFC 8551 §3.1.1).
+public struct ContentProtector {
+    private let source: any ByteSource
+    private let content: ContentForm
+
+    /// Prepares the bytes of `source` for protection.
+    ///
+    /// - Parameter isMail: whether the content is a MIME entity that is protected with CRLF line ends. A part whose transfer
+    ///   encoding is binary keeps its bytes.
+    /// - Throws: `MIMEError` for mail content that exceeds a limit, and what reading throws.
+    public init(_ source: any ByteSource, isMail: Bool = false) throws {
+        self.source = source
+        guard isMail else {
+            content = ContentForm(count: source.count) { try source.reader().copy(to: $0) }
+            return
+        }
+        let stream = try MIMEReader.message(in: source).canonicalStream(of: source, range: 0..<source.count)
+        content = ContentForm { try stream.makeReader().copy(to: $0) }
+    }
+
+    /// Writes a signature over the content, with the content inside if the form is opaque.
+    ///
+    /// - Parameter time: the signing time.
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `StreamError.changedWhileReading`, and what reading and
+    ///   writing throw.
+    public func sign(
+        by signer: SignedDataWriter.Signer,
+        as form: MessageProtector.SignatureForm,
+        at time: Date,
+        to sink: any ByteSink
+    ) throws {
+        try content.signed(by: signer, isOpaque: form == .opaque, at: time).write(sink)
+        try source.checkUnchanged()
+    }
+
+    /// Writes the content, encrypted.
+    ///
+    /// - Throws: `CMSError.unsupported` for a certificate that cannot be encrypted to, `StreamError.changedWhileReading`, and
+    ///   what reading and writing throw.
+    public func encrypt(
+        to recipients: [Recipient],
+        secrets: [SharedSecret] = [],
+        cipher: ContentCipher,
+        to sink: any ByteSink
+    ) throws {
+        try content.enveloped(to: recipients, secrets: secrets, cipher: cipher).write(sink)
+        try source.checkUnchanged()
+    }
+}
