@@ -2,20 +2,22 @@
 ///
 /// It is shown all the bytes in turn, in windows of any size. It takes the same time whatever they are, and so may look at
 /// plaintext that was not found intact yet.
-struct CleanText {
+package struct CleanText {
     /// Not 0 once a byte was met that does not belong there.
     private var faults: UInt8 = 0
     /// The last three bytes, the latest first.
     private var last: (UInt8, UInt8, UInt8) = (0, 0, 0)
 
+    package init() {}
+
     /// Whether all the bytes that were shown are clean text, and the last character is whole.
-    var isClean: Bool {
+    package var isClean: Bool {
         let isCut = last.0 >= 0xC0 || last.1 >= 0xE0 || last.2 >= 0xF0
         return faults == 0 && !isCut
     }
 
     /// Looks at the next bytes.
-    mutating func take(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func take(_ bytes: UnsafeRawBufferPointer) {
         for byte in bytes.prefix(3) {
             faults |= Self.fault(byte, after: last.0, last.1, last.2)
             last = (byte, last.0, last.1)

@@ -1,7 +1,6 @@
+import SMIME
 import TestSupport
 import Testing
-
-@testable import SMIME
 
 @Suite struct CleanTextTests {
     /// The same said in another way: what Swift reads as UTF-8, scalar by scalar.
