@@ -7,9 +7,9 @@ extension Inspection {
     static func anything(_ source: any ByteSource, _ inspector: inout Inspector) throws -> Inspection {
         let head = try source.bytes(in: 0..<min(source.count, headCount))
         if head.first == 0x30 { return try binary(source, &inspector) }
-        if PEMObject.begins(head) { return try armored(source, &inspector) }
-        let fields = try HeaderBlock(parsing: head).fields
-        if !fields.contains(where: { field in mailFields.contains { field.isNamed($0) } }) {
+        if try PEMObject.isThere(in: source) { return try armored(source, &inspector) }
+        let header = try HeaderBlock(parsing: head)
+        if !header.isMail(besidePEM: KeyMaterial.isPEM(head)) {
             // Text that may be keys or certificates, with words for people in front.
             do { return try keyMaterial(source) } catch let error as CMSError {
                 if head.starts(with: "-----BEGIN ".utf8) { throw error }
@@ -19,7 +19,7 @@ extension Inspection {
                 return Inspection(.cms(try inspector.object(decoded)))
             }
         }
-        guard !fields.isEmpty else {
+        guard !header.fields.isEmpty else {
             throw SMIMEError.malformed("neither mail, nor CMS, PKCS#12, certificates or keys")
         }
         return Inspection(.message(try inspector.message(in: source)))
@@ -27,8 +27,7 @@ extension Inspection {
 
     /// PEM: a CMS object, or keys and certificates.
     static func armored(_ source: any ByteSource, _ inspector: inout Inspector) throws -> Inspection {
-        let head = try source.bytes(in: 0..<min(source.count, headCount))
-        guard PEMObject.begins(head) else { return try keyMaterial(source) }
+        guard try PEMObject.isThere(in: source) else { return try keyMaterial(source) }
         return Inspection(.cms(try inspector.object(PEMObject.stream(of: source))))
     }
 
@@ -63,10 +62,4 @@ extension Inspection {
     private static let headCount = 64 * 1024
     /// The largest file of keys, certificates or revocation lists, which is read whole.
     private static let maximumKeyMaterial = 32 << 20
-
-    /// Fields of which every mail has one.
-    private static let mailFields = [
-        "From", "To", "Cc", "Date", "Subject", "Message-ID", "MIME-Version", "Content-Type", "Received", "Return-Path",
-        "Delivered-To", "Sender", "Reply-To", "Content-Transfer-Encoding",
-    ]
 }

@@ -1,26 +1,41 @@
 import CMS
+import Foundation
+import MIME
 package import Streams
 
-/// A CMS object in PEM (RFC 7468 §9), of any size.
+/// A CMS object in PEM (RFC 7468 §9), of any size, with whatever text stands in front of it and behind it (§5.2).
 package enum PEMObject {
-    private static let searched = 4096
+    /// How far the beginning of a block is looked for, in bytes.
+    private static let searched = 1 << 20
+    private static let begin = Array("-----BEGIN ".utf8)
+    private static let end = Array("-----END ".utf8)
+    private static let labels = ["CMS", "PKCS7", "PKCS #7 SIGNED DATA"]
 
-    /// Whether `head`, the beginning of a file, is that of a CMS object in PEM.
-    static func begins(_ head: [UInt8]) -> Bool {
-        ["CMS", "PKCS7", "PKCS #7 SIGNED DATA"].contains { head.starts(with: "-----BEGIN \($0)-----".utf8) }
+    /// The beginning of a block.
+    private struct Mark {
+        let label: String
+        /// Where the line behind it begins.
+        let bodyStart: Int
     }
 
-    /// The object in the first PEM block of `source`.
+    /// Whether `source` is a CMS object in PEM, and not a mail in which one stands.
+    package static func isThere(in source: any ByteSource) throws -> Bool {
+        let head = try head(of: source)
+        guard let mark = mark(in: head), labels.contains(mark.label) else { return false }
+        guard !head.starts(with: begin) else { return true }
+        // A header beyond the limit is for the reader of mail to refuse.
+        guard let header = try? HeaderBlock(parsing: head) else { return false }
+        return !header.isMail(besidePEM: true)
+    }
+
+    /// The object in the first PEM block of `source` that is said to be one, else in the first block.
     package static func stream(of source: any ByteSource) throws -> ByteStream {
-        let head = try source.bytes(in: 0..<min(source.count, searched))
-        let tailStart = max(0, source.count - searched)
-        let tail = try source.bytes(in: tailStart..<source.count)
-        guard head.starts(with: Array("-----BEGIN ".utf8)), let lineEnd = head.firstIndex(of: 10),
-            let end = tail.lastRange(of: Array("-----END ".utf8))
-        else { throw CMSError.malformed(.pem, "no PEM block") }
-        // The mark of the end may stand in the very first line.
-        guard lineEnd + 1 < tailStart + end else { throw CMSError.malformed(.pem, "an empty PEM block") }
-        return source.stream(in: lineEnd + 1..<tailStart + end).base64Decoded()
+        guard let mark = try mark(in: head(of: source)) else { throw CMSError.malformed(.pem, "no PEM block") }
+        guard let end = try hyphen(in: source, from: mark.bodyStart),
+            try source.bytes(in: end..<min(source.count, end + Self.end.count)) == Self.end
+        else { throw CMSError.malformed(.pem, "no END \(mark.label)") }
+        guard end > mark.bodyStart else { throw CMSError.malformed(.pem, "an empty PEM block") }
+        return source.stream(in: mark.bodyStart..<end).base64Decoded()
     }
 
     /// Writes what `body` writes as one PEM block.
@@ -31,12 +46,77 @@ package enum PEMObject {
         try encoder.finish()
         try sink.write("-----END CMS-----\n")
     }
+
+    private static func head(of source: any ByteSource) throws -> [UInt8] {
+        try source.bytes(in: 0..<min(source.count, searched))
+    }
+
+    /// The first block in `head` that is said to be a CMS object; else the first one.
+    private static func mark(in head: [UInt8]) -> Mark? {
+        var first: Mark?
+        var position = 0
+        while let start = offset(of: begin, in: head, from: position) {
+            position = start + begin.count
+            guard start == 0 || head[start - 1] == 10, let lineEnd = head[position...].firstIndex(of: 10),
+                let label = label(of: head[position..<lineEnd])
+            else { continue }
+            let mark = Mark(label: label, bodyStart: lineEnd + 1)
+            if labels.contains(mark.label) { return mark }
+            first = first ?? mark
+        }
+        return first
+    }
+
+    /// The label in what follows BEGIN in a line; nil if hyphens do not end it.
+    private static func label(of line: ArraySlice<UInt8>) -> String? {
+        let label = line.prefix { $0 != UInt8(ascii: "-") }
+        let rest = line.dropFirst(label.count).prefix { ![9, 13, 32].contains($0) }
+        return rest.elementsEqual("-----".utf8) ? String(decoding: label, as: UTF8.self) : nil
+    }
+
+    /// Where `pattern` stands in `bytes` at or after `start`.
+    private static func offset(of pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+        bytes.withUnsafeBytes { bytes -> Int? in
+            guard let base = bytes.baseAddress else { return nil }
+            var position = start
+            while position + pattern.count <= bytes.count,
+                let found = memchr(base + position, 0x2D, bytes.count - pattern.count - position + 1)
+            {
+                position = UnsafeRawPointer(found) - base
+                if memcmp(found, pattern, pattern.count) == 0 { return position }
+                position += 1
+            }
+            return nil
+        }
+    }
+
+    /// Where the first hyphen stands at or after `start`; no base64 has one.
+    private static func hyphen(in source: any ByteSource, from start: Int) throws -> Int? {
+        let window = Window()
+        let reader = source.reader(in: min(start, source.count)..<source.count)
+        var position = start
+        while case let count = try reader.read(into: window.bytes), count > 0 {
+            if let start = window.bytes.baseAddress, let found = memchr(start, 0x2D, count) {
+                return position + (UnsafeRawPointer(found) - UnsafeRawPointer(start))
+            }
+            position += count
+        }
+        return nil
+    }
 }
 
-extension [UInt8] {
-    /// Where `pattern` stands for the last time.
-    fileprivate func lastRange(of pattern: [UInt8]) -> Int? {
-        guard count >= pattern.count else { return nil }
-        return (0...(count - pattern.count)).last { self[$0...].starts(with: pattern) }
+extension HeaderBlock {
+    /// Whether this is the header of a mail: it has one of the fields of which every mail has one.
+    ///
+    /// - Parameter besidePEM: whether a PEM block follows. People write `Subject:` in front of those, too (RFC 7468 §5.2).
+    func isMail(besidePEM: Bool) -> Bool {
+        fields.contains { field in
+            Self.mailFields.contains { field.isNamed($0) } || !besidePEM && field.isNamed("Subject")
+        }
     }
+
+    private static let mailFields = [
+        "From", "To", "Cc", "Date", "Message-ID", "MIME-Version", "Content-Type", "Received", "Return-Path",
+        "Delivered-To", "Sender", "Reply-To", "Content-Transfer-Encoding",
+    ]
 }

@@ -45,7 +45,7 @@ import Testing
 
     @Test func `a PEM block of one line is refused`() {
         let line = Array("-----BEGIN CMS----------END CMS-----\n".utf8)
-        #expect(throws: CMSError.malformed(.pem, "an empty PEM block")) {
+        #expect(throws: CMSError.malformed(.pem, "no PEM block")) {
             try PEMObject.stream(of: MemorySource(line))
         }
     }

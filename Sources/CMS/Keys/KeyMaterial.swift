@@ -29,6 +29,9 @@ public enum KeyMaterial: Sendable {
         return try items(text)
     }
 
+    /// Whether `bytes` have the mark of a PEM block anywhere, of whatever kind.
+    public static func isPEM(_ bytes: [UInt8]) -> Bool { PEM.isPEM(bytes) }
+
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private static func items(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {

@@ -28,14 +28,13 @@ struct FormOptions: ParsableArguments {
 
     /// The bytes of a bare CMS object; nil if the input is mail.
     func object(in source: any ByteSource) throws -> ByteStream? {
-        let head = try source.bytes(in: 0..<min(source.count, 11))
         switch inform {
         case .mime: return nil
         case .der: return source.stream()
         case .pem: return try PEMObject.stream(of: source)
         case .auto:
-            if head.first == 0x30 { return source.stream() }
-            return head == Array("-----BEGIN ".utf8) ? try PEMObject.stream(of: source) : nil
+            if try source.bytes(in: 0..<min(source.count, 1)) == [0x30] { return source.stream() }
+            return try PEMObject.isThere(in: source) ? try PEMObject.stream(of: source) : nil
         }
     }
 }
