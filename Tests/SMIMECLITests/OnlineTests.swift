@@ -102,7 +102,7 @@ import Testing
             try scene.read("verify --online --revocation hard --assert-signer b@example.com signed.eml").status == 69
         )
         #expect(server.asked.count == count + 1)
-        #expect(try scene.read("trust remove \(scene.authority())").status == 0)
+        #expect(try scene.read("trust remove --yes \(scene.authority())").status == 0)
         #expect(try scene.read("verify --online --revocation hard signed.eml").status == 1)
         #expect(server.asked.count == count + 1)
     }

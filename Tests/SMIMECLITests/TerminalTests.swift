@@ -52,6 +52,32 @@ import Testing
         #expect(result.errorText.contains("wrong passphrase"))
     }
 
+    @Test func `private keys go only by a yes at the terminal`() throws {
+        defer { cleanUp() }
+        let remove = ["account", "remove", "alice@example.com"]
+        for answer in ["", "n", "no way"] {
+            let (kept, shown) = try runner.run(remove, answering: [answer])
+            #expect(kept.status == 77, "\(kept.errorText)")
+            #expect(kept.errorText.contains("not confirmed"))
+            #expect(shown.contains("private keys would be destroyed"), "\(shown)")
+        }
+        let (removed, _) = try runner.run(remove, answering: ["y"])
+        #expect(removed.status == 0, "\(removed.errorText)")
+    }
+
+    @Test func `a file is written over by export only by a yes at the terminal`() throws {
+        defer { cleanUp() }
+        let file = folder.appending(path: "alice.p12")
+        try Data("keep".utf8).write(to: file)
+        let export = ["export", "alice@example.com", "-o", "alice.p12"]
+        let (kept, _) = try runner.run(export, answering: ["n"])
+        #expect(kept.status == 77, "\(kept.errorText)")
+        #expect(try Data(contentsOf: file) == Data("keep".utf8))
+        let (written, shown) = try runner.run(export, answering: ["yes", "correct", "new", "new"])
+        #expect(written.status == 0, "\(written.errorText)\(shown)")
+        #expect(try Data(contentsOf: file).count > 1000)
+    }
+
     @Test func `whoever mistypes may try again`() throws {
         defer { cleanUp() }
         let (result, shown) = try runner.run(["sign", "one.eml"], answering: ["wrong", "correct"])

@@ -32,6 +32,16 @@ public enum KeyMaterial: Sendable {
     /// Whether `bytes` have the mark of a PEM block anywhere, of whatever kind.
     public static func isPEM(_ bytes: [UInt8]) -> Bool { PEM.isPEM(bytes) }
 
+    /// Whether a file that begins with `head` may hold a private key: PKCS#12 or a private key, in DER or PEM.
+    public static func mayHoldPrivateKey(_ head: [UInt8]) -> Bool {
+        guard head.count > 1, head[0] == 0x30 else { return PEM.mayHoldPrivateKey(head) }
+        let lengthCount = head[1] < 0x80 ? 0 : Int(head[1] & 0x7F)
+        let fields = head.dropFirst(2 + lengthCount)
+        // A version in front: of PKCS#12, PKCS#8, and the older forms of RSA and EC keys.
+        if fields.starts(with: [0x02, 0x01]) { return [0x02, 0x04, 0x30].contains(fields.dropFirst(3).first) }
+        return (try? ElementExtent.elements(of: head, limit: 3).map(\.identifier)) == [0x30, 0x04]
+    }
+
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private static func items(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {

@@ -30,6 +30,13 @@ enum PEM {
         Lines(bytes).contains { label(of: $0, "-----BEGIN ") != nil }
     }
 
+    /// Whether a block in `head`, the beginning of a file, is a private key or PKCS#12.
+    static func mayHoldPrivateKey(_ head: [UInt8]) -> Bool {
+        Lines(head).contains { line in
+            label(of: line, "-----BEGIN ").map { $0.hasSuffix("PRIVATE KEY") || $0 == "PKCS12" } ?? false
+        }
+    }
+
     /// Every block in turn.
     ///
     /// - Throws: `CMSError.malformed` for a block that does not end or whose body is not base64.

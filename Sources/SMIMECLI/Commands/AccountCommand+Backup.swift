@@ -42,7 +42,7 @@ extension SMIMECommand.AccountCommand {
             try TakenPlaces(
                 global.location,
                 reading: [passwords.passwordFile, storePasswords.storePasswordFile]
-            ).check([output])
+            ).check([output], replacing: [.accountBackup])
             let store = try await global.store(.readOnly, password: storePasswords.origin)
             let preferences = try await store.cipherPreferences()
             var ciphers: [EmailAddress: String] = [:]

@@ -11,7 +11,8 @@ extension SMIMECommand {
             commandName: "export",
             abstract: "Write an account's identities as PKCS#12, protected by a passphrase.",
             discussion: """
-                All identities of the account go into the file, old ones too, with their chains.
+                All identities of the account go into the file, old ones too, with their chains. Over a file that is there \
+                already it asks first, or wants --force: it may be the only copy of a private key.
 
                   smime export alice@example.org -o alice.p12
                 """
@@ -21,6 +22,8 @@ extension SMIMECommand {
         var address: EmailAddress
         @Option(name: [.short, .long], help: "Write to this file instead of standard output.", completion: .file())
         var output: String?
+        @Flag(help: "Write over a file that is there already.")
+        var force = false
         @Option(help: "Only the identity with this fingerprint.")
         var identity: Fingerprint?
         @Option(help: "Who must be able to read it: modern, legacy, or macos.")
@@ -38,7 +41,11 @@ extension SMIMECommand {
             try TakenPlaces(
                 global.location,
                 reading: [passwords.passwordFile, storePasswords.storePasswordFile]
-            ).check([target])
+            ).check([target], replacing: PrivateKeyFile.allCases)
+            if let target, InputFile.Identity(target) != nil {
+                let loss = "\(target): the file is there already, and may be the only copy of a private key"
+                try Confirmation.ask(loss, unless: force, by: "--force")
+            }
             let store = try await global.store(.readOnly, password: storePasswords.origin)
             let all = try await store.accounts.identities(of: address)
             let chosen = all.filter { identity == nil || $0.certificate.fingerprint == identity }

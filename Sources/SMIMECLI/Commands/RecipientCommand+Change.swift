@@ -86,6 +86,15 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
+        /// The certificates that are meant.
+        func known() async throws -> [KnownRecipient] {
+            let store = try await global.store(.readOnly)
+            guard store.exists else { throw KeystoreError.unknownRecipient(address) }
+            return try await store.recipients.certificates(for: address).filter { known in
+                fingerprint.map { $0 == known.certificate.fingerprint } ?? true
+            }
+        }
+
         /// Runs `change` on the store and prints the certificates it concerned behind `word`.
         func run(_ word: String, _ change: (Store) async throws -> [Certificate]) async throws {
             guard try await global.store(.readOnly).exists else { throw KeystoreError.unknownRecipient(address) }
@@ -107,12 +116,22 @@ extension SMIMECommand.RecipientCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Forget the certificates of an address.",
-            discussion: "  smime recipient remove bob@example.org"
+            discussion: """
+                Where a certificate is pinned (`smime recipient trust`), it asks first, or wants --yes.
+
+                  smime recipient remove bob@example.org
+                """
         )
 
         @OptionGroup var target: Target
+        @OptionGroup var confirmation: ConfirmationOptions
 
         func run() async throws {
+            let pins = try await target.known().filter { $0.trust == .pinned }
+            if !pins.isEmpty {
+                let names = pins.map { "\($0.certificate.fingerprint)" }.joined(separator: ", ")
+                try confirmation.confirm("\(target.address): the pin of \(names) would be lost")
+            }
             try await target.run("removed") {
                 try await $0.recipients.remove(target.address, fingerprint: target.fingerprint)
             }

@@ -59,6 +59,7 @@ extension SMIMECommand.StoreCommand {
             for path in store.location.files where InputFile.isSame(output, path) {
                 throw Failure(.usage, "\(output): the copy would take the place of the store")
             }
+            try PrivateKeyFile.check(output, replacing: [.storeCopy])
             try Self.write(try await Self.copy(of: store, for: output), to: output)
             Console.note("copied \(store.location.database) to \(output)")
             let protection = try await store.protection()

@@ -122,17 +122,32 @@ extension SMIMECommand.TrustCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Take trust anchors or revocation lists out of the store.",
-            discussion: "  smime trust remove sha256:…"
+            discussion: """
+                Where a trust anchor would go, it asks first, or wants --yes.
+
+                  smime trust remove sha256:…
+                """
         )
 
         @Argument(help: ArgumentHelp("Their fingerprints, as `smime trust list` shows them.", valueName: "fpr"))
         var fingerprints: [Fingerprint]
+        @OptionGroup var confirmation: ConfirmationOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            guard try await global.store(.readOnly).exists else {
-                throw KeystoreError.unknownCertificate(fingerprints[0])
+            let known = try await global.store(.readOnly)
+            guard known.exists else { throw KeystoreError.unknownCertificate(fingerprints[0]) }
+            let anchors = try await known.anchors.all().filter { fingerprints.contains($0.certificate.fingerprint) }
+            let named =
+                try await known.anchors.revocationLists().map(\.fingerprint)
+                + anchors.map(\.certificate.fingerprint)
+            if let unknown = fingerprints.first(where: { !named.contains($0) }) {
+                throw KeystoreError.unknownCertificate(unknown)
+            }
+            if !anchors.isEmpty {
+                let names = anchors.map { "\($0.certificate.subject)" }.joined(separator: "; ")
+                try confirmation.confirm("\(names): nothing that chains to it would be trusted any more")
             }
             let store = try await global.store(.readWrite)
             let lists = try await store.anchors.revocationLists().filter { fingerprints.contains($0.fingerprint) }

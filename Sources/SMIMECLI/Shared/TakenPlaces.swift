@@ -2,7 +2,8 @@ import Foundation
 import Keystore
 import Streams
 
-/// What outputs must not take the place of: the files that a command reads, its other outputs, and the store.
+/// What outputs must not take the place of: the files that a command reads, its other outputs, the store, and files of
+/// private keys.
 struct TakenPlaces {
     private let location: StoreLocation
     private let files: [String]
@@ -15,8 +16,9 @@ struct TakenPlaces {
 
     /// Refuses outputs at `targets`, if all of them are to be written; nil and `-` are standard output.
     ///
+    /// - Parameter replaceable: files of private keys that what is written may take the place of, as it is such a file itself.
     /// - Throws: `Failure` with status 64
-    func check(_ targets: [String?]) throws {
+    func check(_ targets: [String?], replacing replaceable: [PrivateKeyFile] = []) throws {
         let targets = targets.compactMap(\.self).filter { $0 != "-" }
         guard !targets.isEmpty else { return }
         let known = Dictionary(files.compactMap { path in InputFile.Identity(path).map { ($0, path) } }) { $1 }
@@ -30,6 +32,7 @@ struct TakenPlaces {
             guard !folders.contains(where: { place == $0 || place.hasPrefix($0 + "/") }) else {
                 throw Failure(.usage, "\(target): the output would lie in the store")
             }
+            try PrivateKeyFile.check(target, replacing: replaceable)
             guard places.insert(place).inserted else {
                 throw Failure(.usage, "\(target): two outputs would overwrite each other")
             }

@@ -31,6 +31,29 @@ enum Terminal {
         return Passphrase(first)
     }
 
+    /// Asks a question whose answer may be seen, if standard input is a terminal: a program that runs unattended must not wait.
+    ///
+    /// - Returns: the line that was entered, without blanks around it; nil if there is no terminal.
+    static func answer(_ question: String) throws -> String? {
+        guard isatty(STDIN_FILENO) == 1 else { return nil }
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else { return nil }
+        defer { close(terminal) }
+        return String(decoding: enteredLine(at: question, from: terminal), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// What is entered behind `prompt`, up to the end of the line; empty at the end of input.
+    private static func enteredLine(at prompt: String, from terminal: Int32) -> [UInt8] {
+        let text = Array("smime: \(prompt.escapedForDisplay)".utf8)
+        _ = write(terminal, text, text.count)
+        var bytes = [UInt8](repeating: 0, count: lineLimit)
+        defer { bytes.wipe() }
+        var count = read(terminal, &bytes, bytes.count)
+        while count < 0, errno == EINTR { count = read(terminal, &bytes, bytes.count) }
+        return Array(bytes.prefix(max(0, count)))
+    }
+
     private static func line(_ prompt: String, from terminal: Int32) throws -> [UInt8] {
         var settings = termios()
         guard tcgetattr(terminal, &settings) == 0 else { throw Failure(.noPermission, "/dev/tty: not a terminal") }
@@ -43,17 +66,10 @@ enum Terminal {
             tcsetattr(terminal, TCSAFLUSH, &settings)
             EchoGuard.disarm()
         }
-        let text = Array("smime: \(prompt.escapedForDisplay)".utf8)
-        _ = write(terminal, text, text.count)
-        var bytes = [UInt8](repeating: 0, count: lineLimit)
-        defer { bytes.wipe() }
-        var count = read(terminal, &bytes, bytes.count)
-        while count < 0, errno == EINTR { count = read(terminal, &bytes, bytes.count) }
-        let line = bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }
-        guard count > 0 else {
-            throw Failure(.noPermission, "no passphrase was entered")
-        }
-        return Array(line)
+        var entered = enteredLine(at: prompt, from: terminal)
+        defer { entered.wipe() }
+        guard !entered.isEmpty else { throw Failure(.noPermission, "no passphrase was entered") }
+        return Array(entered.prefix { $0 != UInt8(ascii: "\n") })
     }
 }
 

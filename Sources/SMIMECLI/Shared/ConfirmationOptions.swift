@@ -1,0 +1,29 @@
+import ArgumentParser
+import Foundation
+
+/// For verbs that destroy what cannot be had again: private keys, and decisions about trust.
+struct ConfirmationOptions: ParsableArguments {
+    @Flag(help: "Do it without asking. Without a terminal nothing is removed unless this is given.")
+    var yes = false
+
+    /// Asks whether to go on, unless `--yes` says so.
+    ///
+    /// - Parameter loss: what would be lost, as a sentence without a full stop.
+    /// - Throws: `Failure` with status 64 if there is no terminal to ask at, 77 if the answer is no.
+    func confirm(_ loss: String) throws { try Confirmation.ask(loss, unless: yes, by: "--yes") }
+}
+
+/// A question before something is lost.
+enum Confirmation {
+    /// - Parameter option: what says that the question need not be asked, and `isGiven` whether it is there.
+    /// - Throws: as `ConfirmationOptions.confirm`
+    static func ask(_ loss: String, unless isGiven: Bool, by option: String) throws {
+        guard !isGiven else { return }
+        guard let answer = try Terminal.answer("\(loss). Go on? [y/N]: ") else {
+            throw Failure(.usage, loss, hints: ["there is no terminal to ask at; to do it all the same: \(option)"])
+        }
+        guard ["y", "yes"].contains(answer.lowercased()) else {
+            throw Failure(.noPermission, "not confirmed: nothing was changed")
+        }
+    }
+}
