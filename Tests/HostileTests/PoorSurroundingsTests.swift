@@ -184,7 +184,7 @@ import Testing
         case "untrusted":
             let root = try home.run(["trust", "list", "--json"]).text
             let fingerprint = try #require(root.firstMatch(of: /"(?:sha256:)?([0-9a-f]{64})"/)).output.1
-            _ = try home.run(["trust", "remove", "sha256:\(fingerprint)"])
+            _ = try home.run(["trust", "remove", "--yes", "sha256:\(fingerprint)"])
             mail = good
         case "unsigned": mail = MailForge(from: "bob@example.com").mail(MailForge.text)
         case "part":
