@@ -59,7 +59,7 @@ import Testing
             let (kept, shown) = try runner.run(remove, answering: [answer])
             #expect(kept.status == 77, "\(kept.errorText)")
             #expect(kept.errorText.contains("not confirmed"))
-            #expect(shown.contains("private keys would be destroyed"), "\(shown)")
+            #expect(shown.contains("private key would be destroyed"), "\(shown)")
         }
         let (removed, _) = try runner.run(remove, answering: ["y"])
         #expect(removed.status == 0, "\(removed.errorText)")

@@ -42,10 +42,6 @@ extension SMIMECommand {
                 global.location,
                 reading: [passwords.passwordFile, storePasswords.storePasswordFile]
             ).check([target], replacing: PrivateKeyFile.allCases)
-            if let target, InputFile.Identity(target) != nil {
-                let loss = "\(target): the file is there already, and may be the only copy of a private key"
-                try Confirmation.ask(loss, unless: force, by: "--force")
-            }
             let store = try await global.store(.readOnly, password: storePasswords.origin)
             let all = try await store.accounts.identities(of: address)
             let chosen = all.filter { identity == nil || $0.certificate.fingerprint == identity }
@@ -54,6 +50,10 @@ extension SMIMECommand {
                     throw KeystoreError.noUsableIdentity(address, why: "the account has no identity")
                 }
                 throw KeystoreError.unknownCertificate(identity)
+            }
+            if let target, InputFile.Identity(target) != nil {
+                let loss = "\(target): the file is there already, and may be the only copy of a private key"
+                try Confirmation.ask(loss, unless: force, by: "--force")
             }
             var chain: [Certificate] = []
             for own in chosen {

@@ -33,8 +33,10 @@ struct FormOptions: ParsableArguments {
         case .der: return source.stream()
         case .pem: return try PEMObject.stream(of: source)
         case .auto:
-            if try source.bytes(in: 0..<min(source.count, 1)) == [0x30] { return source.stream() }
-            return try PEMObject.isThere(in: source) ? try PEMObject.stream(of: source) : nil
+            let head = try source.bytes(in: 0..<min(source.count, 11))
+            if head.first == 0x30 { return source.stream() }
+            let isPEM = try head == Array("-----BEGIN ".utf8) || PEMObject.isThere(in: source)
+            return isPEM ? try PEMObject.stream(of: source) : nil
         }
     }
 }
