@@ -43,6 +43,11 @@ extension SMIMECommand {
                 reading: [passwords.passwordFile, storePasswords.storePasswordFile]
             ).check([target], replacing: PrivateKeyFile.allCases)
             let store = try await global.store(.readOnly, password: storePasswords.origin)
+            _ = try await store.accounts.account(for: address)
+            if let target, InputFile.Identity(target) != nil {
+                let loss = "\(target): the file is there already, and may be the only copy of a private key"
+                try Confirmation.ask(loss, unless: force, by: "--force")
+            }
             let all = try await store.accounts.identities(of: address)
             let chosen = all.filter { identity == nil || $0.certificate.fingerprint == identity }
             guard !chosen.isEmpty else {
@@ -50,10 +55,6 @@ extension SMIMECommand {
                     throw KeystoreError.noUsableIdentity(address, why: "the account has no identity")
                 }
                 throw KeystoreError.unknownCertificate(identity)
-            }
-            if let target, InputFile.Identity(target) != nil {
-                let loss = "\(target): the file is there already, and may be the only copy of a private key"
-                try Confirmation.ask(loss, unless: force, by: "--force")
             }
             var chain: [Certificate] = []
             for own in chosen {
