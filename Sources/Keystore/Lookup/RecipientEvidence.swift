@@ -21,11 +21,30 @@ struct RecipientEvidence: Sendable {
             var certificates = Set(registered.map(\.certificate))
             let scopes = [address] + [address.address.map(AddressScope.init(domainOf:))].compactMap(\.self)
             let others = scopes.flatMap { byAddress[$0] ?? [] }.filter { certificates.insert($0.certificate).inserted }
-            return (address, registered + others.map(KnownRecipient.init))
+            var all = registered + others.map(KnownRecipient.init)
+            try Self.markKeyless(&all, of: address, in: database)
+            return (address, all)
         }
         authorities = Array(Set(found.flatMap(\.authorities)))
         let certificates = known.flatMap(\.recipients).filter { $0.trust != .distrusted }.map(\.certificate)
         trust = try TrustStore(judging: certificates + authorities, systemAnchors: systemAnchors, in: database)
+    }
+
+    /// Marks those of `recipients` that were learned or imported for an account whose keys the store has, and whose own key
+    /// it lacks: mail that is encrypted to them may be for somebody else.
+    private static func markKeyless(
+        _ recipients: inout [KnownRecipient],
+        of address: AddressScope,
+        in database: Database
+    ) throws {
+        guard let own = address.address, let id = try AccountRecord.id(of: own, in: database) else { return }
+        let keys = Set(try AccountRecord.account(id, in: database).identities.map(\.certificate.publicKeyInfo))
+        guard !keys.isEmpty else { return }
+        for index in recipients.indices {
+            let recipient = recipients[index]
+            guard ![.added, .identity, .domain].contains(recipient.source), recipient.trust != .pinned else { continue }
+            recipients[index].lacksKey = !keys.contains(recipient.certificate.publicKeyInfo)
+        }
     }
 
     /// The choice for each of the addresses, in their order.

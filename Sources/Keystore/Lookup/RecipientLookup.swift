@@ -96,6 +96,7 @@ public struct RecipientLookup: Sendable {
         }
         choices = await afterAsking(evidence, choices, at: time)
         for index in choices.indices { choices[index].outages = outages[choices[index].address] ?? [] }
+        warnings += choices.flatMap(\.keylessWarnings)
         var told: Set<String> = []
         warnings += addresses.flatMap { outages[$0] ?? [] }.filter { told.insert($0).inserted }
         return (Answer(choices: choices, warnings: warnings), value)
@@ -145,6 +146,15 @@ public struct RecipientLookup: Sendable {
 }
 
 extension RecipientChoice {
+    /// That certificates for an account of ours would do, or are used, whose keys the store lacks.
+    fileprivate var keylessWarnings: [String] {
+        candidates.filter { $0.recipient.lacksKey && ($0.reason.isSelected || $0.reason == .keyMissing) }.map {
+            "\(address) is an account of this store, which lacks the key of the certificate "
+                + "\($0.recipient.certificate.fingerprint) (\($0.recipient.source.rawValue))"
+                + ($0.reason.isSelected ? "" : ", so another one is used")
+        }
+    }
+
     /// Whether there is at most the domain's certificate for it.
     fileprivate var hasNoneOfItsOwn: Bool { selected.map { $0.address != address } ?? true }
 }

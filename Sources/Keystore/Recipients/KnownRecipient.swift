@@ -54,6 +54,9 @@ public struct KnownRecipient: Sendable {
     public let capabilitiesTime: Date?
     /// The place of the source that it was found in: 0 for the registry, then in the order in which they are asked.
     public let rank: Int
+    /// Whether it is for an address of an account of ours whose keys are here, but its own is not; false for what was given
+    /// for the address or pinned by hand.
+    var lacksKey = false
 
     public init(
         address: AddressScope,

@@ -17,6 +17,16 @@ public struct RecipientChoice: Sendable {
     /// The one that is used; nil if none can be.
     public var selected: KnownRecipient? { candidates.first { $0.reason.isSelected }?.recipient }
 
+    /// The certificates that a message which is encrypted already may name for the address: the one that is used, and those
+    /// that would do and only gave way to a newer one, as a sender's own program may know them.
+    public var inUse: [Certificate] {
+        guard let selected else { return [] }
+        return candidates.filter { recipient, reason in
+            reason.isSelected
+                || reason == .superseded && recipient.address == selected.address && recipient.trust == selected.trust
+        }.map(\.recipient.certificate)
+    }
+
     /// The chains of what is used, or would be if it was known that it was not revoked.
     var wantedChains: [ChainVerdict] {
         zip(candidates, verdicts).compactMap { candidate, verdict in
@@ -33,7 +43,7 @@ public struct RecipientChoice: Sendable {
             switch candidate.reason {
             case .expired, .held, .notYetValid, .revocationUnknown, .revoked, .unsupportedKey, .untrusted, .weakKey:
                 true
-            case .authority, .distrusted, .laterSource, .notForEncryption, .otherAddress, .ownPreferred,
+            case .authority, .distrusted, .keyMissing, .laterSource, .notForEncryption, .otherAddress, .ownPreferred,
                 .pinnedPreferred, .selected, .selectedForDomain, .superseded:
                 false
             }

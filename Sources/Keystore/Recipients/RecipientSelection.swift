@@ -12,6 +12,8 @@ public enum RecipientSelection {
         case expired
         /// It does not continue what was known, and nobody has trusted it yet.
         case held
+        /// It would do, but is for an account of ours, and the store has the key of another one.
+        case keyMissing = "key-missing"
         /// It would do, but a source that goes first has another one.
         case laterSource = "later-source"
         case notForEncryption = "not-for-encryption"
@@ -62,7 +64,7 @@ public enum RecipientSelection {
     /// selected.
     ///
     /// Usable is what is valid, allows encryption, is not revoked, and chains to an anchor or is pinned. Of those the
-    /// address's own go before its domain's, then those of the source that is asked first, then pinned ones, then the one
+    /// address's own go before its domain's, then, for an account of ours, those whose keys the store has, then those of the source that is asked first, then pinned ones, then the one
     /// that became valid last.
     ///
     /// - Parameter chains: what is known of each recipient's chain, in the same order.
@@ -79,6 +81,7 @@ public enum RecipientSelection {
 
     private static func precedes(_ a: KnownRecipient, _ b: KnownRecipient) -> Bool {
         if a.address.isDomain != b.address.isDomain { return b.address.isDomain }
+        if a.lacksKey != b.lacksKey { return b.lacksKey }
         if a.rank != b.rank { return a.rank < b.rank }
         if (a.trust == .pinned) != (b.trust == .pinned) { return a.trust == .pinned }
         return a.certificate.isNewer(than: b.certificate)
@@ -87,6 +90,7 @@ public enum RecipientSelection {
     /// Why `recipient`, which would do, is not used but `best`.
     private static func reason(for recipient: KnownRecipient, besides best: KnownRecipient) -> Reason {
         if recipient.address.isDomain != best.address.isDomain { return .ownPreferred }
+        if recipient.lacksKey != best.lacksKey { return .keyMissing }
         if recipient.rank != best.rank { return .laterSource }
         return recipient.trust == best.trust || best.certificate.isNewer(than: recipient.certificate)
             ? .superseded : .pinnedPreferred
@@ -118,6 +122,7 @@ extension RecipientSelection.Reason: CustomStringConvertible {
         case .distrusted: "distrusted by hand"
         case .expired: "expired"
         case .held: "held back until somebody trusts it, as it is by another issuer or for another key"
+        case .keyMissing: "the store lacks its key, and has that of another one"
         case .laterSource: "one of a source that goes first is used"
         case .notForEncryption: "its certificate does not allow encryption"
         case .notYetValid: "not valid yet"
