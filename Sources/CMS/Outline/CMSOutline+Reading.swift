@@ -40,7 +40,7 @@ extension CMSOutline {
             try readEncrypted(reader, sink)
             if type == .authEnvelopedData {
                 authenticatedAttributes = try attributes(reader, .context(1))
-                _ = try element(reader)
+                tagCount = try ASN1OctetString(berEncoded: element(reader)).bytes.count
             }
             unprotectedAttributes = try attributes(reader, .context(type == .authEnvelopedData ? 2 : 1))
         case .encryptedData:
@@ -78,7 +78,9 @@ extension CMSOutline {
     private mutating func readEncrypted(_ reader: BERReader, _ sink: any ByteSink) throws {
         try reader.enter(.sequence)
         contentType = try element(reader).objectIdentifier().displayName
-        algorithms.append(try name(element(reader)))
+        let cipher = try AlgorithmIdentifier(berEncoded: element(reader))
+        algorithms.append(cipher.displayName)
+        contentEncryption = try? ContentEncryption(cipher)
         if try reader.peek()?.identifier == .context(0) { try readContent(reader, .context(0), sink) }
         try reader.leave()
     }

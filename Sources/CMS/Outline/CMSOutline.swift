@@ -32,6 +32,10 @@ public struct CMSOutline: Sendable {
     public internal(set) var unprotectedAttributes: [String] = []
     /// What is wrong with it or stays unknown.
     public internal(set) var problems: [Problem] = []
+    /// The cipher of an encrypted object with its parameters; nil if there is none that can be read.
+    var contentEncryption: ContentEncryption?
+    /// The length in bytes of the tag of an AuthEnvelopedData; nil if it was not reached.
+    var tagCount: Int?
     /// How many bytes of it are kept here.
     public internal(set) var count = 0
 

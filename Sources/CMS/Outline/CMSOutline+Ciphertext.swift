@@ -1,0 +1,22 @@
+extension CMSOutline {
+    /// Whether this is an encrypted object whose cipher, parameters, content length and tag go together, as everything
+    /// that was really encrypted has them.
+    ///
+    /// CBC belongs in EnvelopedData, and its content is one or more whole blocks. GCM, CCM and ChaCha20-Poly1305 belong in
+    /// AuthEnvelopedData, with a tag of the length that the parameters say. Nothing is decrypted: the content may still be
+    /// something else, which `PlaintextDetector` looks for.
+    /// RFC 5652 §6.1, RFC 5083 §2.1, RFC 5084 §3, RFC 8103 §2
+    public var isWellFormedCiphertext: Bool {
+        guard isComplete, let encryption = contentEncryption, let contentCount, contentCount > 0 else { return false }
+        switch type {
+        case .envelopedData:
+            // The vector of CBC is one block.
+            return !encryption.cipher.isAuthenticated && contentCount.isMultiple(of: encryption.iv.count)
+        case .authEnvelopedData: return encryption.cipher.isAuthenticated && tagCount == encryption.tagCount
+        default: return false
+        }
+    }
+
+    /// Whether the cipher is one that is read in old mail only, and never written.
+    public var hasHistoricCipher: Bool { contentEncryption?.cipher.isHistoric ?? false }
+}
