@@ -10,7 +10,7 @@ extension Policy.Kind {
         let submitted = header.all("Auto-Submitted").map { Self.keyword($0) }
         if isFromNobody {
             self = .bounce
-        } else if header.fields.contains(where: { $0.name.lowercased().hasPrefix("list-") })
+        } else if header.fields.contains(where: Self.isOfList)
             || ["list", "bulk", "junk"].contains(precedence)
         {
             self = .list
@@ -32,6 +32,20 @@ extension Policy.Kind {
         case .list: encrypting || !hasAccount ? .never : nil
         }
     }
+
+    /// Whether `field` is one that list software writes, and looks as it writes it: with something in angle brackets, or
+    /// List-Post with `NO`. Any other field whose name begins with `List-` makes no mailing list.
+    private static func isOfList(_ field: HeaderField) -> Bool {
+        guard listFields.contains(where: field.isNamed) else { return false }
+        if field.isNamed("List-Post"), keyword(field) == "no" { return true }
+        guard let open = field.value.firstIndex(of: "<") else { return false }
+        return field.value[open...].dropFirst().firstIndex(of: ">").map { $0 > field.value.index(after: open) } ?? false
+    }
+
+    /// RFC 2919 §3, RFC 2369 §3
+    private static let listFields = [
+        "List-Id", "List-Help", "List-Unsubscribe", "List-Subscribe", "List-Post", "List-Owner", "List-Archive",
+    ]
 
     /// The field's value without parameters and comments.
     private static func keyword(_ field: HeaderField) -> String {

@@ -25,6 +25,8 @@ public struct MessageControls: Sendable {
         var unread: [String] = []
         var edited = Array(header.leadingBytes)
         var isEdited = false
+        // Of two subjects nobody knows which one the sender sees.
+        let hasOneSubject = header.all("Subject").count == 1
         for field in header.fields {
             if field.isNamed("X-SMIME") {
                 wish = wish.merging(MessageWish(parsing: field.value))
@@ -32,7 +34,13 @@ public struct MessageControls: Sendable {
                 isEdited = true
             } else if field.isNamed("Bcc") || field.isNamed("Resent-Bcc") {
                 isEdited = true
-            } else if field.isNamed("Subject"), let (tagged, rest) = try tags.read(field, lineEnd: header.lineEnd) {
+            } else if field.isNamed("Subject"),
+                let (tagged, rest) = try tags.read(
+                    field,
+                    lineEnd: header.lineEnd,
+                    mayLower: hasOneSubject
+                )
+            {
                 wish = wish.merging(tagged)
                 edited += rest
                 isEdited = true
@@ -52,6 +60,11 @@ public struct MessageControls: Sendable {
     public func visibleRecipients() throws(MIMEError) -> Set<EmailAddress> {
         Set(try message.header.addresses("To") + message.header.addresses("Cc"))
     }
+
+    /// Every address in every From field.
+    ///
+    /// - Throws: `MIMEError.limitExceeded(.addresses)`
+    func claimedAuthors() throws(MIMEError) -> [EmailAddress] { try message.header.addresses("From") }
 
     /// Whom the message is from; nobody if there is not exactly one From field.
     ///

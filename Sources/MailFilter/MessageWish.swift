@@ -41,6 +41,14 @@ public struct MessageWish: Hashable, Sendable {
         }.map { word($0) }
     }
 
+    /// Whether it asks for less than all there is.
+    var lowersSomething: Bool { [sign, encrypt].contains { $0 == .never || $0 == .available } }
+
+    /// What it asks for without what it asks less of.
+    var withoutLowering: MessageWish {
+        MessageWish(sign: sign == .require ? sign : nil, encrypt: encrypt == .require ? encrypt : nil)
+    }
+
     /// Both wishes; where they differ, the stricter one.
     public func merging(_ other: MessageWish) -> MessageWish {
         MessageWish(sign: Self.stricter(sign, other.sign), encrypt: Self.stricter(encrypt, other.encrypt))

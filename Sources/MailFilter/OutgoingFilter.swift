@@ -94,7 +94,9 @@ public struct OutgoingFilter: Sendable {
             ciphers: ciphers,
             senders: [sender.address, found.signing.account].compactMap(\.self),
             signer: signs ? try await found.signing.signer(in: store) : nil,
-            headers: try await store.headerPolicy(of: store.accounts.summary(of: sender.address)),
+            headers: try await store.headerPolicy(
+                of: store.accounts.summary(of: found.signing.account ?? sender.address)
+            ),
             time: time
         )
     }
@@ -133,6 +135,7 @@ public struct OutgoingFilter: Sendable {
         try await judge(
             from: sender.map { .address($0) } ?? .null,
             authors: authors,
+            claimed: authors,
             to: recipients,
             kind: sender == nil ? .bounce : nil
         ).decisions
@@ -152,10 +155,11 @@ public struct OutgoingFilter: Sendable {
         let verdict = try await judge(
             from: sender,
             authors: controls.authors(),
+            claimed: controls.claimedAuthors(),
             to: recipients,
             wish: heedsMessages ? controls.wish : MessageWish(),
             kind: Policy.Kind(of: controls.message.header, isFromNobody: sender == .null),
-            protection: ExistingProtection(of: controls.message, in: controls.source)
+            layer: ExistingLayer(of: controls.message, in: controls.source)
         )
         if heedsMessages, controls.wish != MessageWish(), verdict.signing.account == nil {
             warn("what the message asks for with X-SMIME or a tag does not count: \(sender) is no account")
@@ -174,10 +178,11 @@ public struct OutgoingFilter: Sendable {
     private func judge(
         from sender: EnvelopeSender,
         authors: [EmailAddress],
+        claimed: [EmailAddress],
         to recipients: [EmailAddress],
         wish: MessageWish = MessageWish(),
         kind: Policy.Kind? = nil,
-        protection: ExistingProtection = .unprotected
+        layer: ExistingLayer = ExistingLayer()
     ) async throws -> Verdict {
         // Mail servers may tell people apart by the case of their letters (RFC 5321 §2.4); certificates and rules do not.
         var (named, seen): (Set<String>, Set<EmailAddress>) = ([], [])
@@ -190,30 +195,48 @@ public struct OutgoingFilter: Sendable {
             lists: FolderLists(warn: warn),
             revocation: revocation
         )
-        let (time, terms) = (time, lookup.terms)
-        let (answer, (rules, signing)) = try await lookup.choices(
+        let (time, terms, subaddressing) = (time, lookup.terms, try await store.subaddressing())
+        let (answer, (rules, signing, senders)) = try await lookup.choices(
             for: recipients.map { AddressScope($0) },
             at: time
         ) { snapshot in
-            let signing = try SigningStanding(of: sender.address, for: authors, at: time, under: terms, in: snapshot)
-            let senders = [sender.ruled, signing.account].compactMap(\.self)
-            return (try snapshot.rules(forSenders: senders, recipients: recipients, kind: kind), signing)
+            let signing = try SigningStanding(
+                of: sender.address,
+                for: authors,
+                subaddressing,
+                at: time,
+                under: terms,
+                in: snapshot
+            )
+            let senders = try RuledSender.all(for: sender, claimed, signing.account, subaddressing, in: snapshot)
+            let rules = try snapshot.rules(
+                forSenders: senders.flatMap { $0.ruleAddresses(subaddressing) },
+                recipients: recipients.flatMap { [$0] + subaddressing.implied(by: $0) },
+                kind: kind
+            )
+            return (rules, signing, senders)
         }
         answer.warnings.forEach(warn)
         let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
-        let question = PolicyQuestion(
-            sender: sender.ruled,
-            account: signing.account,
-            rules: rules,
-            flags: flags,
-            message: wish,
-            kind: kind,
-            protection: protection,
-            signing: signing.standing,
-            encryption: choices.mapValues(PolicyQuestion.Standing.init)
-        )
+        let readers = choices.filter { !layer.hasHistoricCipher && $0.value.inUse.contains(where: layer.isEncrypted) }
+        let questions = senders.map { sender in
+            PolicyQuestion(
+                sender: sender.address,
+                isSenderClaimed: sender.isClaimed,
+                account: sender.account,
+                rules: rules,
+                flags: flags,
+                message: wish,
+                kind: kind,
+                protection: layer.protection,
+                readers: Set(readers.keys),
+                subaddressing: subaddressing,
+                signing: signing.standing,
+                encryption: choices.mapValues(PolicyQuestion.Standing.init)
+            )
+        }
         return Verdict(
-            decisions: everybody.map { PolicyDecision(for: $0, question) },
+            decisions: everybody.compactMap { PolicyDecision.strictest(for: $0, questions) },
             parties: choices.compactMapValues(\.party),
             signing: signing
         )

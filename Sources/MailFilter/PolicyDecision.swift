@@ -53,7 +53,8 @@ public struct PolicyDecision: Hashable, Sendable {
             recipient: recipient,
             sender: question.sender,
             account: question.account,
-            kind: question.kind
+            kind: question.kind,
+            subaddressing: question.subaddressing
         )
         let sign = AxisDecision("sign", \.sign, precedence.signing, question)
         let encrypt = AxisDecision("encrypt", \.encrypt, precedence.encryption, question)
@@ -94,17 +95,19 @@ private struct AxisDecision {
         level = base
         reasons = ["\(name)=\(base.rawValue): \(Self.origin(of: choice, axis, question))"]
         guard let wish = question.message[keyPath: axis], wish != base else { return }
-        guard question.account != nil else {
-            let who = question.sender.map(\.text) ?? "the null sender"
-            reasons.append("\(name)=\(wish.rawValue) in the message does not count: \(who) is no account")
+        guard question.account != nil, !question.isSenderClaimed else {
+            let who = question.isSenderClaimed ? nil : question.sender?.text
+            reasons.append(
+                "\(name)=\(wish.rawValue) in the message does not count: \(who ?? "the null sender") is no account"
+            )
             return
         }
-        let bound = rule?.override ?? .any
-        level = bound.bounded(base, wish: wish)
+        level = choice.bound.bounded(base, wish: wish)
+        let bound = choice.bound.rawValue + (rule?.override == nil ? ", the default of \(base.rawValue)" : "")
         reasons.append(
             level == wish
                 ? "\(name)=\(wish.rawValue): the message asks for it"
-                : "\(name)=\(wish.rawValue) in the message does not count: override \(bound.rawValue)"
+                : "\(name)=\(wish.rawValue) in the message does not count: override \(bound)"
         )
     }
 
@@ -139,8 +142,10 @@ private struct Outcome {
     ) {
         let missing = precedence.missing
         let resigns = precedence.protected == .resign && question.protection != .unprotected && sign != .never
+        let isEncrypted = question.protection == .encrypted
+        let isUnreadable = isEncrypted && encrypt == .require && !question.readers.contains(recipient)
         switch question.protection {
-        case .encrypted where !resigns:
+        case .encrypted where !resigns && !isUnreadable:
             reasons = ["the message is encrypted already and goes as it is"]
             return
         case .signed where encrypt != .require && !resigns:
@@ -156,8 +161,8 @@ private struct Outcome {
         let doesSign =
             (resigns || !isSigned) && can(sign, question.signing, ("identity to sign with", "signed"), question.sender)
         let standing = question.encryption[recipient] ?? .missing(why: "none is known")
-        let doesEncrypt =
-            question.protection != .encrypted && can(encrypt, standing, ("certificate", "encrypted"), recipient)
+        let doesEncrypt = !isEncrypted && can(encrypt, standing, ("certificate", "encrypted"), recipient)
+        if isUnreadable { refuse(encryptedNotFor: recipient, standing) }
         guard obstacles.isEmpty else {
             action = isRefused && missing.way == .bounce ? .bounce : .deferral
             let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
@@ -172,6 +177,15 @@ private struct Outcome {
             case (false, true): .encrypt
             case (false, false): .plain
             }
+    }
+
+    /// Keeps a message from going that must be encrypted for `recipient`, and is for others.
+    private mutating func refuse(encryptedNotFor recipient: EmailAddress, _ standing: PolicyQuestion.Standing) {
+        guard can(.require, standing, ("certificate", "encrypted"), recipient) else { return }
+        let text = "the message is encrypted already, but not to a certificate in use for \(recipient)"
+        reasons.append(text)
+        obstacles.append(text)
+        isRefused = true
     }
 
     /// Whether something wanted as much as `level` is done; what is required and cannot be had becomes an obstacle.

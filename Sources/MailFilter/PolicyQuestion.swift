@@ -15,8 +15,11 @@ public struct PolicyQuestion: Sendable {
         case usable
     }
 
-    /// Who sends; nil for the null sender, of bounces.
+    /// Who sends; nil for the null sender, of bounces, unless From names an account.
     public var sender: EmailAddress?
+    /// Whether `sender` is only who From names, since the envelope names nobody: rules for it count, and what the message
+    /// asks for does not.
+    public var isSenderClaimed: Bool
     /// The main address of the account that `sender` is an address of.
     public var account: EmailAddress?
     /// The rules for the sender, the recipient and the kind of mail, and the global one.
@@ -29,6 +32,10 @@ public struct PolicyQuestion: Sendable {
     public var kind: Policy.Kind?
     /// How the message is protected already.
     public var protection: ExistingProtection
+    /// For whom a message that is encrypted already has a RecipientInfo with a certificate in use for them.
+    public var readers: Set<EmailAddress>
+    /// What is the detail of a local part.
+    public var subaddressing: Subaddressing
     /// Whether the message can be signed.
     public var signing: Standing
     /// Which recipients can be encrypted to. Those that are not mentioned cannot.
@@ -36,22 +43,28 @@ public struct PolicyQuestion: Sendable {
 
     public init(
         sender: EmailAddress?,
+        isSenderClaimed: Bool = false,
         account: EmailAddress? = nil,
         rules: [Policy.Rule],
         flags: MessageWish = MessageWish(),
         message: MessageWish = MessageWish(),
         kind: Policy.Kind? = nil,
         protection: ExistingProtection = .unprotected,
+        readers: Set<EmailAddress> = [],
+        subaddressing: Subaddressing = .standard,
         signing: Standing,
         encryption: [EmailAddress: Standing]
     ) {
         self.sender = sender
+        self.isSenderClaimed = isSenderClaimed
         self.account = account
         self.rules = rules
         self.flags = flags
         self.message = message
         self.kind = kind
         self.protection = protection
+        self.readers = readers
+        self.subaddressing = subaddressing
         self.signing = signing
         self.encryption = encryption
     }

@@ -5,6 +5,9 @@ import MIME
 ///
 /// The recipient's come first, for the address, its domain, the domains above it; then the sender's, for the account
 /// and likewise; then the one for the kind of mail; then the global one.
+///
+/// What a rule requires for an address is required for its sub-addresses, too, and for addresses that mail servers route to
+/// it (`Subaddressing.implied`); a rule for such an address itself goes first.
 struct RulePrecedence {
     /// What decides an axis.
     struct Choice {
@@ -13,6 +16,9 @@ struct RulePrecedence {
         let rule: Policy.Rule?
         /// Whether the level is the one built in for the kind of mail.
         var isOfKind = false
+
+        /// How far a message may change it.
+        var bound: Policy.Override { rule?.bound(of: level) ?? .standard(for: level) }
     }
 
     let rules: [Policy.Rule]
@@ -24,52 +30,93 @@ struct RulePrecedence {
         recipient: EmailAddress,
         sender: EmailAddress?,
         account: EmailAddress?,
-        kind: Policy.Kind? = nil
+        kind: Policy.Kind? = nil,
+        subaddressing: Subaddressing = .standard
     ) {
-        let recipientKeys = Policy.Pattern.keys(for: recipient)
-        var senderKeys = sender.map { Policy.Pattern.keys(for: $0) } ?? []
-        // Mail sent as an alias is the account's; the alias's own rule is closer.
-        if let account, !senderKeys.contains(account.key) {
-            senderKeys.insert(account.key, at: min(1, senderKeys.count))
-        }
+        let recipients = Self.keys(for: recipient, subaddressing)
+        let senders = Self.keys(for: sender, account, subaddressing)
         var placed: [(place: Int, rule: Policy.Rule)] = []
         for rule in all {
-            let place: Int? =
-                switch rule.scope {
-                case .recipient(let pattern): recipientKeys.firstIndex(of: pattern.key)
-                case .sender(let pattern): senderKeys.firstIndex(of: pattern.key).map { $0 + recipientKeys.count }
-                case .kind(kind): recipientKeys.count + senderKeys.count
-                case .kind: nil
-                case .global: recipientKeys.count + senderKeys.count + 1
+            switch rule.scope {
+            case .recipient(let pattern):
+                guard let place = recipients.firstIndex(where: { $0.key == pattern.key }) else { continue }
+                if recipients[place].isImplied { placed.append((place, rule.onlyRequired)) }
+                // A domain's rule may be implied, and hold for the address by itself, too.
+                if let own = recipients.firstIndex(where: { $0.key == pattern.key && !$0.isImplied }) {
+                    placed.append((own, rule))
                 }
-            if let place { placed.append((place, rule)) }
+            case .sender(let pattern):
+                guard let place = senders.firstIndex(of: pattern.key) else { continue }
+                placed.append((place + recipients.count, rule))
+            case .kind(kind): placed.append((recipients.count + senders.count, rule))
+            case .kind: continue
+            case .global: placed.append((recipients.count + senders.count + 1, rule))
+            }
         }
         rules = placed.sorted { $0.place < $1.place }.map(\.rule)
         self.kind = kind
         hasAccount = account != nil
     }
 
-    /// What decides encryption. What any rule requires stands, whatever the rule for the kind of mail says.
-    var encryption: Choice {
-        let choice = deciding(\.encrypt, encrypting: true)
-        guard case .kind = choice.rule?.scope, choice.level != .require,
-            let global = rules.first(where: { $0.scope == .global }), global.encrypt == .require
-        else { return choice }
-        return Choice(level: .require, rule: global)
+    /// The keys of patterns that `recipient` fits, and whether only what is required counts of their rules.
+    private static func keys(
+        for recipient: EmailAddress,
+        _ subaddressing: Subaddressing
+    ) -> [(key: String, isImplied: Bool)] {
+        let own = Policy.Pattern.keys(for: recipient).map { (key: $0, isImplied: false) }
+        let implied = subaddressing.implied(by: recipient).flatMap { address in
+            // Sub-addresses are of the same domain, whose rules come later by themselves.
+            address.asciiDomain == recipient.asciiDomain ? [address.key] : Policy.Pattern.keys(for: address)
+        }
+        return own.prefix(1) + implied.map { (key: $0, isImplied: true) } + own.dropFirst()
     }
 
-    /// What decides signing. Who sends a bounce has no key to sign it with.
+    private static func keys(
+        for sender: EmailAddress?,
+        _ account: EmailAddress?,
+        _ subaddressing: Subaddressing
+    ) -> [String] {
+        guard let sender else { return [account?.key].compactMap(\.self) }
+        let own = Policy.Pattern.keys(for: sender)
+        // Mail sent as an alias is the account's; the alias's own rule is closer.
+        let others = [subaddressing.base(of: sender)?.key, account?.key].compactMap(\.self).filter { !own.contains($0) }
+        return own.prefix(1) + others + own.dropFirst()
+    }
+
+    /// What decides encryption. What any rule requires stands, whatever kind of mail it is.
+    var encryption: Choice { choice(\.encrypt, encrypting: true) }
+
+    /// What decides signing. Mail with the null sender is not signed, as no mail server has checked whose it is; but where
+    /// the account in From must sign, it does not go either.
     var signing: Choice {
-        kind == .bounce
-            ? Choice(level: .never, rule: nil, isOfKind: true) : deciding(\.sign, encrypting: false)
+        guard kind == .bounce else { return choice(\.sign, encrypting: false) }
+        let choice = deciding(\.sign, encrypting: false, of: nil)
+        return hasAccount && choice.level == .require ? choice : Choice(level: .never, rule: nil, isOfKind: true)
     }
 
-    /// The rule that decides an axis and the level it gives; no rule for the built-in level.
+    /// What decides an axis. What a message says of itself, that it is automatic or a list's, lowers nothing that a
+    /// message may not lower.
+    private func choice(_ axis: KeyPath<Policy.Rule, Policy.Level?>, encrypting: Bool) -> Choice {
+        let ofKind = deciding(axis, encrypting: encrypting, of: kind)
+        guard let kind else { return ofKind }
+        let other = deciding(axis, encrypting: encrypting, of: nil)
+        guard ofKind.level < other.level else { return ofKind }
+        // The null sender is the envelope's word.
+        let isBounded = kind != .bounce && other.bound != .any
+        return isBounded || encrypting && other.level == .require ? other : ofKind
+    }
+
+    /// The rule that decides an axis for mail of `kind` and the level it gives; no rule for the built-in level.
     ///
     /// The global rule decides for all that no other one decides, if only by its bound.
-    private func deciding(_ axis: KeyPath<Policy.Rule, Policy.Level?>, encrypting: Bool) -> Choice {
+    private func deciding(
+        _ axis: KeyPath<Policy.Rule, Policy.Level?>,
+        encrypting: Bool,
+        of kind: Policy.Kind?
+    ) -> Choice {
         let ofKind = kind?.builtInLevel(encrypting: encrypting, hasAccount: hasAccount)
         for rule in rules {
+            if case .kind = rule.scope, kind == nil { continue }
             guard rule.scope == .global else {
                 if let level = rule[keyPath: axis] { return Choice(level: level, rule: rule) }
                 continue

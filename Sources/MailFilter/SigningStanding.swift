@@ -13,17 +13,19 @@ struct SigningStanding: Sendable {
 
     /// The standing of mail from `authors` that `sender`, nil for the null sender, sends at `time`.
     ///
+    /// Only a certificate that names the one author signs: every other signature would be one by somebody else than From.
     /// A certificate that is known to have been revoked signs nothing, unless `terms` let nobody look.
     ///
     /// Who may send as one account does not thereby get the signature of another one, whatever From says.
     init(
         of sender: EmailAddress?,
         for authors: [EmailAddress],
+        _ subaddressing: Subaddressing,
         at time: Date,
         under terms: TrustTerms,
         in snapshot: StoreSnapshot
     ) throws {
-        guard let sender, let account = try snapshot.account(for: sender) else {
+        guard let sender, let account = try snapshot.account(for: sender, subaddressing) else {
             account = nil
             return
         }
@@ -32,16 +34,15 @@ struct SigningStanding: Sendable {
             standing = .missing(why: "the account \(account.address) has no certificate")
             return
         }
-        guard !authors.isEmpty else {
-            standing = .unusable(why: "the message is from nobody or has several From fields")
+        guard authors.count == 1 else {
+            standing = .unusable(why: "the message has not exactly one From field with one address")
             return
         }
         let valid = account.identities.map(\.certificate).filter { $0.isValid(at: time) }
         let verdicts = try snapshot.verdicts(on: valid, at: time, under: terms)
         var lapsed: [Certificate] = []
         for author in authors {
-            let isOwn = try snapshot.account(for: author)?.address == account.address
-            let identities = account.identities.filter { isOwn || $0.certificate.names(author) }
+            let identities = account.identities.filter { $0.certificate.names(author) }
             let standings = IdentitySelection.judge(
                 identities,
                 for: author,

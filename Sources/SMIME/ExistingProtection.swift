@@ -1,51 +1,83 @@
-import CMS
+public import CMS
 public import MIME
 public import Streams
 
 /// How a whole message is protected before we touch it.
-///
-/// A message counts as protected only if a sound CMS object is all there is in it, whatever its header claims. Neither
-/// signatures nor certificates are judged.
 public enum ExistingProtection: Hashable, Sendable {
     case encrypted
     case signed
     case unprotected
+}
+
+/// The outermost layer of a message that was protected before we touch it, and who can open that.
+///
+/// A message counts as protected only if a sound CMS object is all there is in it, whatever its header claims. What counts
+/// as encrypted has a cipher that we know with sound parameters, a tag where there must be one, whole blocks where the
+/// cipher has blocks, a recipient of a kind that we know, and content that is not plainly text. Neither signatures nor
+/// certificates are judged.
+public struct ExistingLayer: Sendable {
+    /// What the layer does.
+    public let protection: ExistingProtection
+    /// The certificates for which an encrypted layer has a RecipientInfo; empty for other layers.
+    public let recipients: Set<EntityIdentifier>
+    /// Whether an encrypted layer has a cipher that is never written any more, such as 3DES or RC2.
+    public let hasHistoricCipher: Bool
+
+    /// No layer, or one of `protection` for `recipients`.
+    public init(
+        _ protection: ExistingProtection = .unprotected,
+        recipients: Set<EntityIdentifier> = [],
+        hasHistoricCipher: Bool = false
+    ) {
+        self.protection = protection
+        self.recipients = recipients
+        self.hasHistoricCipher = hasHistoricCipher
+    }
 
     /// Looks at the outermost layer of `message`.
     ///
     /// - Throws: what reading throws.
     public init(of message: Entity, in source: any ByteSource) throws {
         switch message.securedForm {
-        case .cms: self = try Self.protection(by: message, in: source)
+        case .cms: self = try Self.layer(of: message, in: source)
         case .multipartSigned(_, let signature):
-            self = try Self.protection(by: signature, in: source) == .signed ? .signed : .unprotected
-        case .malformed, nil: self = .unprotected
+            self.init(try Self.layer(of: signature, in: source).protection == .signed ? .signed : .unprotected)
+        case .malformed, nil: self.init()
         }
     }
 
-    private static func protection(by entity: Entity, in source: any ByteSource) throws -> ExistingProtection {
+    /// Whether the layer is encrypted for `certificate`: a RecipientInfo names it by issuer and serial number, or by its key
+    /// identifier.
+    public func isEncrypted(for certificate: Certificate) -> Bool {
+        let byKey = certificate.subjectKeyIdentifier.map(EntityIdentifier.subjectKeyIdentifier)
+        let byName = EntityIdentifier.issuerAndSerial(
+            issuer: certificate.issuer.der,
+            serialNumber: certificate.serialNumber
+        )
+        return recipients.contains(byName) || byKey.map(recipients.contains) ?? false
+    }
+
+    private static func layer(of entity: Entity, in source: any ByteSource) throws -> ExistingLayer {
+        let content = PlaintextDetector()
         let outline: CMSOutline
-        do { outline = try CMSOutline(reading: entity.decodedBody(of: source)) } catch {
+        do { outline = try CMSOutline(reading: entity.decodedBody(of: source), content: content) } catch {
             switch error {
-            case is CMSError, StreamError.malformedBase64: return .unprotected
+            case is CMSError, StreamError.malformedBase64: return ExistingLayer()
             default: throw error
             }
         }
-        let isSound = !outline.problems.contains { $0.level == .error || $0.kind == .trailingBytes }
-        switch outline.type {
-        case .authEnvelopedData where isSound && outline.isReadableBySomebody: return .encrypted
-        case .envelopedData where isSound && outline.isReadableBySomebody: return .encrypted
-        case .signedData where isSound && !outline.signers.isEmpty: return .signed
-        default: return .unprotected
+        guard !outline.problems.contains(where: { $0.level == .error || $0.kind == .trailingBytes }) else {
+            return ExistingLayer()
         }
-    }
-}
-
-extension CMSOutline {
-    /// Whether there is content under a cipher that we know, for a recipient of a kind that we know. The text in clear can
-    /// stand behind any other cipher's name, or in a recipient that is none.
-    fileprivate var isReadableBySomebody: Bool {
-        let isEnciphered = algorithms.last.map { name in ContentCipher.all.contains { $0.name == name } } ?? false
-        return isEnciphered && (contentCount ?? 0) > 0 && recipients.contains { $0.kind != .other }
+        if outline.type == .signedData { return ExistingLayer(outline.signers.isEmpty ? .unprotected : .signed) }
+        // The text in clear can stand behind any cipher's name, or in a recipient that is none.
+        guard outline.isWellFormedCiphertext, outline.recipients.contains(where: { $0.kind != .other }),
+            !content.isPlaintext
+        else { return ExistingLayer() }
+        return ExistingLayer(
+            .encrypted,
+            recipients: Set(outline.recipients.compactMap(\.identifier)),
+            hasHistoricCipher: outline.hasHistoricCipher
+        )
     }
 }

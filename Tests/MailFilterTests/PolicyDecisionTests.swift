@@ -10,6 +10,8 @@ import Testing
         message: MessageWish = MessageWish(),
         flags: MessageWish = MessageWish(),
         protection: ExistingProtection = .unprotected,
+        isReader: Bool = false,
+        kind: Policy.Kind? = nil,
         signing: PolicyQuestion.Standing = .usable,
         encryption: PolicyQuestion.Standing = .usable
     ) throws -> PolicyDecision {
@@ -20,7 +22,9 @@ import Testing
             rules: rules,
             flags: flags,
             message: message,
+            kind: kind,
             protection: protection,
+            readers: isReader ? [bob] : [],
             signing: signing,
             encryption: [bob: encryption]
         )
@@ -86,10 +90,59 @@ import Testing
 
     @Test func `Mail that is protected already goes as it is, unless it must be encrypted and is not`() throws {
         let require = Policy.Rule(.global, encrypt: .require)
-        #expect(try decision([require], protection: .encrypted, encryption: none).action == .plain)
+        #expect(try decision([require], protection: .encrypted, isReader: true).action == .plain)
+        #expect(try decision(protection: .encrypted, encryption: none).action == .plain)
         #expect(try decision(protection: .signed).action == .plain)
         #expect(try decision([require], protection: .signed).action == .encrypt)
         #expect(try decision([require], protection: .signed, encryption: none).action == .bounce)
+    }
+
+    @Test func `What is encrypted already goes under require only to those whose certificate it names`() throws {
+        let require = Policy.Rule(.global, encrypt: .require)
+        let resign = Policy.Rule(.global, encrypt: .require, protected: .resign)
+        let late = Policy.Rule(.global, encrypt: .require, missing: .deferral)
+        let found = try decision([require], protection: .encrypted)
+        #expect(found.action == .bounce)
+        #expect(
+            found.obstacles == [
+                "the message is encrypted already, but not to a certificate in use for bob@dept.example.org"
+            ]
+        )
+        #expect(try decision([resign], protection: .encrypted).action == .bounce)
+        #expect(try decision([resign], protection: .encrypted, isReader: true).action == .sign)
+        #expect(try decision([late], protection: .encrypted).action == .deferral)
+        #expect(try decision([require], protection: .encrypted, kind: .bounce).action == .deferral)
+        #expect(try decision([require], protection: .encrypted, encryption: none).action == .bounce)
+        let unknown = PolicyQuestion.Standing.unknown(why: "the folder is away")
+        #expect(try decision([require], protection: .encrypted, encryption: unknown).action == .deferral)
+    }
+
+    @Test func `A rule that requires is lowered only where it says so`() throws {
+        let none = MessageWish(sign: .never, encrypt: .never)
+        let bob = try recipient("bob@dept.example.org")
+        let both = Policy.Rule(bob, sign: .require, encrypt: .require)
+        #expect(try decision([both], message: none).action == .signAndEncrypt)
+        #expect(try decision([both.merging(Policy.Rule(bob, override: .any))], message: none).action == .plain)
+        // Of the rule's levels each has its own default.
+        let one = Policy.Rule(bob, sign: .available, encrypt: .require)
+        #expect(try decision([one], message: none).action == .encrypt)
+        #expect(
+            try decision([both], message: none).reasons.contains(
+                "encrypt=never in the message does not count: override stricter, the default of require"
+            )
+        )
+    }
+
+    @Test(arguments: [Policy.Kind.automatic, .list])
+    func `What a message says of itself lowers nothing that a message may not lower`(_ kind: Policy.Kind) throws {
+        let less = Policy.Rule(.kind(kind), sign: .never, encrypt: .never)
+        for bound in [Policy.Override.stricter, .nothing] {
+            let global = Policy.Rule(.global, sign: .available, encrypt: .available, override: bound)
+            #expect(try decision([global, less], kind: kind).action == .signAndEncrypt)
+            #expect(try decision([global], kind: kind).action == .signAndEncrypt)
+        }
+        #expect(try decision([less], kind: kind).action == .plain)
+        #expect(try decision([less, Policy.Rule(.global, sign: .require)], kind: kind).action == .sign)
     }
 
     @Test func `What is passed on because it is protected already is told from what goes in clear`() throws {

@@ -34,6 +34,41 @@ import Testing
         #expect(kept > 50 && encrypted > 50)
     }
 
+    @Test func `A rule with require is met, whatever the message is, asks for or says of itself`() throws {
+        var met: [PolicyDecision.Action: Int] = [:]
+        try forAll { generator, recipient, question in
+            var question = question
+            (question.flags, question.message, question.kind) = (MessageWish(), MessageWish(), nil)
+            let address = Self.ways(to: recipient).randomElement(using: &generator)
+            let way = try #require(address.flatMap { try? EmailAddress($0) })
+            let rule = Oracle(recipient, question).closest { $0.encrypt != nil }
+            guard rule?.encrypt == .require, rule?.override != .any else { return }
+            question.message = generator.wish()
+            question.kind = generator.maybe(Policy.Kind.allCases)
+            question.isSenderClaimed = question.kind == .bounce
+            question.encryption[way] = generator.standing()
+            let decision = PolicyDecision(for: way, question)
+            #expect(decision.encrypt == .require)
+            switch decision.action {
+            case .encrypt, .signAndEncrypt: #expect(question.encryption[way] == .usable)
+            case .bounce, .deferral: #expect(!decision.obstacles.isEmpty)
+            case .plain, .sign: #expect(question.protection == .encrypted && question.readers.contains(way))
+            }
+            met[decision.action, default: 0] += 1
+        }
+        #expect(met.values.reduce(0, +) > 300 && met.count >= 5, "\(met)")
+    }
+
+    /// Addresses whose mail a mail server may bring to `recipient`.
+    private static func ways(to recipient: EmailAddress) -> [String] {
+        let (local, domain) = (recipient.localPart, recipient.domain)
+        return [
+            recipient.text, recipient.text.uppercased(), "\(local)+x@\(domain)", "\"\(local)\"@\(domain)",
+            "\"\(local)+x y\"@\(domain)", "\(local)%\(domain)@relay.example", "\(domain)!\(local)@relay.example",
+            "\"\(local)@\(domain)\"@relay.example", "\(local)+x%\(domain)%b.example@relay.example",
+        ]
+    }
+
     @Test func `What must be signed never goes unsigned`() throws {
         try forAll { _, recipient, question in
             let decision = PolicyDecision(for: recipient, question)

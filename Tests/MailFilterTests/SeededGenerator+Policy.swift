@@ -66,6 +66,7 @@ extension SeededGenerator {
             flags: Int.random(in: 0..<4, using: &self) == 0 ? wish() : MessageWish(),
             message: wish(),
             protection: protection(),
+            readers: Bool.random(using: &self) ? [recipient] : [],
             signing: standing(),
             encryption: [recipient: standing()]
         )

@@ -28,6 +28,9 @@ public enum Policy {
         /// To something stricter only.
         case stricter
 
+        /// What holds where a rule does not say: a level that is required is never lowered, any other one may be.
+        public static func standard(for level: Level) -> Self { level == .require ? .stricter : .any }
+
         /// What becomes of `level` when the message asks for `wish`.
         public func bounded(_ level: Level, wish: Level) -> Level {
             switch self {

@@ -19,7 +19,7 @@ extension Policy {
         public var sign: Level?
         /// Whether it is encrypted.
         public var encrypt: Level?
-        /// How far messages may change the levels that this rule decides.
+        /// How far messages may change the levels that this rule decides; nil is `Override.standard(for:)` of each level.
         public var override: Override?
         /// What happens to mail that cannot go because of what is required.
         public var missing: Missing?
@@ -46,6 +46,12 @@ extension Policy {
             self.decryptAtGateway = decryptAtGateway
         }
 
+        /// How far messages may change `level`, one that this rule decides.
+        public func bound(of level: Level) -> Override { override ?? .standard(for: level) }
+
+        /// Whether the rule requires signing or encryption.
+        public var requiresSomething: Bool { sign == .require || encrypt == .require }
+
         /// Whether the rule says nothing at all.
         public var isEmpty: Bool { self == Rule(scope) }
 
@@ -59,6 +65,17 @@ extension Policy {
                 missing: other.missing ?? missing,
                 protected: other.protected ?? protected,
                 decryptAtGateway: other.decryptAtGateway ?? decryptAtGateway
+            )
+        }
+
+        /// What this rule requires, without what it says of anything else.
+        public var onlyRequired: Rule {
+            Rule(
+                scope,
+                sign: sign == .require ? sign : nil,
+                encrypt: encrypt == .require ? encrypt : nil,
+                override: override,
+                missing: requiresSomething ? missing : nil
             )
         }
 

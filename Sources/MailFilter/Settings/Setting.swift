@@ -17,6 +17,8 @@ public enum Setting: String, CaseIterable, Sendable {
     case filterLog = "filter.log"
     /// Whether the verdict is told in the subject, too.
     case filterTags = "filter.tags"
+    /// The characters behind which an address has a detail that rules and accounts do not look at: `Subaddressing`.
+    case recipientDelimiter = "filter.recipient-delimiter"
     /// As `SendmailTransport` reads it.
     case sendmail = "filter.sendmail"
     /// What of the header encrypted mail hides, but for accounts that say so themselves.
@@ -62,6 +64,7 @@ public enum Setting: String, CaseIterable, Sendable {
         case .filterLog: LogTarget.syslog.rawValue
         case .acceptSender, .acceptWeak, .filterTags, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses:
             "off"
+        case .recipientDelimiter: "\(Subaddressing.standard)"
         case .sendmail: "\(SendmailTransport())"
         case .headerConfidentiality: HeaderConfidentiality.none.rawValue
         case .headerProtection: "on"
@@ -83,6 +86,7 @@ public enum Setting: String, CaseIterable, Sendable {
         case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .revocationOnline,
             .revocationPrivateAddresses:
             Self.isOn(value) != nil
+        case .recipientDelimiter: Subaddressing(parsing: value) != nil
         case .sendmail: SendmailTransport(parsing: value) != nil
         case .headerConfidentiality: HeaderConfidentiality(rawValue: value) != nil
         case .lookupDirectory, .revocationDirectory: value.isEmpty || value.hasPrefix("/") && !value.contains("\0")

@@ -92,6 +92,13 @@ extension Store {
         try await value(of: .decryptedSender) { EnvelopeSender($0) }
     }
 
+    /// What is the detail of a local part: `filter.recipient-delimiter`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    public func subaddressing() async throws -> Subaddressing {
+        try await value(of: .recipientDelimiter, Subaddressing.init(parsing:))
+    }
+
     /// The host as `filter.authserv-id` names it, or the system where that is empty.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`

@@ -37,19 +37,28 @@ public struct SubjectTags: Hashable, Sendable {
 
     /// What the tags in the Subject `field` ask for, and the field without them; nil if there are none.
     ///
+    /// A tag that asks for less counts only as the first word of the subject, with a blank or nothing behind it: anywhere else
+    /// it may be a correspondent's, as in `Re: [open] Plans`, and stays there. What a tag requires counts everywhere.
+    ///
+    /// - Parameter mayLower: whether a tag may ask for less at all.
     /// - Throws: `SMIMEError.malformed` for a subject beyond all measure, which could hold anything, and for one with a tag in
     ///   text that cannot be decoded.
-    func read(_ field: HeaderField, lineEnd: LineEnd) throws(SMIMEError) -> (wish: MessageWish, field: [UInt8])? {
+    func read(
+        _ field: HeaderField,
+        lineEnd: LineEnd,
+        mayLower: Bool = true
+    ) throws(SMIMEError) -> (wish: MessageWish, field: [UInt8])? {
         guard field.rawBytes.count <= Self.maximumSubject else { throw SMIMEError.malformed("the subject is too long") }
         var wish = MessageWish()
         // Those that stand there plainly are taken out of the text as it is; those in encoded words out of what is said.
-        var text = remove(from: field.value, isEncoded: true, &wish)
+        var text = remove(from: field.value, isEncoded: true, mayLower: mayLower, &wish)
+        let isFirstTaken = text != field.value
         let shown = EncodedWord.decode(text).trimmingCharacters(in: .whitespaces)
-        let rest = remove(from: shown, isEncoded: false, &wish)
+        let rest = remove(from: shown, isEncoded: false, mayLower: mayLower && !isFirstTaken, &wish)
         // A tag in a word that cannot be taken apart cannot be taken out either, and must not be passed over.
         let guessed = EncodedWord.decode(rest, replacing: true)
         var ignored = MessageWish()
-        guard guessed == rest || remove(from: guessed, isEncoded: false, &ignored) == guessed else {
+        guard guessed == rest || remove(from: guessed, isEncoded: false, mayLower: false, &ignored) == guessed else {
             throw SMIMEError.malformed("the subject has a tag in a character set that is not known")
         }
         guard text != field.value || rest != shown else { return nil }
@@ -72,19 +81,39 @@ public struct SubjectTags: Hashable, Sendable {
         text.suffix(512).split(separator: " ", omittingEmptySubsequences: false).last?.hasPrefix("=?") == true
     }
 
+    /// What counts of a tag that means `meaning`; nil if nothing does.
+    private static func counted(_ meaning: MessageWish, mayLower: Bool) -> MessageWish? {
+        guard meaning.lowersSomething, !mayLower else { return meaning }
+        let rest = meaning.withoutLowering
+        return rest == MessageWish() ? nil : rest
+    }
+
+    /// Whether nothing of the same word stands at the start of `rest`.
+    private static func endsWord(_ rest: Substring) -> Bool { rest.first?.isWhitespace ?? true }
+
     /// `text` without its tags, each with the blanks behind it; without those in encoded words, if there may be some.
-    private func remove(from text: String, isEncoded: Bool, _ wish: inout MessageWish) -> String {
+    private func remove(
+        from text: String,
+        isEncoded: Bool,
+        mayLower: Bool,
+        _ wish: inout MessageWish
+    ) -> String {
         var output = ""
         var rest = text[...]
+        let first = rest.firstIndex { !$0.isWhitespace }
         while let open = rest.firstIndex(of: "[") {
             output += rest[..<open]
             rest = rest[open...]
             let inner = rest.dropFirst().prefix(Self.maximumCount + 16).prefix { $0 != "]" && $0 != "[" }
             let end = inner.endIndex
             if end < rest.endIndex, rest[end] == "]", let meaning = meanings[Self.name(String(inner))],
-                !isEncoded || !Self.endsInWord(output)
+                !isEncoded || !Self.endsInWord(output),
+                let counted = Self.counted(
+                    meaning,
+                    mayLower: mayLower && rest.startIndex == first && Self.endsWord(rest[end...].dropFirst())
+                )
             {
-                wish = wish.merging(meaning)
+                wish = wish.merging(counted)
                 rest = rest[rest.index(after: end)...].drop { $0 == " " || $0 == "\t" }
             } else {
                 output += "["

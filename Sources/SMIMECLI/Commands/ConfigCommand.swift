@@ -14,6 +14,8 @@ extension SMIMECommand {
                 encryption.floor: the least cipher that is used, whoever announces or asks for another.
                 subject-tags: what people can write into a subject, and what it asks for. Empty for none.
                 filter.authserv-id: what `smime filter` calls this host. Empty for the host's full name.
+                filter.recipient-delimiter: behind which characters an address has a detail, as alice+tag@example.org: rules \
+                and accounts of alice@example.org count for it. As Postfix's recipient_delimiter. Empty for none.
                 filter.sendmail: the program `smime filter` hands mail to, with its arguments.
                 filter.decrypted-sender: who is told if mail that `smime filter incoming` decrypted cannot be delivered, as \
                 its envelope sender. Empty for nobody: the one who sent it must not get it back in clear.

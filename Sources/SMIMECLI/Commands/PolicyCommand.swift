@@ -13,7 +13,9 @@ extension SMIMECommand {
                 the rule for the kind of mail (bounce, list, automatic), the global rule. \
                 Without any rule what can be signed is signed, and what can be encrypted is encrypted.
 
-                  smime policy set --recipient example.org --encrypt require --override stricter
+                What is required a message cannot lower, unless the rule says --override any.
+
+                  smime policy set --recipient example.org --encrypt require
                 """,
             subcommands: [List.self, Set.self, Unset.self, Explain.self]
         )
@@ -38,7 +40,10 @@ extension SMIMECommand.PolicyCommand {
         @Option(help: "The rule for bounces, mailing lists or automatic mail: bounce, list or automatic.")
         var kind: Policy.Kind?
         @OptionGroup var levels: LevelOptions
-        @Option(help: "How far a message may change it: any, stricter or none; any where no --override was given.")
+        @Option(
+            help:
+                "How far a message may change it: any, stricter or none. (default: stricter for what is required, else any)"
+        )
         var override: Policy.Override?
         @Option(help: "Without a certificate that is required: bounce or defer.")
         var missing: Policy.Missing?
@@ -96,11 +101,12 @@ extension SMIMECommand.PolicyCommand {
             commandName: "set",
             abstract: "Make a rule, or add to one.",
             discussion: """
-                Levels are never, available (if it can be done) and require (or the mail does not go). Without --override a \
-                message of one of the accounts may ask for another level, be it less: `X-SMIME: encrypt=never`.
+                Levels are never, available (if it can be done) and require (or the mail does not go). A message of one of \
+                the accounts may ask for another level, as `X-SMIME: encrypt=never` does; but for less than require \
+                only under --override any. A subject tag that asks for less counts only as the first word.
 
                   smime policy set --global --sign available --encrypt available
-                  smime policy set --recipient '*.example.org' --encrypt require --override stricter
+                  smime policy set --recipient '*.example.org' --encrypt require
                 """
         )
 
@@ -123,8 +129,10 @@ extension SMIMECommand.PolicyCommand {
             if rule.override != nil, rule.sign == nil, rule.encrypt == nil, rule.scope != .global {
                 Console.warning("\(rule.scope): --override bounds what this rule decides, and it decides neither level")
             }
-            if [options.rule.sign, options.rule.encrypt].contains(.require), rule.override == nil {
-                Console.hint("a message may still ask for less, in X-SMIME; against that: --override stricter")
+            if rule.requiresSomething, rule.override == .any {
+                Console.warning(
+                    "\(rule.scope): a message may ask for less than require, since the rule says --override any"
+                )
             }
             try RuleReport.print([rule], report)
         }
@@ -187,7 +195,7 @@ private struct RuleReport: Encodable {
         pattern = rule.scope == .global ? nil : rule.scope.text
         sign = rule.sign?.rawValue
         encrypt = rule.encrypt?.rawValue
-        override = rule.override?.rawValue
+        override = rule.shownOverride?.rawValue
         missing = rule.missing?.rawValue
         protected = rule.protected?.rawValue
         decryptAtGateway = rule.decryptAtGateway?.rawValue
@@ -203,10 +211,14 @@ private struct RuleReport: Encodable {
 }
 
 extension Policy.Rule {
+    /// How far messages may change what the rule decides, its own word or the default of what it requires.
+    fileprivate var shownOverride: Policy.Override? { override ?? (requiresSomething ? .standard(for: .require) : nil) }
+
     /// What the rule says, as `sign=require encrypt=never`.
     var words: String {
         let says = [
-            ("sign", sign?.rawValue), ("encrypt", encrypt?.rawValue), ("override", override?.rawValue),
+            ("sign", sign?.rawValue), ("encrypt", encrypt?.rawValue),
+            ("override", shownOverride.map { $0.rawValue + (override == nil ? " (default of require)" : "") }),
             ("missing", missing?.rawValue), ("protected", protected?.rawValue),
             ("decrypt-at-gateway", decryptAtGateway?.rawValue),
         ]

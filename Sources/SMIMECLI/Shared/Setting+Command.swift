@@ -15,6 +15,7 @@ extension Setting {
         case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .revocationOnline,
             .revocationPrivateAddresses:
             "on or off"
+        case .recipientDelimiter: "punctuation as Postfix's recipient_delimiter, or nothing"
         case .sendmail: "a program by its whole path, and its arguments"
         case .headerConfidentiality: "one of \(HeaderConfidentiality.allCases.map(\.rawValue).joined(separator: ", "))"
         case .lookupDirectory, .revocationDirectory: "a folder by its whole path"
