@@ -1,11 +1,13 @@
 public import Foundation
-import MIME
+public import MIME
 import Streams
 
 /// What keeps a gateway from passing a message on.
 public enum GatewayError: Error, Equatable, Sendable {
     /// We changed it too often already.
     case loop(passes: Int)
+    /// It comes in from an account of ours in clear, and must go to `recipients` encrypted.
+    case mustBeEncrypted(sender: EmailAddress, recipients: [EmailAddress])
     /// It goes back to its sender: what is required cannot be done, as each of `obstacles` says.
     case refused(obstacles: [String])
     /// It waits: what is required cannot be done now, as each of `obstacles` says.
@@ -19,6 +21,9 @@ extension GatewayError: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
         case .loop(let passes): "mail loop: changed here \(passes) times already"
+        case .mustBeEncrypted(let sender, let recipients):
+            "mail from \(sender) to \(recipients.map(\.text).joined(separator: ", ")) must be encrypted, and is not: "
+                + "send it through the mail server's port for outgoing mail"
         case .refused(let obstacles), .waiting(let obstacles): obstacles.joined(separator: ", ")
         }
     }

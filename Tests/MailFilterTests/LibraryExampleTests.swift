@@ -92,6 +92,8 @@ func takeIn(
     by store: Store,
     through transport: any MailTransport
 ) async throws {
+    // Our own people's mail that must be encrypted does not go on in clear by this way.
+    try await RequiredEncryption(store: store).check(mail, from: sender, to: recipients)
     let fetcher = try await fetcher(of: store)
     let gateway = try await store.gateway()
     let filter = IncomingFilter(store: store, time: .now, gateway: gateway, revocation: fetcher)

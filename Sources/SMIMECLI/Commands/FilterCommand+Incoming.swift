@@ -51,6 +51,7 @@ extension SMIMECommand.FilterCommand {
                 revocation: asked,
                 warn: warn
             )
+            try await RequiredEncryption(store: store).check(source, from: options.sender, to: recipients)
             let plan = try await filter.plan(source, to: recipients)
             log.add("verdict", plan.deepestReport.status.rawValue)
             log.add("signer", plan.deepestReport.signers.first?.address)

@@ -1,0 +1,79 @@
+public import Keystore
+import MIME
+import SMIME
+public import Streams
+
+/// Finds clear mail of our own accounts that must be encrypted and comes in by the way for other people's mail.
+///
+/// Such mail has passed no outgoing filter: a mail server takes it from its own hosts on port 25, or has the filter for
+/// incoming mail where users send. It would go on in clear. Mail counts as our own if the envelope sender is an account,
+/// with or without a detail (`alice+tag@…`), or if any address in From is. Of such mail from outside From is forged, or a
+/// mailing list sends a colleague's mail back; that is refused, too, for nobody can tell it from mail that leaks.
+public struct RequiredEncryption: Sendable {
+    private let store: Store
+
+    /// A check by the rules and accounts of `store`.
+    public init(store: Store) { self.store = store }
+
+    /// Makes sure that the message in `source` may go on in clear to `recipients`, or is encrypted.
+    ///
+    /// Neither what the message asks for nor what it says of itself counts.
+    /// A message beyond our limits is no encrypted one, and its From is not read.
+    /// - Throws: `GatewayError.mustBeEncrypted`, `KeystoreError`, `SettingError`, and what reading throws.
+    public func check(
+        _ source: any ByteSource,
+        from sender: EnvelopeSender,
+        to recipients: [String]
+    ) async throws {
+        // Most stores require nothing, and most mail is spared the rest.
+        guard try await store.policy.rules().contains(where: { $0.encrypt == .require }) else { return }
+        let subaddressing = try await store.subaddressing()
+        // What no account can be called by may well be of a domain that there are rules for.
+        let addresses = recipients.compactMap { EnvelopeSender($0).ruled }
+        let message = try Self.message(in: source)
+        let claimed = message.map { Array($0.header.readableAddresses("From")) } ?? []
+        let found = try await store.read { snapshot in
+            try Self.required(sender, claimed, addresses, subaddressing, in: snapshot)
+        }
+        guard let found else { return }
+        if let message, try ExistingLayer(of: message, in: source).protection == .encrypted { return }
+        throw GatewayError.mustBeEncrypted(sender: found.sender, recipients: found.recipients)
+    }
+
+    private static func message(in source: any ByteSource) throws -> Entity? {
+        do throws(MIMEError) { return try MIMEReader.message(in: source) } catch {
+            if case .unreadable = error { throw error }
+            return nil
+        }
+    }
+
+    /// The first of our own accounts that the message is from and that must encrypt for some of `recipients`, and those.
+    private static func required(
+        _ sender: EnvelopeSender,
+        _ claimed: [EmailAddress],
+        _ recipients: [EmailAddress],
+        _ subaddressing: Subaddressing,
+        in snapshot: StoreSnapshot
+    ) throws -> (sender: EmailAddress, recipients: [EmailAddress])? {
+        for own in [sender.ruled].compactMap(\.self) + claimed.sorted(by: { $0.key < $1.key }) {
+            guard let account = try snapshot.account(for: own, subaddressing) else { continue }
+            let ruled = RuledSender(address: own, account: account.address, isClaimed: false)
+            let rules = try snapshot.rules(
+                forSenders: ruled.ruleAddresses(subaddressing),
+                recipients: recipients.flatMap { [$0] + subaddressing.implied(by: $0) }
+            )
+            let required = recipients.filter { recipient in
+                let precedence = RulePrecedence(
+                    rules,
+                    recipient: recipient,
+                    sender: own,
+                    account: account.address,
+                    subaddressing: subaddressing
+                )
+                return precedence.encryption.level == .require
+            }
+            if !required.isEmpty { return (own, required) }
+        }
+        return nil
+    }
+}
