@@ -17,7 +17,8 @@ extension SMIMECommand.FilterCommand {
                 The verdict goes into an Authentication-Results field (RFC 7281); those that others write in our name, and \
                 X-SMIME fields, are taken out. Nothing that is signed is touched. Mail for accounts is decrypted where a rule \
                 says so; whatever is wrong with a message, it is delivered with its verdict, but for one \
-                that is empty, has a header of more than 1 MiB or was here many times (status 65).
+                that is empty, has a header of more than 1 MiB, was here many times, or comes in clear from an account of the \
+                store for somebody for whom a rule requires encryption (status 65).
 
                   smime filter incoming --sender bob@example.com --queue-id 4XyZ \\
                     -- alice@example.org < mail.eml
