@@ -101,8 +101,8 @@ struct RulePrecedence {
         guard let kind else { return ofKind }
         let other = deciding(axis, encrypting: encrypting, of: nil)
         guard ofKind.level < other.level else { return ofKind }
-        // The null sender is the envelope's word.
-        let isBounded = kind != .bounce && other.bound != .any
+        // The null sender is the envelope's word, but any login can give it: mail of an account keeps the account's rules.
+        let isBounded = (kind != .bounce || hasAccount) && other.bound != .any
         return isBounded || encrypting && other.level == .require ? other : ofKind
     }
 

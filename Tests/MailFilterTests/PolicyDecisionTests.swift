@@ -142,6 +142,10 @@ import Testing
             #expect(try decision([global], kind: kind).action == .signAndEncrypt)
         }
         #expect(try decision([less], kind: kind).action == .plain)
+        let stricter = Policy.Rule(.global, override: .stricter)
+        #expect(
+            try decision([stricter, Policy.Rule(.kind(.bounce), encrypt: .never)], kind: .bounce).action == .encrypt
+        )
         #expect(try decision([less, Policy.Rule(.global, sign: .require)], kind: kind).action == .sign)
     }
 

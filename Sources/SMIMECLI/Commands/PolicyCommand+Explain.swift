@@ -11,7 +11,8 @@ extension SMIMECommand.PolicyCommand {
             commandName: "explain",
             abstract: "Say for every recipient what would happen to a message, and why.",
             discussion: """
-                Without --to the recipients are those of the message's To, Cc and Bcc.
+                Without --to the recipients are those of the message's To, Cc and Bcc. The reasons name the bound (--override) that \
+                what the message asks for meets; without one of its own a rule does not let a message lower what it requires.
 
                   smime policy explain --from alice@example.org --to bob@example.com
                   smime policy explain mail.eml --from alice@example.org --json
