@@ -74,6 +74,18 @@ public struct CertificateList: Hashable, Sendable {
         }
     }
 
+    /// Whether it calls `certificate` revoked, on hold included; not if its entry takes a hold back.
+    ///
+    /// libcrypto: `X509_CRL_get0_by_cert`
+    func names(_ certificate: Certificate) -> Bool {
+        defer { ERR_clear_error() }
+        let isNamed = try? withPointers(x509CRL(), certificate.x509().owned) { list, certificate in
+            var entry: OpaquePointer?
+            return X509_CRL_get0_by_cert(list, &entry, certificate) == 1
+        }
+        return isNamed ?? false
+    }
+
     /// Since when it calls `certificate` revoked; nil if it does not.
     ///
     /// libcrypto: `X509_CRL_get0_by_cert`

@@ -1,23 +1,22 @@
 import SwiftASN1
 
 extension CertificateList {
-    /// Whether this list says all that `older` says and more: it is later, by the same key, and about the same
-    /// certificates. Lists of changes since another one are compared with each other alone.
+    /// Whether this list counts in the place of `older`: it has the higher CRL Number, or else is later; it is by the same
+    /// key, and about the same certificates. Delta lists are compared with each other alone.
     ///
-    /// RFC 5280 §5.2.1, §5.2.4, §5.2.5
+    /// RFC 5280 §5.2.1, §5.2.3, §5.2.4, §5.2.5
     public func supersedes(_ older: CertificateList) -> Bool {
-        guard thisUpdate > older.thisUpdate, issuer.matches(older.issuer), let own = try? scope,
-            let other = try? older.scope
+        guard issuer.matches(older.issuer), let own = try? scope, let other = try? older.scope,
+            let edition = try? edition, let olderEdition = try? older.edition, edition.isDelta == olderEdition.isDelta
         else { return false }
-        return own == other
+        return own == other && edition.replaces(olderEdition)
     }
 
-    /// Whose key signed it, and which certificates it is about.
+    /// Which certificates it is about, and which key it says that it is signed with.
     struct Scope: Hashable {
         let issuer: EncodingKey
-        let keyIdentifier: [UInt8]?
         let distributionPoint: [UInt8]?
-        let isDelta: Bool
+        let keyIdentifier: [UInt8]?
     }
 
     var scope: Scope {
@@ -25,9 +24,25 @@ extension CertificateList {
             let extensions = try extensions
             return Scope(
                 issuer: issuer.canonical,
-                keyIdentifier: extensions.value(ofExtension: [2, 5, 29, 35]),
                 distributionPoint: extensions.value(ofExtension: [2, 5, 29, 28]),
-                isDelta: extensions.value(ofExtension: [2, 5, 29, 27]) != nil
+                keyIdentifier: extensions.value(ofExtension: [2, 5, 29, 35])
+            )
+        }
+    }
+
+    /// Where it stands among the lists of its scope. A number that is given twice is none.
+    var edition: RevocationListEdition {
+        get throws {
+            let extensions = try extensions
+            func number(_ type: ASN1ObjectIdentifier) -> RevocationListNumber? {
+                let values = extensions.values(ofExtension: type)
+                return values.count == 1 ? values[0].flatMap(RevocationListNumber.init) : nil
+            }
+            return RevocationListEdition(
+                number: number([2, 5, 29, 20]),
+                baseNumber: number([2, 5, 29, 27]),
+                isDelta: !extensions.values(ofExtension: [2, 5, 29, 27]).isEmpty,
+                thisUpdate: thisUpdate
             )
         }
     }
@@ -58,14 +73,16 @@ extension Sequence<ASN1Node> {
     /// The value of the first of these `Extension` elements that is of `type`; nil if there is none that can be read.
     ///
     /// RFC 5280 §4.1
-    func value(ofExtension type: ASN1ObjectIdentifier) -> [UInt8]? {
-        for node in self {
+    func value(ofExtension type: ASN1ObjectIdentifier) -> [UInt8]? { values(ofExtension: type).first ?? nil }
+
+    /// The value of each of these `Extension` elements that is of `type`; nil for one that cannot be read.
+    func values(ofExtension type: ASN1ObjectIdentifier) -> [[UInt8]?] {
+        compactMap { node -> [UInt8]?? in
             guard var fields = try? ElementReader(node), (try? fields.next().objectIdentifier()) == type else {
-                continue
+                return nil
             }
             _ = fields.optional(.boolean)
-            return try? fields.next(.octetString).octets()
+            return .some(try? fields.next(.octetString).octets())
         }
-        return nil
     }
 }

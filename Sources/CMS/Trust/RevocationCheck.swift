@@ -1,4 +1,3 @@
-import COpenSSL
 import Foundation
 
 /// Finds out which certificates of a path were revoked, from what is at hand.
@@ -119,75 +118,16 @@ struct RevocationCheck {
         }
         let burden = PathBurden(path.certificates)
         guard usable.lists.isEmpty || burden.excess == nil && lists.effort.affords(burden.units),
-            lists.affords(usable, for: path.certificates)
+            lists.affords(usable.lists, for: path.certificates)
         else {
             problems.append(Problem(.revocationUnknown, "what revocation lists say takes too long to find out"))
             return [:]
         }
-        let present = usable.lists.filter { $0.thisUpdate <= date }
-        var statuses = statuses(present, usable.signers, &problems)
-        for place in revokedPlaces(usable.lists.filter { $0.thisUpdate > date }, usable.signers) {
-            statuses[place] = .revoked
+        let reading = RevocationListReading(path, places: places, at: date, signers: usable.signers)
+        let (statuses, isCutShort) = reading.statuses(usable.lists, lists, &problems)
+        if isCutShort {
+            problems.append(Problem(.revocationUnknown, "what revocation lists say takes too long to find out"))
         }
         return statuses
-    }
-
-    /// What `lists` say of each certificate that is looked at; nothing if libcrypto cannot look.
-    private func statuses(
-        _ lists: [CertificateList],
-        _ signers: [Certificate],
-        _ problems: inout [Problem]
-    ) -> [Int: Status] {
-        guard !lists.isEmpty, !places.isEmpty,
-            let findings = try? PathVerification.verify(path.certificates, at: date, lists: lists, others: signers)
-        else { return [:] }
-        var statuses: [Int: Status] = [:]
-        for place in places {
-            statuses[place] = status(findings.filter { $0.depth == place }.map(\.code), at: place, &problems)
-        }
-        return statuses
-    }
-
-    /// The certificates that `lists` of a later time call revoked since the time of judgement, or before; that they do not
-    /// name one says nothing about that time.
-    private func revokedPlaces(_ lists: [CertificateList], _ signers: [Certificate]) -> [Int] {
-        guard !lists.isEmpty, !places.isEmpty,
-            let findings = try? PathVerification.verify(path.certificates, at: date, lists: lists, others: signers)
-        else { return [] }
-        return places.filter { place in
-            let codes = findings.filter { $0.depth == place && $0.code != X509_V_ERR_CRL_NOT_YET_VALID }.map(\.code)
-            var unused: [Problem] = []
-            guard status(codes, at: place, &unused) == .revoked else { return false }
-            return lists.contains { list in
-                list.revocationDate(of: path.certificates[place]).map { $0 <= date } ?? false
-            }
-        }
-    }
-
-    /// What libcrypto's errors about one certificate mean.
-    private func status(_ codes: [CInt], at place: Int, _ problems: inout [Problem]) -> Status {
-        let name = path.certificates[place].subject
-        var unknown: String?
-        for code in codes {
-            switch code {
-            case X509_V_ERR_CERT_REVOKED where unknown == nil || unknown == Self.outOfDate(name): return .revoked
-            case X509_V_ERR_CRL_HAS_EXPIRED:
-                problems.append(Problem(.crlExpired, Self.outOfDate(name)))
-                unknown = unknown ?? Self.outOfDate(name)
-            case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_CRL_NOT_YET_VALID:
-                unknown = unknown ?? "no revocation list at hand speaks for \(name)"
-            case X509_V_ERR_CRL_SIGNATURE_FAILURE, X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
-                X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
-                X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE,
-                X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD:
-                unknown = "the revocation list for \(name) cannot be trusted"
-            default: break
-            }
-        }
-        return unknown.map(Status.unknown) ?? .good
-    }
-
-    private static func outOfDate(_ name: DistinguishedName) -> String {
-        "the revocation list for \(name) is out of date"
     }
 }

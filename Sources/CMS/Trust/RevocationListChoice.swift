@@ -9,15 +9,13 @@ struct RevocationListChoice {
     private let path: [Certificate]
     private let points: [DistributionPoints]
     private let date: Date
-    private var marks: Set<Mark> = []
-    private var taken: Set<Fingerprint> = []
+    private var taken: [Mark: [RevocationListEdition]] = [:]
+    private var takenLists: Set<Fingerprint> = []
 
     /// What a list can be good for at the time.
     enum Role: Hashable {
-        /// It holds.
-        case current
-        /// It no longer holds, but who is on it was revoked.
-        case expired
+        /// It was made by then; whoever is on it was revoked even if it no longer holds.
+        case past
         /// The first, and the last, that was made later: who was revoked by then is on one of them.
         case nearest
         case newest
@@ -29,12 +27,12 @@ struct RevocationListChoice {
         let role: Role
         /// Nil if that cannot be read: then no other list replaces it.
         fileprivate let scope: CertificateList.Scope?
+        fileprivate let edition: RevocationListEdition?
     }
 
     private struct Mark: Hashable {
         let role: Role
-        let scope: CertificateList.Scope
-        let signer: Fingerprint
+        let series: SelectedRevocationList.Series
     }
 
     init(_ path: [Certificate], at date: Date) {
@@ -43,22 +41,38 @@ struct RevocationListChoice {
         names = Set(path.map(\.issuer.canonical) + points.flatMap { $0.issuers.map(\.canonical) })
     }
 
-    /// Those of `lists` that may concern the path, in the order in which they are to be looked at.
+    /// Those of `lists` that may concern the path, in the order in which they are to be looked at: of one series first the
+    /// one that replaces the others.
     func candidates(in lists: [CertificateList]) -> [Candidate] {
         var (past, future): ([Candidate], [Candidate]) = ([], [])
-        for list in lists.sorted(by: { $0.thisUpdate > $1.thisUpdate }) {
+        for list in lists {
             let scope = try? list.scope
             let isFitting = points.contains { $0.mayBe(at: scope?.distributionPoint) }
             guard isFitting || !names.contains(list.issuer.canonical) else { continue }
-            if list.thisUpdate > date {
-                future.append(Candidate(list: list, role: .newest, scope: scope))
-            } else {
-                let isCurrent = list.nextUpdate.map { $0 >= date } ?? true
-                past.append(Candidate(list: list, role: isCurrent ? .current : .expired, scope: scope))
-            }
+            let isFuture = list.thisUpdate > date
+            let candidate = Candidate(
+                list: list,
+                role: isFuture ? .newest : .past,
+                scope: scope,
+                edition: try? list.edition
+            )
+            if isFuture { future.append(candidate) } else { past.append(candidate) }
         }
-        let nearest = future.reversed().map { Candidate(list: $0.list, role: .nearest, scope: $0.scope) }
+        past.sort(by: Self.isNewer)
+        future.sort { $0.list.thisUpdate > $1.list.thisUpdate }
+        let nearest = future.reversed().map {
+            Candidate(list: $0.list, role: .nearest, scope: $0.scope, edition: $0.edition)
+        }
         return past + future + nearest
+    }
+
+    private static func isNewer(_ one: Candidate, _ other: Candidate) -> Bool {
+        switch (one.edition?.number, other.edition?.number) {
+        case (let number?, let otherNumber?) where number != otherNumber: number > otherNumber
+        case (.some, nil): true
+        case (nil, .some): false
+        default: one.list.thisUpdate > other.list.thisUpdate
+        }
     }
 
     /// Whether one that a certificate of the path signed, and that was taken, says all that `candidate` says: another's word
@@ -69,18 +83,25 @@ struct RevocationListChoice {
 
     /// Takes `candidate`, which `signer` signed, unless one that was taken says all that it says.
     mutating func take(_ candidate: Candidate, by signer: Certificate) -> Bool {
-        guard !isSuperseded(candidate, by: signer), taken.insert(candidate.list.fingerprint).inserted else {
+        guard !isSuperseded(candidate, by: signer), takenLists.insert(candidate.list.fingerprint).inserted else {
             return false
         }
-        if let scope = candidate.scope {
-            marks.insert(Mark(role: candidate.role, scope: scope, signer: signer.fingerprint))
+        if let scope = candidate.scope, let edition = candidate.edition {
+            let mark = Mark(role: candidate.role, series: .init(scope, signer: signer))
+            taken[mark, default: []].append(edition)
         }
         return true
     }
 
     private func isSuperseded(_ candidate: Candidate, by signer: Certificate) -> Bool {
-        guard let scope = candidate.scope else { return false }
-        let roles: [Role] = candidate.role == .expired ? [.current, .expired] : [candidate.role]
-        return roles.contains { marks.contains(Mark(role: $0, scope: scope, signer: signer.fingerprint)) }
+        guard let scope = candidate.scope, let edition = candidate.edition else { return false }
+        let mark = Mark(role: candidate.role, series: .init(scope, signer: signer))
+        return taken[mark]?.contains { other in
+            switch candidate.role {
+            case .past: other.replacesItsLike(edition)
+            // Lists of later come in the order of their times, so the first one taken is the one that is wanted.
+            case .newest, .nearest: other.isDelta == edition.isDelta && other.thisUpdate != edition.thisUpdate
+            }
+        } ?? false
     }
 }

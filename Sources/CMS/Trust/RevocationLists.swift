@@ -5,7 +5,8 @@ import Foundation
 struct RevocationLists {
     /// What may speak for one path.
     struct Selection {
-        fileprivate(set) var lists: [CertificateList] = []
+        /// Lists that one of the path, or of those beside it, signed.
+        fileprivate(set) var lists: [SelectedRevocationList] = []
         /// Lists that bear an authority's name but not its signature.
         fileprivate(set) var forged: [CertificateList] = []
         /// Lists that bear an authority's name, and that libcrypto cannot read.
@@ -56,8 +57,8 @@ struct RevocationLists {
             choose(with: choice, named, for: path, into: &selection)
         } else {
             // Where nobody is at hand who could have signed it, nothing can show who did.
-            for list in all where signer(of: list, named[list.issuer.canonical] ?? [], in: path, &selection) != nil {
-                selection.lists.append(list)
+            for list in all {
+                if let selected = select(list, named, in: path, &selection) { selection.lists.append(selected) }
             }
         }
         return selection
@@ -74,15 +75,29 @@ struct RevocationLists {
         let names = choice.names.union(selection.signers.map(\.issuer.canonical))
         let lists = names.flatMap { places[$0] ?? [] }.sorted().map { all[$0] }
         for candidate in choice.candidates(in: lists) where !choice.isSuperseded(candidate) {
-            let list = candidate.list
-            guard let signer = signer(of: list, named[list.issuer.canonical] ?? [], in: path, &selection),
-                choice.take(candidate, by: signer)
+            guard let selected = select(candidate.list, named, in: path, &selection),
+                choice.take(candidate, by: selected.signer)
             else { continue }
             guard selection.lists.count < Self.maximumLists else {
                 selection.hasTooMany = true
                 return
             }
-            selection.lists.append(list)
+            selection.lists.append(selected)
+        }
+    }
+
+    /// `list`, if one of those `named` by their subjects signed it; else nil, and a note in `selection`.
+    private func select(
+        _ list: CertificateList,
+        _ named: [EncodingKey: [Certificate]],
+        in path: [Certificate],
+        _ selection: inout Selection
+    ) -> SelectedRevocationList? {
+        let issuers = named[list.issuer.canonical] ?? []
+        guard let signer = signer(of: list, issuers, in: path, &selection) else { return nil }
+        do { return try SelectedRevocationList(list, signedBy: signer) } catch {
+            selection.unreadable.append(list)
+            return nil
         }
     }
 
@@ -133,10 +148,10 @@ struct RevocationLists {
         return isSigned
     }
 
-    /// Whether libcrypto may hold the selected lists against the certificates of `path`, which it does for each anew.
-    func affords(_ selection: Selection, for path: [Certificate]) -> Bool {
+    /// Whether libcrypto may hold `lists` against the certificates of `path`, which it does for each anew.
+    func affords(_ lists: [SelectedRevocationList], for path: [Certificate]) -> Bool {
         var units = 0
-        for list in selection.lists {
+        for list in lists.map(\.list) {
             effort.hold(list)
             for certificate in path where list.pointNames > 0 || certificate.issuer.matches(list.issuer) {
                 units += list.hashingCost + list.pointNames * certificate.comparedParts.points / Self.pointsPerUnit

@@ -12,14 +12,16 @@ struct Authorities {
     /// Nearest first.
     private(set) var all: [Certificate] = []
     private(set) var anchors: Set<Certificate> = []
-    /// Keys of all issuers that were met; their revocation lists matter.
+    /// Keys of all issuers that were met, those of revocation lists among them; their revocation lists matter.
     private(set) var issuers: Set<[UInt8]> = []
 
     init(above certificates: [Certificate], in database: Database) throws {
         var seen: Set<Fingerprint> = []
         var level = certificates
         for _ in 0..<Self.maximumDepth where !level.isEmpty {
-            let names = try Set(level.map { try $0.issuer.matchingKey }).subtracting(issuers)
+            // Others may issue lists in the place of the certificates' issuer.
+            let names = try Set(level.flatMap { [$0.issuer] + $0.revocationListIssuers }.map { try $0.matchingKey })
+                .subtracting(issuers)
             issuers.formUnion(names)
             level = []
             for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {

@@ -1,0 +1,27 @@
+import SwiftASN1
+
+/// A CRL Number or BaseCRLNumber: a non-negative INTEGER, which may be longer than any machine word.
+///
+/// RFC 5280 §5.2.3, §5.2.4
+struct RevocationListNumber: Hashable, Sendable {
+    /// Big-endian, without leading zeros.
+    private let digits: [UInt8]
+
+    /// RFC 5280 allows 20 octets; a sign octet may stand in front.
+    private static let maximumCount = 21
+
+    /// Reads the value of an extension; nil unless it is one INTEGER that is not negative and not too long.
+    init?(_ value: [UInt8]) {
+        guard let node = try? ASN1Node.read(value), node.identifier == .integer, let bytes = try? node.primitive(),
+            let first = bytes.first, first & 0x80 == 0, bytes.count <= Self.maximumCount
+        else { return nil }
+        digits = Array(bytes.drop { $0 == 0 })
+    }
+}
+
+extension RevocationListNumber: Comparable {
+    static func < (one: RevocationListNumber, other: RevocationListNumber) -> Bool {
+        guard one.digits.count == other.digits.count else { return one.digits.count < other.digits.count }
+        return one.digits.lexicographicallyPrecedes(other.digits)
+    }
+}

@@ -1,0 +1,119 @@
+import COpenSSL
+import Foundation
+
+/// Finds out what revocation lists say of the certificates of a path.
+///
+/// Of the lists of one issuer and scope only the newest counts (RFC 5280 §5.2.3). libcrypto decides which lists are about
+/// a certificate and holds them against it, but of several that fit it looks at one alone. So each that names a
+/// certificate is asked by itself, too: where lists that count disagree, the certificate was revoked.
+struct RevocationListReading {
+    private let path: CertificatePath
+    private let places: [Int]
+    private let date: Date
+    /// Certificates beside the path that lists may be signed with.
+    private let signers: [Certificate]
+
+    /// What is known of certificates, by their places in the path.
+    typealias Statuses = [Int: RevocationCheck.Status]
+
+    /// - Parameter places: those of the certificates that are looked at.
+    init(_ path: CertificatePath, places: [Int], at date: Date, signers: [Certificate]) {
+        (self.path, self.places, self.date, self.signers) = (path, places, date, signers)
+    }
+
+    /// What the selected lists say; nothing if libcrypto cannot look.
+    ///
+    /// - Returns: what is known, and whether some of it could not be found out in time.
+    func statuses(
+        _ selected: [SelectedRevocationList],
+        _ lists: RevocationLists,
+        _ problems: inout [Problem]
+    ) -> (statuses: Statuses, isCutShort: Bool) {
+        let current = SelectedRevocationList.current(of: selected.filter { $0.list.thisUpdate <= date })
+        let later = selected.filter { $0.list.thisUpdate > date }
+        let complete = current.filter { !$0.edition.isDelta }
+        // libcrypto takes the first delta list that fits.
+        let deltas = current.filter(\.isUsableDelta).sorted { isLater($0.edition, $1.edition) }
+        var statuses = statuses((complete + deltas).map(\.list), &problems)
+        var isCutShort = false
+        for place in places where statuses[place] != .revoked {
+            let certificate = path.certificates[place]
+            let issuer = path.certificates.dropFirst(place + 1).first
+            for item in current + later where statuses[place] != .revoked && names(item, certificate) {
+                guard !item.edition.isDelta else {
+                    if item.isDeltaRevoking(certificate, issuedBy: issuer) { statuses[place] = .revoked }
+                    continue
+                }
+                let isLater = item.list.thisUpdate > date
+                let asked = isLater ? [item] : [item] + deltas
+                guard lists.affords(asked, for: path.certificates), lists.effort.affords(path.certificates.count) else {
+                    isCutShort = true
+                    continue
+                }
+                if isRevoked(place, by: asked.map(\.list), isLater: isLater) { statuses[place] = .revoked }
+            }
+        }
+        return (statuses, isCutShort)
+    }
+
+    private func isLater(_ one: RevocationListEdition, _ other: RevocationListEdition) -> Bool {
+        guard let number = one.number, let otherNumber = other.number, number != otherNumber else {
+            return one.thisUpdate > other.thisUpdate
+        }
+        return number > otherNumber
+    }
+
+    /// Whether `item` calls `certificate` revoked; one of a later time than is judged, whether it had been by then. That a
+    /// later one does not name it says nothing about that time.
+    private func names(_ item: SelectedRevocationList, _ certificate: Certificate) -> Bool {
+        guard item.list.thisUpdate > date else { return item.list.names(certificate) }
+        return item.list.revocationDate(of: certificate).map { $0 <= date } ?? false
+    }
+
+    /// Whether libcrypto takes `lists`, of which the first names the certificate at `place`, for lists that revoke it.
+    private func isRevoked(_ place: Int, by lists: [CertificateList], isLater: Bool) -> Bool {
+        guard let findings = try? PathVerification.verify(path.certificates, at: date, lists: lists, others: signers)
+        else { return false }
+        let codes = findings.filter { $0.depth == place }.map(\.code)
+        var unused: [Problem] = []
+        return status(codes.filter { !isLater || $0 != X509_V_ERR_CRL_NOT_YET_VALID }, at: place, &unused) == .revoked
+    }
+
+    private func statuses(_ lists: [CertificateList], _ problems: inout [Problem]) -> Statuses {
+        guard !lists.isEmpty, !places.isEmpty,
+            let findings = try? PathVerification.verify(path.certificates, at: date, lists: lists, others: signers)
+        else { return [:] }
+        var statuses: Statuses = [:]
+        for place in places {
+            statuses[place] = status(findings.filter { $0.depth == place }.map(\.code), at: place, &problems)
+        }
+        return statuses
+    }
+
+    /// What libcrypto's errors about one certificate mean.
+    private func status(_ codes: [CInt], at place: Int, _ problems: inout [Problem]) -> RevocationCheck.Status {
+        let name = path.certificates[place].subject
+        var unknown: String?
+        for code in codes {
+            switch code {
+            case X509_V_ERR_CERT_REVOKED where unknown == nil || unknown == Self.outOfDate(name): return .revoked
+            case X509_V_ERR_CRL_HAS_EXPIRED:
+                problems.append(Problem(.crlExpired, Self.outOfDate(name)))
+                unknown = unknown ?? Self.outOfDate(name)
+            case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_CRL_NOT_YET_VALID:
+                unknown = unknown ?? "no revocation list at hand speaks for \(name)"
+            case X509_V_ERR_CRL_SIGNATURE_FAILURE, X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
+                X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
+                X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE,
+                X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD:
+                unknown = "the revocation list for \(name) cannot be trusted"
+            default: break
+            }
+        }
+        return unknown.map(RevocationCheck.Status.unknown) ?? .good
+    }
+
+    private static func outOfDate(_ name: DistinguishedName) -> String {
+        "the revocation list for \(name) is out of date"
+    }
+}

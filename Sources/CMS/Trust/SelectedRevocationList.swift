@@ -1,0 +1,58 @@
+import Foundation
+import SwiftASN1
+
+/// A revocation list whose signature was checked, and what is to be known of it before it is used.
+struct SelectedRevocationList {
+    let list: CertificateList
+    /// The certificate with the key that signed it.
+    let signer: Certificate
+    let edition: RevocationListEdition
+    let scope: CertificateList.Scope
+
+    /// - Throws: an error of the ASN.1 reader if the extensions of the list cannot be read.
+    init(_ list: CertificateList, signedBy signer: Certificate) throws {
+        (self.list, self.signer) = (list, signer)
+        (edition, scope) = (try list.edition, try list.scope)
+    }
+
+    /// What the lists have in common of which the newest counts: the key that signed them, and the certificates they are
+    /// about. What a list says of its key does not matter, as it is known which key signed it.
+    struct Series: Hashable {
+        private let issuer: EncodingKey
+        private let key: [UInt8]
+        private let distributionPoint: [UInt8]?
+
+        init(_ scope: CertificateList.Scope, signer: Certificate) {
+            (issuer, distributionPoint) = (scope.issuer, scope.distributionPoint)
+            key = signer.publicKeyInfo
+        }
+    }
+
+    var series: Series { Series(scope, signer: signer) }
+
+    /// Those of `lists` that count: of each series the newest, all of them in a tie.
+    static func current(of lists: [SelectedRevocationList]) -> [SelectedRevocationList] {
+        let places = Dictionary(grouping: lists.indices) { lists[$0].series }.values.flatMap { members in
+            RevocationListEdition.current(of: members.map { lists[$0].edition }).map { members[$0] }
+        }
+        return places.sorted().map { lists[$0] }
+    }
+
+    /// Whether libcrypto may be given it as a delta list. It reads the number of one that has none through a null
+    /// pointer, and takes one for some reasons alone for a complete list.
+    var isUsableDelta: Bool {
+        guard edition.isDelta, edition.number != nil, edition.baseNumber != nil else { return false }
+        guard let point = scope.distributionPoint else { return true }
+        guard let fields = try? ElementReader(ASN1Node.read(point)).remaining else { return false }
+        return !fields.contains { $0.identifier == .context(3) }
+    }
+
+    /// Whether it is a delta list that by itself shows that `issuer` revoked `certificate`: signed by the issuer's own
+    /// key, which may sign lists. Its base does not matter for that.
+    func isDeltaRevoking(_ certificate: Certificate, issuedBy issuer: Certificate?) -> Bool {
+        guard edition.isDelta, let issuer, issuer.publicKeyInfo == signer.publicKeyInfo,
+            signer.keyUsage?.contains(.cRLSign) ?? true
+        else { return false }
+        return list.names(certificate)
+    }
+}

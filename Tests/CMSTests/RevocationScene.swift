@@ -1,0 +1,113 @@
+import CMS
+import Foundation
+import TestSupport
+import Testing
+
+/// root, ca below it, and leaf below that; and another authority of ca's name and key identifier.
+struct RevocationScene {
+    let root, ca, leaf, decoy: Certificate
+    let key, decoyKey: PrivateKey
+    let now: Date
+
+    init(leaf extensions: [String] = []) throws {
+        var factory = try CertificateFactory()
+        try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
+        try factory.issue("ca", subject: "/CN=CA", by: "root", extensions: CertificateFactory.authority)
+        try factory.issue("decoy", subject: "/CN=CA", extensions: CertificateFactory.authority)
+        let person = CertificateFactory.person("a@example.com") + extensions
+        try factory.issue("leaf", subject: "/CN=leaf", by: "ca", extensions: person)
+        func read(_ name: String) throws -> Certificate {
+            guard case .certificate(let found) = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
+                throw CMSError.noKeyPair
+            }
+            return found
+        }
+        (root, ca, leaf, decoy) = (try read("root"), try read("ca"), try read("leaf"), try read("decoy"))
+        key = try PrivateKey(pem: factory.bytes("ca.key"), passphrase: nil)
+        decoyKey = try PrivateKey(pem: factory.bytes("decoy.key"), passphrase: nil)
+        now = leaf.notBefore.addingTimeInterval(3600)
+    }
+
+    /// What a list by ca, or by the decoy, says `days` from now; with `revoked`, that the leaf was revoked so many days
+    /// from now.
+    func list(
+        _ days: Double,
+        revoked: Double? = nil,
+        lasting: Double = 400,
+        point: String? = nil,
+        identifier: [UInt8]? = nil,
+        isNamingKey: Bool = true,
+        number: Int? = nil,
+        base: Int? = nil,
+        reason: UInt8? = nil,
+        extra: [[UInt8]] = [],
+        isGenuine: Bool = true
+    ) throws -> CertificateList {
+        func time(_ days: Double) -> [UInt8] {
+            let text = now.addingTimeInterval(days * 86_400).formatted(.iso8601).filter(\.isNumber) + "Z"
+            return TestDER.element(0x18, Array(text.utf8))
+        }
+        let algorithm: [UInt8] = [0x30, 0x0A, 0x06, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 3, 2]
+        let reasonCode = reason.map { TestDER.element(0x30, TestDER.listExtension(21, [0x0A, 1, $0])) } ?? []
+        let entry = revoked.map {
+            TestDER.element(0x30, TestDER.element(2, leaf.serialNumber), time($0), reasonCode)
+        }
+        let keyIdentifier = identifier ?? ca.subjectKeyIdentifier ?? []
+        var extensions =
+            isNamingKey ? TestDER.listExtension(35, TestDER.element(0x30, TestDER.element(0x80, keyIdentifier))) : []
+        if let point {
+            let names = TestDER.element(0xA0, TestDER.element(0xA0, TestDER.element(0x86, Array(point.utf8))))
+            extensions += TestDER.listExtension(28, TestDER.element(0x30, names), isCritical: true)
+        }
+        if let number { extensions += TestDER.listExtension(20, TestDER.integer(number)) }
+        if let base { extensions += TestDER.listExtension(27, TestDER.integer(base), isCritical: true) }
+        extensions += extra.flatMap(\.self)
+        let signed = TestDER.element(
+            0x30,
+            [2, 1, 1],
+            algorithm,
+            ca.subject.der,
+            time(days),
+            time(days + lasting),
+            entry.map { TestDER.element(0x30, $0) } ?? [],
+            extensions.isEmpty ? [] : TestDER.element(0xA0, TestDER.element(0x30, extensions))
+        )
+        let signature = try (isGenuine ? key : decoyKey).handle.sign(message: signed)
+        let der = TestDER.element(0x30, signed, algorithm, TestDER.element(3, [0], signature))
+        return try CertificateList(der: der)
+    }
+
+    /// What is known of the leaf, whose issuer is the anchor unless the decoy is to have a chance.
+    func revocation(
+        _ lists: [CertificateList],
+        extra: [Certificate] = [],
+        extraLists: [CertificateList] = [],
+        after days: Double = 0
+    ) -> ChainVerdict.Revocation? {
+        var store = TrustStore(anchors: [ca])
+        store.certificateLists = lists
+        let date = now.addingTimeInterval(days * 86_400)
+        return store.judge(leaf, extra: extra, extraLists: extraLists, purpose: .signing, at: date).revocation
+    }
+}
+
+/// DER written by hand.
+enum TestDER {
+    static func element(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {
+        let contents = parts.flatMap(\.self)
+        guard contents.count > 127 else { return [tag, UInt8(contents.count)] + contents }
+        let length = withUnsafeBytes(of: contents.count.bigEndian) { Array($0.drop { $0 == 0 }) }
+        return [tag, 0x80 | UInt8(length.count)] + length + contents
+    }
+
+    /// An Extension of type id-ce `number`, as in a list or its entries.
+    static func listExtension(_ number: UInt8, _ value: [UInt8], isCritical: Bool = false) -> [UInt8] {
+        element(0x30, [6, 3, 0x55, 0x1D, number], isCritical ? [1, 1, 0xFF] : [], element(4, value))
+    }
+
+    /// An INTEGER that is not negative.
+    static func integer(_ value: Int) -> [UInt8] {
+        let bytes = withUnsafeBytes(of: value.bigEndian) { Array($0.drop { $0 == 0 }) }
+        return element(2, (bytes.first ?? 0x80) >= 0x80 ? [0] : [], bytes)
+    }
+}
