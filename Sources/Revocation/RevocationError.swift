@@ -11,8 +11,18 @@ public enum RevocationError: Error, Hashable, Sendable {
     case notAsked
     /// It lies in a private network, and those are not asked.
     case privateAddress
+    /// It did not answer at this time, which is too short a while ago to ask again.
+    case silent(since: Date)
     /// It did not answer in time.
     case timeLimit
+
+    /// Whether the service may keep everybody waiting who asks it again.
+    var isSilence: Bool {
+        switch self {
+        case .notReached, .timeLimit: true
+        case .badAnswer, .cancelled, .notAsked, .privateAddress, .silent: false
+        }
+    }
 }
 
 extension RevocationError: LocalizedError, CustomStringConvertible {
@@ -26,6 +36,7 @@ extension RevocationError: LocalizedError, CustomStringConvertible {
         case .notReached(let why): "cannot be reached: \(why)"
         case .notAsked: "is no http URL"
         case .privateAddress: "not asked, as it is in a private network (setting revocation.private-addresses)"
+        case .silent(let since): "not asked again yet, as it gave no answer at \(since.formatted(.iso8601))"
         case .timeLimit: "no answer in time"
         }
     }

@@ -44,7 +44,18 @@ public actor RevocationFetcher: RevocationSource {
     /// What responders said that counts, for keeping.
     public private(set) var responses: [Kept] = []
 
-    public init(_ client: HTTPClient = HTTPClient()) { self.client = client }
+    /// The services that were asked and did not answer, or could not be reached.
+    public private(set) var silentServices: Set<String> = []
+    /// The services that answered, rightly or not.
+    public private(set) var answeringServices: Set<String> = []
+    /// Services that are not asked, and since when they are silent.
+    private let knownSilence: [String: Date]
+
+    /// - Parameter silentServices: URLs of services that did not answer a short while ago, and when. They are not asked.
+    public init(_ client: HTTPClient = HTTPClient(), silentServices: [String: Date] = [:]) {
+        self.client = client
+        knownSilence = silentServices
+    }
 
     /// Asks the services that the certificates at `places` of `chain` name: responders first, then for lists.
     public func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
@@ -118,12 +129,15 @@ public actor RevocationFetcher: RevocationSource {
     private func ask(_ question: Question) async -> [UInt8]? {
         guard let answer = answers[question] ?? begin(question) else { return nil }
         switch await withTaskCancellationHandler(operation: { await answer.value }, onCancel: { answer.cancel() }) {
-        case .success(let bytes): return bytes
+        case .success(let bytes):
+            answeringServices.insert(question.url)
+            return bytes
         case .failure(.cancelled):
             if answers[question] == answer { answers[question] = nil }
             // It may be only somebody else who gave up waiting.
             return answer.isCancelled && !Task.isCancelled ? await ask(question) : nil
         case .failure(let error):
+            if error.isSilence { silentServices.insert(question.url) }
             note(question.url, error)
             return nil
         }
@@ -135,6 +149,10 @@ public actor RevocationFetcher: RevocationSource {
         guard let url = ServiceURL(question.url) else {
             // A directory (ldap) beside a web server is usual, and no outage.
             if !question.url.lowercased().hasPrefix("ldap") { note(question.url, .notAsked) }
+            return nil
+        }
+        if let since = knownSilence[question.url] {
+            note(question.url, .silent(since: since))
             return nil
         }
         let content = question.request.map { (type: "application/ocsp-request", bytes: $0.der) }

@@ -69,10 +69,19 @@ import Testing
         let sent = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"], terms: unheeded)
         #expect(sent.decisions.map(\.action) == [.sign])
         try await office.store.settings.set("revocation.directory", to: "/nowhere")
+        // What is missing stops no mail, and is told; where nothing may be unknown it does.
+        let passed = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"])
+        #expect(passed.decisions.map(\.action) == [.sign])
+        let report = try await incoming(source, office).report
+        #expect(report.status == .valid)
+        #expect(report.signers.first?.revocation.problems.contains { $0.kind == .crlUnreadable } == true)
         await #expect(throws: SettingError.folderUnreadable(path: "/nowhere")) {
-            try await office.plan(from: "revoked@example.com", to: ["eve@x.test"])
+            try await office.plan(
+                from: "revoked@example.com",
+                to: ["eve@x.test"],
+                terms: TrustTerms(revocation: .hard)
+            )
         }
-        await #expect(throws: SettingError.folderUnreadable(path: "/nowhere")) { try await incoming(source, office) }
     }
 
     private func incoming(_ source: any ByteSource, _ office: Office) async throws -> IncomingPlan {

@@ -14,7 +14,7 @@ extension ProblemCode {
             .noRecipients, .signerAmbiguous, .signingTimeMalformed, .tooManyLayers:
             "ask the sender to send it again"
         case .attributeUnsigned, .certificateUnreadable, .contentEmbedded, .contentNotData, .contentNotOctets,
-            .contentTypeUnknown, .crlSignature, .crlUnreadable, .ocspUnusable, .digestNotAnnounced, .mboxLine,
+            .contentTypeUnknown, .crlSignature, .ocspUnusable, .digestNotAnnounced, .mboxLine,
             .noMIMEHeader, .pkcs12BadCRL,
             .pkcs12TrailingBytes, .smimeTypeUnderstated, .tooDeep, .trailingBytes:
             "nothing has to be done"
@@ -32,6 +32,7 @@ extension ProblemCode {
         case .notARecipient: "import the key it is for, or ask the sender to encrypt it for your certificate"
         case .notEncrypted: "verify it, if it is signed"
         case .unreadable: "see what the text says of the file or the store"
+        case .crlUnreadable: "nothing, unless the list or the folder is your own: then put it right"
         case .certificateExpired:
             "ask its owner for the new one; what was signed before can be judged at the time it was signed"
         case .certificateNotYetValid, .chainNotYetValid: "wait, or see whether the clock is right"

@@ -51,7 +51,7 @@ extension ProblemCode {
         case .cosigner: "somebody else than the sender has signed it, too, beside the sender"
         case .crlExpired: "a revocation list should have been replaced by a newer one long ago"
         case .crlSignature: "a revocation list bears the name of an authority that did not sign it, and does not count"
-        case .crlUnreadable: "a revocation list cannot be read, and is left out"
+        case .crlUnreadable: "a revocation list, or the folder of them in the settings, cannot be read, and is left out"
         case .certificatesOnly: "the message brings certificates, and has nothing to open"
         case .decryptionFailed: "the message was changed or cut off, or is not encrypted with the key it names"
         case .needsSecret: "the message is encrypted with a password or a secret key, and none that fits was given"

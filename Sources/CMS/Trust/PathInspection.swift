@@ -47,9 +47,13 @@ struct PathInspection {
             asked: keptResponses(on: path) + store.terms.responses,
             isHard: isHard
         )
+        // Without certainty about all lists nothing is known for certain.
+        let unreadable = Set(store.unreadableLists + store.terms.unreadableLists).sorted().map { text in
+            isHard ? Problem(.revocationUnknown, text) : Problem(warning: .crlUnreadable, text)
+        }
         return ChainVerdict.Revocation(
             status: verdict.status,
-            problems: verdict.problems.firstOfEachCode,
+            problems: (verdict.problems + unreadable).firstOfEachCode,
             unknownPlaces: verdict.unknownPlaces
         )
     }

@@ -18,6 +18,8 @@ public struct TrustStore: Hashable, Sendable {
     public var intermediates: [Certificate]
     /// Revocation lists at hand.
     public var certificateLists: [CertificateList]
+    /// Where more revocation lists should lie that cannot be read, each as a sentence; each verdict repeats them.
+    public var unreadableLists: [String] = []
     /// What responders said when they were asked before, by the `nameDigest` of the certificate it is about; checked again
     /// when it is used.
     public var responses: [Fingerprint: OCSPResponse] = [:]

@@ -6,6 +6,8 @@ public struct TrustTerms: Hashable, Sendable {
     public var policies: CertificatePolicies
     /// Revocation lists at hand beside those of the store.
     public var certificateLists: [CertificateList] = []
+    /// Where more should lie that cannot be read, each as a sentence; each verdict repeats them.
+    public var unreadableLists: [String] = []
     /// What responders said, beside what came with messages.
     public var responses: [OCSPResponse] = []
     /// Rules whose breach is a warning; nil for none.

@@ -75,6 +75,11 @@ public actor AnchorStore {
         }
     }
 
+    /// The URLs of services for questions about revocation that did not answer within the last five minutes, and when.
+    public func silentServices(at time: Date) async throws(KeystoreError) -> [String: Date] {
+        try await database.read { try OutageRecord.services(at: time.seconds, in: $0) }
+    }
+
     /// What judges `certificates`: of the anchors, intermediates and revocation lists only those that can matter,
     /// and which of `certificates` are pinned.
     ///

@@ -91,12 +91,16 @@ public struct ImportBatch: Sendable {
     public var fetchedLists: [CertificateList] = []
     /// Answers of responders, whose signatures were checked.
     public var responses: [ResponseItem] = []
+    /// The URLs of services that were asked and did not answer in time; it is remembered for some minutes.
+    public var silentServices: [String] = []
+    /// The URLs of services that did, of which that need no longer be remembered.
+    public var answeringServices: [String] = []
 
     public init() {}
 
     /// Whether there is nothing to store.
     public var isEmpty: Bool {
         identities.isEmpty && recipients.isEmpty && intermediates.isEmpty && anchors.isEmpty && crls.isEmpty
-            && fetchedLists.isEmpty && responses.isEmpty
+            && fetchedLists.isEmpty && responses.isEmpty && silentServices.isEmpty && answeringServices.isEmpty
     }
 }

@@ -31,6 +31,12 @@ struct ImportTransaction {
         for list in batch.fetchedLists { try RevocationListRecord.insert(list, at: time, into: database) }
         try RevocationListRecord.tidy(after: batch.fetchedLists, at: time, in: database)
         try ResponseRecord.insert(batch.responses, at: time, into: database)
+        try OutageRecord.insert(
+            batch.silentServices,
+            answered: batch.answeringServices,
+            at: time,
+            into: database
+        )
         return report
     }
 

@@ -46,11 +46,15 @@ public struct StoreKeyProvider: KeyProvider {
         try await opening.store().certificates(matching: signers)
     }
 
-    /// - Throws: `KeystoreError`; `SettingError.folderUnreadable`, rather than passing over what the settings name.
+    /// What judges `certificates`. Where the folder of revocation lists cannot be read, its verdicts say so.
+    ///
+    /// - Throws: `KeystoreError`, `SettingError`
     public func trust(for certificates: [Certificate]) async throws -> TrustStore {
         let store = try await opening.store()
         var trust = try await store.anchors.trust(judging: certificates, systemAnchors: systemAnchors)
-        trust.certificateLists += try await lists.lists(in: store)
+        let folder = try await lists.contents(in: store)
+        trust.certificateLists += folder.lists
+        trust.unreadableLists = folder.failure.map { ["\($0)"] } ?? []
         return trust
     }
 

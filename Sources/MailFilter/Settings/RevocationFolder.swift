@@ -13,7 +13,7 @@ struct RevocationFolder {
     /// Every list in the folder; what cannot be read, and what is too much, is told and passed over.
     ///
     /// - Throws: `SettingError.folderUnreadable` if there is no such folder.
-    func lists(warn: (String) -> Void) throws(SettingError) -> [CertificateList] {
+    func lists(warn: (String) -> Void) throws(SettingError) -> [FiledRevocationList] {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: path).sorted() } catch {
             throw .folderUnreadable(path: path)
@@ -23,7 +23,7 @@ struct RevocationFolder {
             warn("\(path): of \(files.count) files only the first \(Self.maximumFiles) are read for revocation lists")
         }
         var left = Self.maximumCount
-        var lists: [CertificateList] = []
+        var lists: [FiledRevocationList] = []
         for name in files.prefix(Self.maximumFiles) {
             let file = "\(path)/\(name)"
             guard Self.mayBeRead(file) else {
@@ -38,7 +38,7 @@ struct RevocationFolder {
                 }
                 left -= source.count
                 for case .certificateList(let list) in try KeyMaterial.read(source.bytes(in: 0..<source.count)) {
-                    lists.append(list)
+                    lists.append(FiledRevocationList(path: file, list: list))
                 }
             } catch let error as StreamError {
                 warn("\(error)")
@@ -56,31 +56,56 @@ struct RevocationFolder {
     }
 }
 
+/// A revocation list in the folder that the settings of a store name.
+public struct FiledRevocationList: Sendable {
+    /// The file that it lies in.
+    public let path: String
+    /// The list; whether it is genuine is checked where it is used.
+    public let list: CertificateList
+}
+
 /// The lists of the folder that a store's settings name, read once.
 package actor FolderLists {
+    /// What the folder holds.
+    package struct Contents: Sendable {
+        /// The lists in it.
+        package var lists: [CertificateList] = []
+        /// Why the folder cannot be read; nil if it can, or none is named.
+        package var failure: SettingError?
+    }
+
     private let warn: @Sendable (String) -> Void
-    private var known: [CertificateList]?
+    private var known: Contents?
 
     /// - Parameter warn: is told of files that are no lists, or cannot be read.
     package init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
 
-    /// The lists; none if the settings name no folder.
+    /// The lists; none if the settings name no folder. A folder that cannot be read is warned of, and every verdict given
+    /// without it says so.
     ///
-    /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
-    package func lists(in store: Store) async throws -> [CertificateList] {
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func contents(in store: Store) async throws -> Contents {
         if let known { return known }
-        let lists = try await store.revocationLists(warn: warn)
-        known = lists
-        return lists
+        var contents = Contents()
+        do { contents.lists = try await store.revocationLists(warn: warn) } catch let error as SettingError {
+            guard case .folderUnreadable = error else { throw error }
+            contents.failure = error
+            if known == nil { warn("\(error); its revocation lists do not count") }
+        }
+        known = contents
+        return contents
     }
 
-    /// `terms` with the lists, unless nobody looks for revocation.
+    /// `terms` with the lists, unless revocation is off.
     ///
-    /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
+    /// - Throws: `SettingError.folderUnreadable` where certificates of unknown revocation are refused; `KeystoreError`
     package func added(to terms: TrustTerms, in store: Store) async throws -> TrustTerms {
         guard terms.revocation != .off else { return terms }
+        let contents = try await contents(in: store)
+        if let failure = contents.failure, terms.revocation == .hard { throw failure }
         var terms = terms
-        terms.certificateLists += try await lists(in: store)
+        terms.certificateLists += contents.lists
+        terms.unreadableLists += contents.failure.map { ["\($0)"] } ?? []
         return terms
     }
 }

@@ -50,6 +50,16 @@ extension Store {
     /// - Parameter warn: is told of files in it that are no lists, which are passed over.
     /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
     public func revocationLists(warn: @Sendable (String) -> Void = { _ in }) async throws -> [CertificateList] {
+        try await filedRevocationLists(warn: warn).map(\.list)
+    }
+
+    /// The same, with the files that the lists lie in.
+    ///
+    /// - Parameter warn: is told of files in it that are no lists, which are passed over.
+    /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
+    public func filedRevocationLists(
+        warn: @Sendable (String) -> Void = { _ in }
+    ) async throws -> [FiledRevocationList] {
         let path = try await value(of: .revocationDirectory) { $0 }
         return path.isEmpty ? [] : try RevocationFolder(path: path).lists(warn: warn)
     }

@@ -29,7 +29,8 @@ extension SMIMECommand {
                 lookup.directory: a folder of certificates in files named by address, as bob@example.org.pem, or by \
                 domain, as @example.org.pem. Empty for none.
                 lookup.directory.timeout: how long the folder may take to answer, as 2s or 500ms.
-                revocation.directory: a folder of revocation lists, which count as imported ones do.
+                revocation.directory: a folder of revocation lists, which count as imported ones do. While it cannot be read, \
+                verdicts have a warning, and --revocation hard refuses.
                 revocation.online (on, off): whether verify, decrypt, encrypt and filter ask the services that certificates \
                 name, as with --online.
                 revocation.private-addresses (on, off): whether such services are asked in private networks, too.
@@ -105,7 +106,11 @@ extension SMIMECommand.ConfigCommand {
         func run() async throws {
             let store = try await global.store(.readWrite)
             try await store.settings.set(key.rawValue, to: value)
+            let isMissing = await !store.canReadFolder(of: key)
             try await store.close()
+            guard isMissing else { return }
+            Console.warning("\(value): there is no folder here that can be read, so its revocation lists do not count")
+            Console.hint("make it, readable for the user that smime runs as, then: smime doctor")
         }
     }
 

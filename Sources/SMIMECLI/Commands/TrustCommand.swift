@@ -3,6 +3,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import MailFilter
 
 extension SMIMECommand {
     struct TrustCommand: AsyncParsableCommand {
@@ -19,9 +20,9 @@ extension SMIMECommand.TrustCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the trust anchors of the store, and its revocation lists.",
+            abstract: "List the trust anchors of the store, and all revocation lists.",
             discussion: """
-                The system's own are used besides, unless --no-system-anchors is given where something is judged.
+                Of a list in the folder of the setting revocation.directory the file is named. The system's own are used besides, unless --no-system-anchors is given where something is judged.
 
                   smime trust list
                 """
@@ -34,11 +35,12 @@ extension SMIMECommand.TrustCommand {
             let store = try await global.store(.readOnly)
             store.noteIfMissing()
             let anchors = try await store.anchors.all()
-            let lists = try await store.anchors.revocationLists()
+            let stored = try await store.anchors.revocationLists().map { (list: $0, file: String?.none) }
+            let lists = try await stored + filedLists(of: store)
             try report.print(
                 TrustReport(
                     anchors: anchors.map { AuthorityReport($0.certificate, added: $0.added) },
-                    crls: lists.map { RevocationListReport($0) }
+                    crls: lists.map { RevocationListReport($0.list, file: $0.file) }
                 )
             ) {
                 var table = TextTable()
@@ -50,16 +52,26 @@ extension SMIMECommand.TrustCommand {
                         "\(certificate.fingerprint)"
                     )
                 }
-                for list in lists {
+                for (list, file) in lists {
                     let end = list.nextUpdate
                     let state = end.map { $0 < .now ? "ended" : "until" } ?? "without an end"
                     table.add(
                         "revocation list of \(list.issuer)",
                         [state, end?.day].compactMap(\.self).joined(separator: " "),
-                        "\(list.fingerprint)"
+                        file ?? "\(list.fingerprint)"
                     )
                 }
                 return table.text
+            }
+        }
+
+        /// The lists of the folder that the settings name. What cannot be read is warned of.
+        private func filedLists(of store: Store) async throws -> [(list: CertificateList, file: String?)] {
+            do {
+                return try await store.filedRevocationLists(warn: Console.warning).map { ($0.list, $0.path) }
+            } catch let error as SettingError {
+                Console.warning("\(error)")
+                return []
             }
         }
     }

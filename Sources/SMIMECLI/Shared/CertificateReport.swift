@@ -69,9 +69,12 @@ struct RevocationListReport: Encodable {
     let fingerprint: Fingerprint
     let thisUpdate: Date
     let nextUpdate: Date?
+    /// Where it lies, if that is not the store.
+    let file: String?
     let new: Bool?
 
-    init(_ list: CertificateList, new: Bool? = nil) {
+    init(_ list: CertificateList, file: String? = nil, new: Bool? = nil) {
+        self.file = file
         issuer = list.issuer.description
         fingerprint = list.fingerprint
         thisUpdate = list.thisUpdate

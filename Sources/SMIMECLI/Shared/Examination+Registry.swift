@@ -40,29 +40,6 @@ extension Examination {
         }
     }
 
-    /// Revocation lists that are over and have no successor, in the store or in the settings' folder. Where others may be
-    /// fetched over the network they are when they are needed.
-    mutating func examineRevocationLists(of store: Store, at time: Date) async throws {
-        let lists = try await store.anchors.revocationLists()
-        add("crls", .ok, "\(lists.count) in the store")
-        let settings = try? await (folder: store.revocationLists(), isOnline: store.revocationServices().areAsked)
-        let others = lists + (settings?.folder ?? [])
-        for list in lists {
-            guard settings?.isOnline != true, let end = list.nextUpdate, end < time,
-                !others.contains(where: { $0.supersedes(list) })
-            else { continue }
-            add(
-                "crl-overdue",
-                .warning,
-                "\(list.issuer): the newest revocation list of it ended \(end.day)",
-                [
-                    "get a newer one, then: smime import FILE",
-                    "if nobody needs it any more: smime trust remove \(list.fingerprint)",
-                ]
-            )
-        }
-    }
-
     /// Which addresses have a certificate that waits for somebody to trust it.
     mutating func examineHeld(in store: Store) async throws {
         let held = try await store.recipients.held()

@@ -31,6 +31,8 @@ actor OnlineRevocation: RevocationSource {
     private var isReady = false
     private var fetcher: RevocationFetcher?
     private var failure: Failure?
+    /// The services of which the store remembers that they did not answer.
+    private var knownSilence: Set<String> = []
 
     init(_ opening: StoreOpening, isDemanded: Bool) {
         self.opening = opening
@@ -55,8 +57,12 @@ actor OnlineRevocation: RevocationSource {
         let store = try await opening.store()
         let services = try await store.revocationServices()
         guard isDemanded || services.areAsked else { return nil }
+        let known = store.exists ? try await store.anchors.silentServices(at: .now) : [:]
+        knownSilence = Set(known.keys)
         return RevocationFetcher(
-            HTTPClient(timeLimit: services.timeLimit, allowsPrivateAddresses: services.allowsPrivateAddresses)
+            HTTPClient(timeLimit: services.timeLimit, allowsPrivateAddresses: services.allowsPrivateAddresses),
+            // A person who says so asks at once.
+            silentServices: isDemanded ? [:] : known
         )
     }
 
@@ -88,7 +94,7 @@ actor OnlineRevocation: RevocationSource {
         if let text = await keep() { Console.warning(text) }
     }
 
-    /// Keeps the lists that were fetched and what responders said, where the store can be written.
+    /// Keeps the lists that were fetched, what responders said, and which services were silent, where the store can be written.
     ///
     /// - Returns: why that failed; nil if it did not.
     func keep() async -> String? {
@@ -98,6 +104,8 @@ actor OnlineRevocation: RevocationSource {
         batch.responses = await fetcher.responses.map {
             .init(certificate: $0.certificate, response: $0.response, lifetime: $0.lifetime)
         }
+        batch.silentServices = await fetcher.silentServices.sorted()
+        batch.answeringServices = await fetcher.answeringServices.intersection(knownSilence).sorted()
         guard !batch.isEmpty else { return nil }
         do throws(KeystoreError) {
             let store = try await opening.store()

@@ -27,6 +27,13 @@ extension Setting {
 }
 
 extension Store {
+    /// Whether the folder that `setting` names can be read; true if it names none, or is another setting than
+    /// revocation.directory.
+    func canReadFolder(of setting: Setting) async -> Bool {
+        guard setting == .revocationDirectory else { return true }
+        return (try? await revocationLists()) != nil
+    }
+
     /// Sees to it that `setCipher` can do what it is asked for.
     ///
     /// - Throws: `Failure` with status 64 if the address cannot stand in the setting; `SettingError.notUnderstood`.
