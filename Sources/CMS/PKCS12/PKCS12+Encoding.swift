@@ -61,7 +61,12 @@ private struct PKCS12Writer {
         let keys = try sequence(identities.map { try keyBag($0) })
         let safes = try sequence([encrypted(certificates), plain(keys)])
         let salt = try randomBytes(count: 16)
-        let mac = PKCS12MAC.Algorithm.hmac(compatibility.digest, salt: salt, iterations: compatibility.iterations)
+        let mac = PKCS12MAC.Algorithm.hmac(
+            digest: compatibility.digest.libcryptoName,
+            byteCount: compatibility.digest.byteCount,
+            salt: salt,
+            iterations: compatibility.iterations
+        )
         let value = try PKCS12MAC.compute(mac, over: safes, with: form)
         return try der { coder in
             try coder.appendConstructedNode(identifier: .sequence) { coder in

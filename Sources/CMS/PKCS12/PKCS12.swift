@@ -36,16 +36,27 @@ public struct PKCS12: Sendable {
     public static let maximumCount = PFX.maximumCount
     /// The most iterations of key derivation over one file.
     public static let maximumIterations = DerivationBudget.maximumIterations
+    /// What may be allowed instead, at the most: libcrypto counts no further.
+    public static let mostIterations = Int(Int32.max)
+    /// What `CMSError.limitExceeded` names where a file asks for more iterations than are allowed.
+    public static let iterationLimit = DerivationBudget.name
     /// How many iterations are run for it at most: once for each block of a key and each form of the passphrase.
     public static let maximumRuns = DerivationBudget.maximumRuns
 
     /// Opens a file in BER, DER or PEM. An absent passphrase (nil) and an empty one are both tried for either.
     ///
+    /// - Parameter maximumIterations: how many iterations of key derivation the file may ask for; twice as many are run at
+    ///   the most. A stranger's file with more could keep the processor busy for hours.
     /// - Throws: `CMSError.wrongPassphrase`; `.noKeyPair` if no key belongs to a certificate; `.limitExceeded` before
     ///   any work is done; `.unsupported` if what keeps a pair from being found is an algorithm; `.malformed`, also if the
     ///   private half of a key does not belong to its public one.
-    public init(_ bytes: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
-        try self.init(bytes, passphrase: passphrase, budget: DerivationBudget())
+    public init(
+        _ bytes: [UInt8],
+        passphrase: borrowing Passphrase?,
+        maximumIterations: Int = PKCS12.maximumIterations
+    ) throws(CMSError) {
+        let budget = DerivationBudget(iterations: min(max(0, maximumIterations), Self.mostIterations))
+        try self.init(bytes, passphrase: passphrase, budget: budget)
     }
 
     /// Opens a file that we wrote ourselves, of which that is known: each of its keys may have a derivation of its own.
@@ -54,8 +65,8 @@ public struct PKCS12: Sendable {
     package init(ownFile bytes: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
         // Keys, certificates and MAC, each with the iterations that we write.
         let iterations = (Self.maximumKeys + 2) * Compatibility.modern.iterations
-        let share = (iterations + Self.maximumIterations - 1) / Self.maximumIterations
-        try self.init(bytes, passphrase: passphrase, budget: DerivationBudget(share: share))
+        let budget = DerivationBudget(iterations: max(iterations, Self.maximumIterations))
+        try self.init(bytes, passphrase: passphrase, budget: budget)
     }
 
     private init(_ bytes: [UInt8], passphrase: borrowing Passphrase?, budget: DerivationBudget) throws(CMSError) {

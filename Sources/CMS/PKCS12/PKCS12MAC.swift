@@ -6,8 +6,8 @@ import SwiftASN1
 /// RFC 7292 §4 and appendix B, RFC 9579
 struct PKCS12MAC {
     enum Algorithm {
-        /// HMAC with the key of PKCS#12's own derivation, by the same digest.
-        case hmac(DigestAlgorithm, salt: [UInt8], iterations: Int)
+        /// HMAC with the key of PKCS#12's own derivation, by the same digest, which has that name in libcrypto.
+        case hmac(digest: String, byteCount: Int, salt: [UInt8], iterations: Int)
         /// HMAC with the digest of that name in libcrypto, and a derived key of `keyCount` bytes.
         case pbmac1(KeyDerivation, digest: String, keyCount: Int)
     }
@@ -29,15 +29,24 @@ struct PKCS12MAC {
         let iterations = try fields.optional(.integer)?.integer() ?? 1
         if identifier.algorithm == Self.pbmac1OID {
             algorithm = try Self.pbmac1(identifier.parameters)
-        } else if let digest = DigestAlgorithm(oid: identifier.algorithm) {
+        } else if let (digest, count) = Self.digest(identifier.algorithm) {
             guard iterations > 0 else { throw ElementReader.Mismatch(description: "no iterations") }
-            algorithm = .hmac(digest, salt: salt, iterations: iterations)
+            algorithm = .hmac(digest: digest, byteCount: count, salt: salt, iterations: iterations)
         } else {
             throw CMSError.unsupported("MAC \(identifier.algorithm)")
         }
     }
 
     init(_ algorithm: Algorithm, value: [UInt8]) { (self.algorithm, self.value) = (algorithm, value) }
+
+    /// The digest of a MAC: those of signatures, and the truncated ones of FIPS 180-4, which nothing else uses here.
+    private static func digest(_ oid: ASN1ObjectIdentifier) -> (name: String, byteCount: Int)? {
+        switch oid {
+        case [2, 16, 840, 1, 101, 3, 4, 2, 5]: ("SHA2-512/224", 28)
+        case [2, 16, 840, 1, 101, 3, 4, 2, 6]: ("SHA2-512/256", 32)
+        default: DigestAlgorithm(oid: oid).map { ($0.libcryptoName, $0.byteCount) }
+        }
+    }
 
     private static func pbmac1(_ parameters: [UInt8]?) throws -> Algorithm {
         guard let parameters else { throw ElementReader.Mismatch(description: "PBMAC1 without parameters") }
@@ -55,8 +64,7 @@ struct PKCS12MAC {
     /// - Throws: `CMSError.limitExceeded` for an scrypt that needs too much memory.
     func cost() throws(CMSError) -> DerivationCost {
         switch algorithm {
-        case .hmac(let digest, _, let iterations):
-            DerivationCost(iterations, count: digest.byteCount, blockCount: digest.byteCount)
+        case .hmac(_, let count, _, let iterations): DerivationCost(iterations, count: count, blockCount: count)
         case .pbmac1(let function, _, let keyCount): try function.cost(count: keyCount)
         }
     }
@@ -76,10 +84,9 @@ struct PKCS12MAC {
         let key: SecretBytes
         let digest: String
         switch algorithm {
-        case .hmac(let algorithm, let salt, let iterations):
-            digest = algorithm.libcryptoName
-            let count = algorithm.byteCount
-            key = try PKCS12KDF.derive(form.bmp, algorithm, salt, iterations, id: .mac, count: count)
+        case .hmac(let name, let count, let salt, let iterations):
+            digest = name
+            key = try PKCS12KDF.derive(form.bmp, name, salt, iterations, id: .mac, count: count)
         case .pbmac1(let function, let name, let keyCount):
             digest = name
             key = try function.derive(form.utf8, count: keyCount)

@@ -60,7 +60,8 @@ extension PKCS12Outline.Part {
 extension PKCS12MAC.Algorithm: CustomStringConvertible {
     var description: String {
         switch self {
-        case .hmac(let digest, _, let iterations): "HMAC-\(digest.rawValue.uppercased()), \(iterations) iterations"
+        case .hmac(let digest, _, _, let iterations):
+            "HMAC-\(digest.replacing("SHA2-", with: "SHA")), \(iterations) iterations"
         case .pbmac1(let function, let digest, _): "PBMAC1 with HMAC \(digest), \(function)"
         }
     }

@@ -6,16 +6,19 @@ struct DerivationBudget {
     /// passphrase.
     static let maximumRuns = 2 * maximumIterations
 
+    /// What is said of a file that asks for more.
+    static let name = "key derivation iterations"
+
     private var iterations: Int
     private var runs: Int
 
-    /// - Parameter share: how many times what a file may ask for.
-    init(share: Int = 1) { (iterations, runs) = (share * Self.maximumIterations, share * Self.maximumRuns) }
+    /// - Parameter iterations: how many a file may name. Twice as many may be run.
+    init(iterations: Int = maximumIterations) { (self.iterations, runs) = (iterations, 2 * iterations) }
 
     /// Takes what deriving a key costs out of the budget.
     mutating func spend(_ cost: DerivationCost) throws(CMSError) {
         guard cost.iterations <= iterations, cost.runs <= runs else {
-            throw .limitExceeded("key derivation iterations")
+            throw .limitExceeded(Self.name)
         }
         iterations -= cost.iterations
         runs -= cost.runs
@@ -38,8 +41,8 @@ struct DerivationCost {
 
     /// `iterations` for each block of `blockCount` bytes in `count`.
     init(_ iterations: Int, count: Int, blockCount: Int) {
-        // More than any budget has is as bad, and cannot overflow.
-        self.iterations = min(iterations, DerivationBudget.maximumIterations + 1)
+        // More than libcrypto can count is as bad, and cannot overflow.
+        self.iterations = min(iterations, PKCS12.mostIterations + 1)
         runs = self.iterations * max(1, (count + blockCount - 1) / blockCount)
     }
 }

@@ -125,6 +125,7 @@ enum KeyDerivation: Equatable, Sendable {
     /// How long the digest is that libcrypto calls `name`.
     private static func byteCount(of name: String) -> Int {
         switch name {
+        case "MD5": 16
         case "SHA1": 20
         case "SHA2-224", "SHA2-512/224": 28
         case "SHA2-256", "SHA2-512/256": 32
@@ -136,6 +137,7 @@ enum KeyDerivation: Equatable, Sendable {
     /// libcrypto's name of the digest in `hmacWith…`.
     static func digest(_ prf: ASN1ObjectIdentifier) throws -> String {
         switch prf {
+        case [1, 2, 840, 113549, 2, 6], [1, 3, 6, 1, 5, 5, 8, 1, 1]: "MD5"
         case [1, 2, 840, 113549, 2, 7]: "SHA1"
         case [1, 2, 840, 113549, 2, 8]: "SHA2-224"
         case [1, 2, 840, 113549, 2, 9]: "SHA2-256"

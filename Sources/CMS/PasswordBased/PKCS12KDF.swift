@@ -14,16 +14,18 @@ enum PKCS12KDF {
     /// `count` bytes derived from a passphrase in BMP form.
     ///
     /// libcrypto: `PKCS12_key_gen_uni_ex`
+    ///
+    /// - Parameter digest: its name in libcrypto.
     static func derive(
         _ passphrase: SecretBytes,
-        _ digest: DigestAlgorithm,
+        _ digest: String,
         _ salt: [UInt8],
         _ iterations: Int,
         id: Purpose,
         count: Int
     ) throws(OpenSSLError) -> SecretBytes {
         Libcrypto.start()
-        let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, digest.libcryptoName, nil), "EVP_MD_fetch")
+        let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, digest, nil), "EVP_MD_fetch")
         var salt = salt
         return try SecretBytes(count: count) { output throws(OpenSSLError) in
             let result = digest.withPointer { digest in

@@ -44,10 +44,21 @@ extension PasswordEncryption {
         if scheme.algorithm == ContentCipherOID.rc2 {
             (cipher, iv) = try rc2(node, keyCount: function.keyCount ?? 16)
         } else if let row = pbes2Rows.first(where: { $0.oid == scheme.algorithm }) {
-            (cipher, iv) = (row.cipher, try node.octets())
+            (cipher, iv) = (row.cipher, try Self.iv(node))
+            if cipher.hasVariableKey, let count = function.keyCount, (5...56).contains(count) {
+                cipher = Cipher(
+                    name: cipher.name,
+                    libcryptoName: cipher.libcryptoName,
+                    keyCount: count,
+                    ivCount: cipher.ivCount,
+                    isLegacy: cipher.isLegacy,
+                    hasVariableKey: true
+                )
+            }
             // Old NSS named AES-128 and meant the key length.
-            if cipher.ivCount == 16, let count = function.keyCount, count != cipher.keyCount {
-                cipher = pbes2Rows.first { $0.cipher.keyCount == count && $0.cipher.ivCount == 16 }?.cipher ?? cipher
+            if cipher.name.hasPrefix("AES"), let count = function.keyCount, count != cipher.keyCount {
+                let meant = pbes2Rows.first { $0.cipher.keyCount == count && $0.cipher.name.hasPrefix("AES") }
+                cipher = meant?.cipher ?? cipher
             }
         } else {
             throw CMSError.unsupported("cipher \(scheme.algorithm)")
@@ -56,6 +67,13 @@ extension PasswordEncryption {
             throw ElementReader.Mismatch(description: "key or vector length of \(cipher.name)")
         }
         return (cipher, .pbes2(function, iv: iv))
+    }
+
+    /// The vector by itself, as most schemes have it, or in front of a key length, as CAST5 has (RFC 2984 §3.1).
+    private static func iv(_ node: ASN1Node) throws -> [UInt8] {
+        guard node.identifier == .sequence else { return try node.octets() }
+        var fields = try ElementReader(node)
+        return try fields.next(.octetString).octets()
     }
 
     /// RC2-CBC-Parameter (RFC 8018 appendix B.2.3): a version stands for the effective key length.
@@ -91,7 +109,8 @@ extension PasswordEncryption {
     static let aes256 = Cipher(name: "AES-256", libcryptoName: "AES-256-CBC", keyCount: 32, ivCount: 16)
     static let aes256OID: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 42]
 
-    /// RFC 8018 appendix B.2.
+    /// RFC 8018 appendix B.2. What follows AES is read only: old or national ciphers that libcrypto's PKCS#12 writes on
+    /// request (RFC 3657, RFC 5794, RFC 4010, RFC 2984).
     private static let pbes2Rows: [(oid: ASN1ObjectIdentifier, cipher: Cipher)] = [
         (
             [2, 16, 840, 1, 101, 3, 4, 1, 2],
@@ -104,6 +123,56 @@ extension PasswordEncryption {
         (aes256OID, aes256),
         ([1, 2, 840, 113549, 3, 7], tripleDES),
         ([1, 3, 14, 3, 2, 7], des),
+        (
+            [1, 2, 392, 200011, 61, 1, 1, 1, 2],
+            Cipher(name: "Camellia-128", libcryptoName: "CAMELLIA-128-CBC", keyCount: 16, ivCount: 16)
+        ),
+        (
+            [1, 2, 392, 200011, 61, 1, 1, 1, 3],
+            Cipher(name: "Camellia-192", libcryptoName: "CAMELLIA-192-CBC", keyCount: 24, ivCount: 16)
+        ),
+        (
+            [1, 2, 392, 200011, 61, 1, 1, 1, 4],
+            Cipher(name: "Camellia-256", libcryptoName: "CAMELLIA-256-CBC", keyCount: 32, ivCount: 16)
+        ),
+        (
+            [1, 2, 410, 200046, 1, 1, 2],
+            Cipher(name: "ARIA-128", libcryptoName: "ARIA-128-CBC", keyCount: 16, ivCount: 16)
+        ),
+        (
+            [1, 2, 410, 200046, 1, 1, 7],
+            Cipher(name: "ARIA-192", libcryptoName: "ARIA-192-CBC", keyCount: 24, ivCount: 16)
+        ),
+        (
+            [1, 2, 410, 200046, 1, 1, 12],
+            Cipher(name: "ARIA-256", libcryptoName: "ARIA-256-CBC", keyCount: 32, ivCount: 16)
+        ),
+        (
+            [1, 2, 410, 200004, 1, 4],
+            Cipher(name: "SEED", libcryptoName: "SEED-CBC", keyCount: 16, ivCount: 16, isLegacy: true)
+        ),
+        (
+            [1, 2, 840, 113533, 7, 66, 10],
+            Cipher(
+                name: "CAST5",
+                libcryptoName: "CAST5-CBC",
+                keyCount: 16,
+                ivCount: 8,
+                isLegacy: true,
+                hasVariableKey: true
+            )
+        ),
+        (
+            [1, 3, 6, 1, 4, 1, 3029, 1, 2],
+            Cipher(
+                name: "Blowfish",
+                libcryptoName: "BF-CBC",
+                keyCount: 16,
+                ivCount: 8,
+                isLegacy: true,
+                hasVariableKey: true
+            )
+        ),
     ]
 
     /// RFC 7292 appendix C.

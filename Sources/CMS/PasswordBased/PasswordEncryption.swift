@@ -15,6 +15,8 @@ struct PasswordEncryption: Sendable {
         let ivCount: Int
         /// Whether only the legacy provider has it.
         var isLegacy = false
+        /// Whether the key may have another length, which the key derivation names then.
+        var hasVariableKey = false
         /// The effective key length of RC2, in bits, where the parameters tell it.
         var effectiveBits: Int?
     }
@@ -96,10 +98,15 @@ struct PasswordEncryption: Sendable {
 
     private func library() throws(CMSError) -> OpaquePointer? {
         Libcrypto.start()
-        guard cipher.isLegacy else { return nil }
-        do throws(OpenSSLError) { return try Libcrypto.legacy() } catch {
+        let library: OpaquePointer?
+        do throws(OpenSSLError) { library = cipher.isLegacy ? try Libcrypto.legacy() : nil } catch {
             throw .unsupported("\(cipher.name), because libcrypto's legacy provider is missing (\(error))")
         }
+        defer { ERR_clear_error() }
+        // Distributions may leave ciphers out.
+        guard (try? Owned<EVP_CIPHER>(EVP_CIPHER_fetch(library, cipher.libcryptoName, nil), "EVP_CIPHER_fetch")) != nil
+        else { throw .unsupported("\(cipher.name), which this libcrypto does not have") }
+        return library
     }
 
     private func transform(
@@ -112,9 +119,10 @@ struct PasswordEncryption: Sendable {
         let context = try key.withBytes { key throws(OpenSSLError) in
             try CipherContext(cipher.libcryptoName, key: key, iv: iv, isEncrypting: isEncrypting, library: library) {
                 context throws(OpenSSLError) in
-                guard let bits = cipher.effectiveBits else { return }
+                guard cipher.effectiveBits != nil || cipher.hasVariableKey else { return }
                 let result = EVP_CIPHER_CTX_set_key_length(context, CInt(cipher.keyCount))
                 try check(result, "EVP_CIPHER_CTX_set_key_length")
+                guard let bits = cipher.effectiveBits else { return }
                 try check(
                     EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_SET_RC2_KEY_BITS, CInt(bits), nil),
                     "EVP_CIPHER_CTX_ctrl"
@@ -148,9 +156,9 @@ struct PasswordEncryption: Sendable {
             last = DerivedKey(function: function, passphrase: form.utf8, key: key)
             return (key, iv)
         case .pkcs12(let salt, let iterations):
-            let key = try PKCS12KDF.derive(form.bmp, .sha1, salt, iterations, id: .key, count: cipher.keyCount)
+            let key = try PKCS12KDF.derive(form.bmp, "SHA1", salt, iterations, id: .key, count: cipher.keyCount)
             guard cipher.ivCount > 0 else { return (key, []) }
-            let iv = try PKCS12KDF.derive(form.bmp, .sha1, salt, iterations, id: .iv, count: cipher.ivCount)
+            let iv = try PKCS12KDF.derive(form.bmp, "SHA1", salt, iterations, id: .iv, count: cipher.ivCount)
             return (key, iv.withBytes { Array($0) })
         }
     }

@@ -55,7 +55,12 @@ public struct LibcryptoProbe: Sendable {
             return isRefused { _ = try wrap.unwrap(wrapped, under: wrapping) }
         },
         LibcryptoProbe("pkcs12-mac", refuses: "a PKCS#12 file with a wrong MAC") {
-            let algorithm = PKCS12MAC.Algorithm.hmac(.sha256, salt: [1, 2, 3, 4, 5, 6, 7, 8], iterations: 2)
+            let algorithm = PKCS12MAC.Algorithm.hmac(
+                digest: "SHA2-256",
+                byteCount: 32,
+                salt: [1, 2, 3, 4, 5, 6, 7, 8],
+                iterations: 2
+            )
             let form = PassphraseForm(writing: Passphrase("probe".utf8))
             let mac = PKCS12MAC(algorithm, value: try PKCS12MAC.compute(algorithm, over: [1], with: form))
             return try mac.isValid(over: [1], with: form) && !mac.isValid(over: [2], with: form)

@@ -35,6 +35,16 @@ extension SMIMECommand {
         var account: EmailAddress?
         @Flag(help: "Make CA certificates trust anchors, and believe the others without a chain.")
         var trust = false
+        @Option(
+            help: ArgumentHelp(
+                """
+                How many iterations of key derivation a PKCS#12 file may ask for; 2000000 take about a second. \
+                (default: \(PKCS12.maximumIterations))
+                """,
+                valueName: "n"
+            )
+        )
+        var maxIterations: Int?
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var storePasswords: StorePasswordOptions
         @OptionGroup var learning: LearningOptions
@@ -42,10 +52,19 @@ extension SMIMECommand {
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
-        func validate() throws { try account?.checkAccountName() }
+        func validate() throws {
+            try account?.checkAccountName()
+            guard (1...PKCS12.mostIterations).contains(maxIterations ?? 1) else {
+                throw ValidationError("--max-iterations is a number from 1 to \(PKCS12.mostIterations)")
+            }
+        }
 
         func run() async throws {
-            let contents = try ImportedFiles(files, passwords: passwords)
+            let contents = try ImportedFiles(
+                files,
+                passwords: passwords,
+                maximumIterations: maxIterations ?? PKCS12.maximumIterations
+            )
             var plan = ImportPlan(account: account, trust: trust, now: .now)
             // Nothing is made before it is known that there is something to store.
             let existing = try await existingStore(for: contents)

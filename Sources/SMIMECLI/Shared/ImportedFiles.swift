@@ -20,13 +20,16 @@ struct ImportedFiles {
     private(set) var mails: [(file: String, source: any ByteSource)] = []
     private(set) var problems: [Problem] = []
     private var looseKeys: [LooseKey] = []
+    /// How many iterations of key derivation a PKCS#12 file may ask for.
+    private let maximumIterations: Int
 
     /// Reads all of `files`, opening what is encrypted.
     ///
     /// Keys and certificates that came in separate files are paired by public key.
     /// - Throws: `Failure` with status 65 for a file that is not what it should be or a key without a certificate, 66,
     ///   77 for a wrong or missing passphrase.
-    init(_ files: [String], passwords: PasswordOptions) throws {
+    init(_ files: [String], passwords: PasswordOptions, maximumIterations: Int = PKCS12.maximumIterations) throws {
+        self.maximumIterations = maximumIterations
         let passphrases = ImportPassphrase(passwords)
         for file in files {
             do { try read(file, passphrases) } catch { throw Failure(error, in: InputFile.name(file)) }
@@ -59,14 +62,30 @@ struct ImportedFiles {
                 }
                 looseKeys.append(LooseKey(file: file, key: key))
             case .pkcs12(let bytes):
-                let contents = try passphrases.open(file, isLocked: true) { passphrase throws(CMSError) in
-                    try PKCS12(bytes, passphrase: passphrase)
-                }
+                let contents = try open(bytes, of: file, passphrases)
                 identities += contents.identities.map { ($0.certificate, $0.key) }
                 certificates += contents.certificates
                 certificateLists += contents.certificateLists
                 problems += contents.problems
             }
+        }
+    }
+
+    private func open(_ bytes: [UInt8], of file: String, _ passphrases: ImportPassphrase) throws -> PKCS12 {
+        do {
+            return try passphrases.open(file, isLocked: true) { passphrase throws(CMSError) in
+                try PKCS12(bytes, passphrase: passphrase, maximumIterations: maximumIterations)
+            }
+        } catch CMSError.limitExceeded(PKCS12.iterationLimit) {
+            let more = min(maximumIterations.multipliedReportingOverflow(by: 10).partialValue, PKCS12.mostIterations)
+            throw Failure(
+                .badData,
+                "\(InputFile.name(file)): asks for more than \(maximumIterations) \(PKCS12.iterationLimit)",
+                hints: [
+                    "if you know who made it, allow it more for once, which takes longer: "
+                        + "smime import --max-iterations \(more) \(shell: file)"
+                ]
+            )
         }
     }
 
