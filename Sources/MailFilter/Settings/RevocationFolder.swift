@@ -1,4 +1,4 @@
-package import CMS
+public import CMS
 import Foundation
 package import Keystore
 import Streams
