@@ -110,7 +110,7 @@ extension SMIMECommand.ConfigCommand {
             try await store.close()
             guard isMissing else { return }
             Console.warning("\(value): there is no folder here that can be read, so its revocation lists do not count")
-            Console.hint("make it, readable for the user that smime runs as, then: smime doctor")
+            Console.hint("make it, readable for the user of the store, then: smime doctor")
         }
     }
 

@@ -53,7 +53,7 @@ extension Examination {
             return filed
         } catch let error as SettingError {
             let hints = [
-                "make the folder, readable for the user that smime runs as, or: smime config unset revocation.directory"
+                "make the folder, readable for the user of the store, or: smime config unset revocation.directory"
             ]
             add("crl-folder", .warning, "\(error); its revocation lists do not count", hints)
             return []
