@@ -46,7 +46,7 @@ import Testing
             #expect(try !judge("alice", in: TrustStore()).isTrusted)
             #expect(try !judge("alice", at: .judged.addingTimeInterval(1e10)).timeProblems.isEmpty)
             #expect(try judge("sign-only").isTrusted && !judge("sign-only", .encryption).isTrusted)
-            let pinned = TrustStore(pinned: [try Certificate(fixture: "mallory/cert.pem").fingerprint])
+            let pinned = TrustStore(pinned: [try Certificate(fixture: "mallory/cert.pem").publicKeyDigest])
             #expect(try judge("mallory", in: pinned).isTrusted && !judge("mallory").isTrusted)
             var terms = TrustTerms(revocation: .off)
             #expect(try judge("alice", in: store.under(terms)).revocation == nil)
@@ -118,7 +118,7 @@ import Testing
     @Test func `a pinned certificate needs no chain but must still be fit`() throws {
         let mallory = try Certificate(fixture: "mallory/cert.pem")
         let eku = try Certificate(fixture: "wrong-eku/cert.pem")
-        let store = TrustStore(pinned: [mallory.fingerprint, eku.fingerprint])
+        let store = TrustStore(pinned: [mallory.publicKeyDigest, eku.publicKeyDigest])
         let verdict = store.judge(mallory, purpose: .signing, at: .judged)
         #expect(verdict.isTrusted && verdict.trust == .pinned)
         #expect(store.judge(eku, purpose: .signing, at: .judged).problems.map(\.code) == ["chain-purpose"])

@@ -43,7 +43,7 @@ import Testing
 
     @Test func `a pinned signer is told apart from one with a chain, and brings no authorities`() async throws {
         var keyring = try Keyring()
-        keyring.store.pinned = [try certificate("mallory/cert.pem").fingerprint]
+        keyring.store.pinned = [try certificate("mallory/cert.pem").publicKeyDigest]
         let mail = Self.mail("alice")
         let message = try #require(try await verified(mail, by: Keyring.signer("mallory"), keyring))
         #expect(!message.isAnchored)

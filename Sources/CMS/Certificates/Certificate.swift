@@ -47,6 +47,8 @@ public struct Certificate: Sendable {
     let nameConstraints: [UInt8]?
     /// The DER of the SubjectPublicKeyInfo.
     public let publicKeyInfo: [UInt8]
+    /// The SHA-256 of the key itself, the same in every certificate about it.
+    public let publicKeyDigest: PublicKeyDigest
     /// What kind of key it is about, and of what size.
     public let publicKeyAlgorithm: PublicKeyAlgorithm
     /// The name of the algorithm that the issuer signed with, or its dotted object identifier.
@@ -83,6 +85,7 @@ public struct Certificate: Sendable {
         (notBefore, notAfter) = (fields.notBefore, fields.notAfter)
         publicKeyInfo = fields.publicKeyInfo
         publicKeyAlgorithm = try parsing(.certificate) { try PublicKeyAlgorithm(publicKeyInfo: fields.publicKeyInfo) }
+        publicKeyDigest = try PublicKeyDigest(of: fields.publicKeyInfo, publicKeyAlgorithm)
         signatureAlgorithm = CertificateSignature.name(fields.signatureAlgorithm)
         internationalAddresses = extensions.internationalAddresses
         comparedParts = Self.comparedParts(extensions, subject: fields.subject, issuer: fields.issuer)

@@ -20,7 +20,8 @@ extension ProblemCode {
         case .certificateNotYetValid: "the certificate is not valid yet"
         case .certificateRevoked: "the certificate was revoked by its issuer"
         case .certificateUnreadable: "a certificate that rides along cannot be read, and is left out"
-        case .chainDistrusted: "you have distrusted the certificate, for the address that the message is from"
+        case .chainDistrusted:
+            "you have distrusted the certificate, or another one for its key, for the address that the message is from"
         case .chainExpired: "a certificate of an authority in the chain has expired"
         case .chainInvalid: "libcrypto found a fault in the chain that has no code of its own; the text says which"
         case .chainNameConstraints: "an authority in the chain may not issue for this address or name"

@@ -128,7 +128,7 @@ struct PathFinder {
     /// Whether `issuer` can have issued `certificate` and its key fits the signature.
     ///
     /// libcrypto: `X509_check_issued`, `X509_verify`
-    private mutating func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
+    mutating func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
         let edge = Edge(child: certificate.fingerprint, issuer: issuer.fingerprint)
         effort.spend(1)
         if let known = Self.checked[edge] { return known }

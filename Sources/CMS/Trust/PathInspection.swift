@@ -37,7 +37,7 @@ struct PathInspection {
         )
     }
 
-    private func revocation(of path: CertificatePath, isPinned: Bool) -> ChainVerdict.Revocation? {
+    func revocation(of path: CertificatePath, isPinned: Bool) -> ChainVerdict.Revocation? {
         guard let lists else { return nil }
         let check = RevocationCheck(path, isPinned: isPinned, at: date)
         let isHard = store.terms.revocation == .hard
@@ -71,8 +71,8 @@ struct PathInspection {
             let text = "the certificate is an authority's, not a person's"
             problems.append(isPinned ? Problem(warning: .endEntityIsCA, text) : Problem(.endEntityIsCA, text))
         }
-        if store.distrusted.contains(leaf.fingerprint) {
-            problems.append(Problem(.chainDistrusted, "the certificate was distrusted by hand"))
+        if store.distrusted.contains(leaf.publicKeyDigest) {
+            problems.append(Problem(.chainDistrusted, "the key of the certificate was distrusted by hand"))
         }
         if !leaf.isForMail {
             problems.append(

@@ -25,7 +25,7 @@ struct TrustQuestion: Hashable {
     var isBrief: Bool {
         let lists = [store.certificateLists, store.terms.certificateLists, extraLists]
         let answers = [store.terms.responses, responses]
-        let certificates = [store.anchors, store.intermediates, extra]
+        let certificates = [store.anchors, store.intermediates, extra, Array(store.pinnedCertificates)]
         let count =
             store.pinned.count + store.responses.count + lists.reduce(0) { $0 + $1.count }
             + answers.reduce(0) { $0 + $1.count } + certificates.reduce(0) { $0 + $1.count }

@@ -7,13 +7,16 @@ public import Foundation
 public struct TrustStore: Hashable, Sendable {
     /// Certificates that end a chain. An intermediate given here is an anchor, too.
     public var anchors: [Certificate]
-    /// End-entity certificates that are trusted by themselves.
-    public var pinned: Set<Fingerprint>
-    /// Certificates that are never trusted, whatever chain they have.
-    public var distrusted: Set<Fingerprint> = []
-    /// Whom a certificate was pinned or distrusted for, as names that compare equal; one that is not here was for
-    /// everybody it names. Whoever knows the names asks `speaking(for:)`.
-    public var scopes: [Fingerprint: Scopes] = [:]
+    /// The keys whose end-entity certificates are trusted by themselves.
+    public var pinned: Set<PublicKeyDigest>
+    /// The certificates that the keys in `pinned` were pinned with, as far as they are known. A pin ends for all certificates of
+    /// its key when one of these is revoked, and a certificate that is not among them must not be a forgery.
+    public var pinnedCertificates: Set<Certificate> = []
+    /// The keys whose certificates are never trusted, whatever chain they have.
+    public var distrusted: Set<PublicKeyDigest> = []
+    /// Whom a key was pinned or distrusted for, as names that compare equal; one that is not here was for
+    /// everybody its certificates name. Callers that know the names use `speaking(for:)`.
+    public var scopes: [PublicKeyDigest: Scopes] = [:]
     /// Certificates of authorities that may help to reach an anchor; not trusted.
     public var intermediates: [Certificate]
     /// Revocation lists at hand.
@@ -32,7 +35,7 @@ public struct TrustStore: Hashable, Sendable {
 
     public init(
         anchors: [Certificate] = [],
-        pinned: Set<Fingerprint> = [],
+        pinned: Set<PublicKeyDigest> = [],
         intermediates: [Certificate] = [],
         certificateLists: [CertificateList] = [],
         systemAnchors: SystemAnchors? = nil
@@ -51,7 +54,7 @@ public struct TrustStore: Hashable, Sendable {
         return store
     }
 
-    /// The names that a certificate was pinned for, and those that it was distrusted for.
+    /// The names that a key was pinned for, and those that it was distrusted for.
     public struct Scopes: Hashable, Sendable {
         /// Whom somebody compared its fingerprint for.
         public var pinned: Set<String>
@@ -68,9 +71,9 @@ public struct TrustStore: Hashable, Sendable {
     /// address has not believed all the others that the certificate claims.
     public func speaking(for names: Set<String>) -> TrustStore {
         var store = self
-        for (fingerprint, scopes) in scopes {
-            if scopes.pinned.isDisjoint(with: names) { store.pinned.remove(fingerprint) }
-            if scopes.distrusted.isDisjoint(with: names) { store.distrusted.remove(fingerprint) }
+        for (key, scopes) in scopes {
+            if scopes.pinned.isDisjoint(with: names) { store.pinned.remove(key) }
+            if scopes.distrusted.isDisjoint(with: names) { store.distrusted.remove(key) }
         }
         return store
     }
@@ -116,7 +119,6 @@ public struct TrustStore: Hashable, Sendable {
     private func answer(_ question: TrustQuestion) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = question.certificate
         let effort = effort ?? PathEffort()
-        let isPinned = pinned.contains(certificate.fingerprint)
         let lists =
             terms.revocation == .off
             ? nil
@@ -133,18 +135,22 @@ public struct TrustStore: Hashable, Sendable {
             responses: question.responses,
             effort: effort
         )
+        let pin = pin(of: certificate, inspection, question)
         var judged: [[Certificate]: ChainVerdict] = [:]
         // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.
         func judge(_ paths: [CertificatePath]) -> ChainVerdict {
             var best: ChainVerdict?
             for path in paths {
-                let verdict = judged[path.certificates] ?? inspection.judge(path, isPinned: isPinned)
+                let verdict = judged[path.certificates] ?? inspection.judge(path, isPinned: pin.covers(path))
                 if path.end == .anchor { judged[path.certificates] = verdict }
                 if verdict.faults == 0 { return verdict }
                 if verdict.faults < best?.faults ?? .max { best = verdict }
             }
             return best
-                ?? inspection.judge(CertificatePath(certificates: [certificate], end: .missing), isPinned: isPinned)
+                ?? inspection.judge(
+                    CertificatePath(certificates: [certificate], end: .missing),
+                    isPinned: pin != .none
+                )
         }
         func finder(with systemAnchors: SystemAnchors?, _ effort: PathEffort) -> PathFinder {
             PathFinder(self, systemAnchors: systemAnchors, extra: question.extra, effort: effort, at: question.date)

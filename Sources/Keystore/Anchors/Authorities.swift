@@ -54,7 +54,9 @@ struct Authorities {
 extension TrustStore {
     /// Of what the store holds, the part that can matter to `certificates`.
     init(judging certificates: [Certificate], systemAnchors: Bool, in database: Database) throws {
-        let authorities = try Authorities(above: certificates, in: database)
+        let decisions = try KeyDecisions(on: certificates, in: database)
+        let judged = certificates + decisions.pinnedCertificates
+        let authorities = try Authorities(above: judged, in: database)
         var lists: [CertificateList] = []
         for issuer in authorities.issuers {
             lists += try Data.fetchAll(
@@ -69,34 +71,11 @@ extension TrustStore {
             certificateLists: lists,
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
-        responses = try ResponseRecord.responses(about: certificates + authorities.all, in: database)
-        for fingerprint in Set(certificates.map(\.fingerprint)) { try addScopes(of: fingerprint, in: database) }
-    }
-
-    /// Adds for whom the user has pinned or distrusted a certificate.
-    private mutating func addScopes(of fingerprint: Fingerprint, in database: Database) throws {
-        var scopes = Scopes()
-        let rows = try Row.fetchAll(
-            database.cachedStatement(
-                """
-                SELECT address_key, trust FROM recipient JOIN certificate ON id = certificate
-                WHERE fingerprint = ? AND trust IN ('pinned', 'distrusted')
-                """
-            ),
-            arguments: [Data(fingerprint.bytes)]
-        )
-        for row in rows {
-            let key: String = try row.value("address_key")
-            if try row.value("trust") as String == KnownRecipient.Trust.pinned.rawValue {
-                scopes.pinned.insert(key)
-            } else {
-                scopes.distrusted.insert(key)
-            }
-        }
-        guard !rows.isEmpty else { return }
-        self.scopes[fingerprint] = scopes
-        if !scopes.pinned.isEmpty { pinned.insert(fingerprint) }
-        if !scopes.distrusted.isEmpty { distrusted.insert(fingerprint) }
+        responses = try ResponseRecord.responses(about: judged + authorities.all, in: database)
+        scopes = decisions.scopes
+        pinned = Set(scopes.filter { !$0.value.pinned.isEmpty }.keys)
+        distrusted = Set(scopes.filter { !$0.value.distrusted.isEmpty }.keys)
+        pinnedCertificates = decisions.pinnedCertificates
     }
 
     /// Those of `certificates` that are anchors themselves.

@@ -17,11 +17,11 @@ struct RecipientEvidence: Sendable {
         let byAddress = Dictionary(grouping: found, by: \.address)
         known = try addresses.map { address in
             let registered = try RecipientRecord.candidates(for: address, in: database)
-            // What the registry says of a certificate, be it that nobody trusts it, goes for it wherever it lies.
+            // What the registry says of a certificate and its key, distrust included, goes for it wherever it lies.
             var certificates = Set(registered.map(\.certificate))
             let scopes = [address] + [address.address.map(AddressScope.init(domainOf:))].compactMap(\.self)
             let others = scopes.flatMap { byAddress[$0] ?? [] }.filter { certificates.insert($0.certificate).inserted }
-            var all = registered + others.map(KnownRecipient.init)
+            var all = (registered + others.map(KnownRecipient.init)).decidedByKey
             try Self.markKeyless(&all, of: address, in: database)
             return (address, all)
         }

@@ -73,7 +73,7 @@ public struct RecipientChoice: Sendable {
         self.address = address
         // What was said of a certificate for another address counts there alone.
         var trust = trust
-        trust.pinned = Set(recipients.filter { $0.trust == .pinned }.map(\.certificate.fingerprint))
+        trust.pinned = Set(recipients.filter { $0.trust == .pinned }.map(\.certificate.publicKeyDigest))
         trust.distrusted = []
         verdicts = recipients.map { recipient in
             guard recipient.trust != .distrusted else { return nil }
@@ -86,6 +86,10 @@ public struct RecipientChoice: Sendable {
                 isRevoked: verdict.revocation?.status == .revoked,
                 isRevocationMissing: verdict.revocation?.status == .unknown && trust.terms.revocation == .hard
             )
+        }
+        // A pin does not reach a certificate of its key that is forged, nor outlive a revocation.
+        let recipients = zip(recipients, verdicts).map { recipient, verdict in
+            recipient.trust == .pinned && verdict?.trust != .pinned ? recipient.with(.chain) : recipient
         }
         let reasons = RecipientSelection.judge(recipients, chains: chains, at: time)
         candidates = zip(recipients, reasons).map { recipient, reason in

@@ -17,7 +17,7 @@ enum RecipientRecord {
                 "\(columns) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint"
             ),
             arguments: [address.key]
-        ).map(recipient)
+        ).map(recipient).decidedByKey
     }
 
     /// Gives everything known to `body`, by address, newest certificate first, one after the other.
@@ -26,13 +26,66 @@ enum RecipientRecord {
             database,
             sql: "\(columns) ORDER BY address_key, not_before DESC, not_after DESC, fingerprint"
         )
-        while let row = try rows.next() { try body(recipient(row)) }
+        var ofOneAddress: [KnownRecipient] = []
+        func give() throws {
+            for recipient in ofOneAddress.decidedByKey { try body(recipient) }
+            ofOneAddress.removeAll(keepingCapacity: true)
+        }
+        while let row = try rows.next() {
+            let next = try recipient(row)
+            if let last = ofOneAddress.last, last.address != next.address { try give() }
+            ofOneAddress.append(next)
+        }
+        try give()
     }
 
     /// Everything that mail to `address` could be encrypted to: its own, then that of its domain.
     static func candidates(for address: AddressScope, in database: Database) throws -> [KnownRecipient] {
         guard let own = address.address else { return try all(for: address, in: database) }
-        return try all(for: address, in: database) + all(for: AddressScope(domainOf: own), in: database)
+        let both = try all(for: address, in: database) + all(for: AddressScope(domainOf: own), in: database)
+        return both.decidedByKey
+    }
+
+    /// Writes down how far `certificates` are believed for `address`.
+    ///
+    /// What is said of one certificate counts for its key: a pin ends the distrust of the key's other certificates that are known
+    /// for the address, and anything else is stored with each of them.
+    static func setTrust(
+        _ trust: KnownRecipient.Trust,
+        of certificates: [Certificate],
+        for address: AddressScope,
+        in database: Database
+    ) throws {
+        let keys = Set(certificates.map(\.publicKeyDigest))
+        let update = try database.cachedStatement(
+            """
+            UPDATE recipient SET trust = ? WHERE address_key = ?
+                AND certificate = (SELECT id FROM certificate WHERE fingerprint = ?)
+            """
+        )
+        for recipient in try all(for: address, in: database)
+        where keys.contains(recipient.certificate.publicKeyDigest) {
+            var own = trust
+            if trust == .pinned, !certificates.contains(recipient.certificate) {
+                guard !recipient.isBelieved else { continue }
+                own = .chain
+            }
+            try update.execute(
+                arguments: [own.rawValue, address.key, Data(recipient.certificate.fingerprint.bytes)]
+            )
+        }
+    }
+
+    /// Whether the key of `certificate` was distrusted for `address`, with whatever certificate.
+    static func isDistrusted(_ certificate: Certificate, for address: AddressScope, in database: Database) throws
+        -> Bool
+    {
+        let distrusted = try database.cachedStatement(
+            "SELECT EXISTS (SELECT 1 FROM recipient WHERE address_key = ? AND trust = 'distrusted')"
+        )
+        guard try Bool.fetchOne(distrusted, arguments: [address.key]) == true else { return false }
+        let decisions = try KeyDecisions(on: [certificate], in: database)
+        return decisions.scopes[certificate.publicKeyDigest]?.distrusted.contains(address.key) ?? false
     }
 
     private static func recipient(_ row: Row) throws -> KnownRecipient {

@@ -88,7 +88,7 @@ public actor RecipientRegistry {
     public func learn(
         _ sightings: [SignerSighting],
         at time: Date,
-        onChange policy: ChangePolicy = .use
+        onChange policy: ChangePolicy = .sameRoot
     ) async throws(KeystoreError) -> LearningReport {
         try await database.write { database in
             try LearningTransaction(database: database, now: time, policy: policy, writes: true).run(sightings)
@@ -99,14 +99,17 @@ public actor RecipientRegistry {
     public func preview(
         _ sightings: [SignerSighting],
         at time: Date,
-        onChange policy: ChangePolicy = .use
+        onChange policy: ChangePolicy = .sameRoot
     ) async throws(KeystoreError) -> LearningReport {
         try await database.read { database in
             try LearningTransaction(database: database, now: time, policy: policy, writes: false).run(sightings)
         }
     }
 
-    /// Changes how far the certificates of `address` are believed, or the one with `fingerprint` only.
+    /// Changes how far the certificates of `address` are believed, or the one with `fingerprint` and those about its key.
+    ///
+    /// What is said of one certificate of a key counts for all certificates of the key at this address: distrust is
+    /// stored with each of them, and a pin ends the distrust of the others.
     ///
     /// - Returns: the certificates concerned.
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`
@@ -117,20 +120,12 @@ public actor RecipientRegistry {
     ) async throws(KeystoreError) -> [Certificate] {
         try await database.write { database in
             let certificates = try Self.certificates(of: address, fingerprint, in: database)
-            for certificate in certificates {
-                try database.execute(
-                    sql: """
-                        UPDATE recipient SET trust = ? WHERE address_key = ?
-                            AND certificate = (SELECT id FROM certificate WHERE fingerprint = ?)
-                        """,
-                    arguments: [trust.rawValue, address.key, Data(certificate.fingerprint.bytes)]
-                )
-            }
+            try RecipientRecord.setTrust(trust, of: certificates, for: address, in: database)
             return certificates
         }
     }
 
-    /// Pins every certificate of `address` that was not distrusted by hand.
+    /// Pins every certificate of `address` whose key was not distrusted by hand.
     ///
     /// - Returns: the certificates concerned; none if all of them are distrusted.
     /// - Throws: `.unknownRecipient`
@@ -138,13 +133,9 @@ public actor RecipientRegistry {
         try await database.write { database in
             let known = try RecipientRecord.all(for: address, in: database)
             guard !known.isEmpty else { throw KeystoreError.unknownRecipient(address) }
-            try database.execute(
-                sql: "UPDATE recipient SET trust = ? WHERE address_key = ? AND trust <> ?",
-                arguments: [
-                    KnownRecipient.Trust.pinned.rawValue, address.key, KnownRecipient.Trust.distrusted.rawValue,
-                ]
-            )
-            return known.filter { $0.trust != .distrusted }.map(\.certificate)
+            let certificates = known.filter { $0.trust != .distrusted }.map(\.certificate)
+            try RecipientRecord.setTrust(.pinned, of: certificates, for: address, in: database)
+            return certificates
         }
     }
 

@@ -6,7 +6,7 @@ public import MIME
 /// The one row of each certificate, shared by accounts, recipients and anchors.
 enum CertificateRecord {
     /// The form of the records that this program writes.
-    static let form = 2
+    static let form = 3
 
     /// What a certificate may be used for, as bits that a query can ask for.
     struct Usage: OptionSet {
@@ -32,7 +32,7 @@ enum CertificateRecord {
         ).execute(arguments: [
             Data(certificate.fingerprint.bytes), Data(certificate.der), Data(certificate.subject.matchingKey),
             Data(certificate.issuer.der), Data(certificate.serialNumber),
-            certificate.subjectKeyIdentifier.map { Data($0) }, Data(try certificate.publicKeyDigest()),
+            certificate.subjectKeyIdentifier.map { Data($0) }, Data(certificate.publicKeyDigest.bytes),
             certificate.notBefore.seconds, certificate.notAfter.seconds, usage.rawValue, form,
         ])
         return database.lastInsertedRowID

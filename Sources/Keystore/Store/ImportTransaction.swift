@@ -64,22 +64,27 @@ struct ImportTransaction {
     private func add(_ item: ImportBatch.RecipientItem, _ report: inout ImportReport) throws {
         let row = try CertificateRecord.insert(item.certificate, into: database)
         for address in item.addresses {
+            // A key that was distrusted stays so in another certificate, until a person says otherwise.
+            let isDistrusted = try RecipientRecord.isDistrusted(item.certificate, for: address, in: database)
             var isNew = try addRecipient(
                 row,
                 address,
                 source: address.isDomain ? .domain : item.source,
-                trust: item.isPinned ? .pinned : .chain
+                trust: isDistrusted ? .distrusted : .chain
             )
-            if item.isPinned, !isNew {
-                isNew = try insert(
-                    """
-                    UPDATE recipient SET trust = ?1 WHERE address_key = ?2 AND certificate = ?3 AND trust <> ?1
-                    """,
-                    [KnownRecipient.Trust.pinned.rawValue, address.key, row]
-                )
+            if item.isPinned, try !isPinned(row, address) {
+                isNew = true
+                try RecipientRecord.setTrust(.pinned, of: [item.certificate], for: address, in: database)
             }
             report.recipients.append(.init(address: address, certificate: item.certificate, isNew: isNew))
         }
+    }
+
+    private func isPinned(_ certificate: Int64, _ address: AddressScope) throws -> Bool {
+        try Bool.fetchOne(
+            database.cachedStatement("SELECT trust = ? FROM recipient WHERE address_key = ? AND certificate = ?"),
+            arguments: [KnownRecipient.Trust.pinned.rawValue, address.key, certificate]
+        ) ?? false
     }
 
     /// The account that `address` names or is an alias of, made if there is none.

@@ -21,12 +21,12 @@ struct RecordMigration: Sendable {
     /// All there are.
     static let all = [certificates]
 
-    /// Form 2: `public_key`, by which certificates about one key find each other.
+    /// Form 3: `public_key`, by which certificates about one key find each other, is the same however they write the key.
     private static let certificates = RecordMigration(table: "certificate", form: CertificateRecord.form) {
         let update = try $1.cachedStatement("UPDATE certificate SET public_key = ?, form = ? WHERE id = ?")
         for record in $0 {
             // One that this program cannot read any more is shown by whoever asks for it, and holds up nobody else.
-            let key = try (try? record.certificate()).map { Data(try $0.publicKeyDigest()) }
+            let key = (try? record.certificate()).map { Data($0.publicKeyDigest.bytes) }
             try update.execute(arguments: [key, CertificateRecord.form, try record.value("id") as Int64])
         }
     }
@@ -73,9 +73,4 @@ struct RecordMigration: Sendable {
             database.cachedStatement("SELECT EXISTS (SELECT 1 FROM \(table) WHERE form < \(form))")
         ) ?? false
     }
-}
-
-extension Certificate {
-    /// SHA-256 of the SubjectPublicKeyInfo, equal for all certificates about one key.
-    func publicKeyDigest() throws(OpenSSLError) -> [UInt8] { try DigestAlgorithm.sha256.digest(publicKeyInfo) }
 }

@@ -7,7 +7,7 @@ import GRDB
 /// `form` in a record is the version of that record's own layout, for changes that are made in batches.
 enum Schema {
     /// The form this program writes.
-    static let version = 6
+    static let version = 7
     /// "SMIM": what makes a SQLite file a store.
     static let applicationID = 0x534D_494D
 
@@ -19,6 +19,7 @@ enum Schema {
         migrator.registerMigration("4", migrate: fourth)
         migrator.registerMigration("5", migrate: fifth)
         migrator.registerMigration("6", migrate: sixth)
+        migrator.registerMigration("7", migrate: seventh)
         return migrator
     }()
 
@@ -44,6 +45,10 @@ enum Schema {
 
     private static func sixth(_ database: Database) throws {
         for statement in responses + [stamp(6)] { try database.execute(sql: statement) }
+    }
+
+    private static func seventh(_ database: Database) throws {
+        for statement in keyDigests + [stamp(7)] { try database.execute(sql: statement) }
     }
 
     private static func stamp(_ number: Int) -> String {
@@ -214,5 +219,13 @@ enum Schema {
         ) STRICT
         """,
         "CREATE INDEX ocsp_response_by_end ON ocsp_response (until)",
+    ]
+
+    /// Certificates of form 3 have the digest of the key itself in `public_key`, those of form 2 that of one of its encodings.
+    private static let keyDigests = [
+        "DROP INDEX certificate_of_old_form",
+        "CREATE INDEX certificate_of_old_form ON certificate (id) WHERE form < 3",
+        // What people decided, of which there is little among very many recipients.
+        "CREATE INDEX recipient_decided ON recipient (certificate) WHERE trust IN ('pinned', 'distrusted')",
     ]
 }

@@ -145,7 +145,7 @@ extension SMIMECommand.RecipientCommand {
             discussion: """
                 Compare the fingerprint with its owner first. Without --fingerprint every certificate that is not \
                 distrusted is meant. What is pinned goes before newer certificates that are not, until it ends or is \
-                revoked.
+                revoked. A pin holds for the key, also in a renewed certificate for the address.
 
                   smime recipient trust bob@example.org
                 """
@@ -179,7 +179,11 @@ extension SMIMECommand.RecipientCommand {
         static let configuration = CommandConfiguration(
             commandName: "distrust",
             abstract: "Never use the certificates of an address.",
-            discussion: "  smime recipient distrust bob@example.org --fingerprint sha256:…"
+            discussion: """
+                Distrust goes by public key: other certificates for the same key are not used for the address either.
+
+                  smime recipient distrust bob@example.org --fingerprint sha256:…
+                """
         )
 
         @OptionGroup var target: Target

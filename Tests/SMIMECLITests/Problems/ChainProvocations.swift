@@ -32,7 +32,7 @@ enum ChainProvocations {
         },
         .chainDistrusted: {
             var trust = try store()
-            trust.distrusted = [try Keyring.certificate("alice").fingerprint]
+            trust.distrusted = [try Keyring.certificate("alice").publicKeyDigest]
             return judge(try Keyring.certificate("alice"), in: trust, extra: try Keyring.read("alice/chain.pem"))
         },
         .chainPurpose: { try judge("wrong-eku") },

@@ -1,0 +1,59 @@
+import SwiftASN1
+
+/// The SHA-256 of a public key, equal for all certificates about one key, however each of them writes it.
+///
+/// The SubjectPublicKeyInfo alone has several encodings: RSA with or without parameters or as RSASSA-PSS, a point on a curve in
+/// full or compressed, padded numbers. None of them makes another key. A curve with explicit parameters is part of the key:
+/// who chooses the parameters can make a private key for any point.
+///
+/// RFC 5480 §2.2, RFC 8017 §A.1.1, RFC 7748 §5
+public struct PublicKeyDigest: Hashable, Sendable {
+    /// The 32 bytes of the digest.
+    public let bytes: [UInt8]
+
+    /// The digest of the key in the SubjectPublicKeyInfo `info`.
+    init(of info: [UInt8], _ algorithm: PublicKeyAlgorithm) throws(CMSError) {
+        let canonical = Self.canonical(info, algorithm) ?? info
+        bytes = try lift { () throws(OpenSSLError) in try DigestAlgorithm.sha256.digest(canonical) }
+    }
+
+    /// In one piece, where an array is hashed byte by byte.
+    public func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+
+    /// The kind of the key and its numbers; nil where the encoding itself has to do.
+    private static func canonical(_ info: [UInt8], _ algorithm: PublicKeyAlgorithm) -> [UInt8]? {
+        guard let bits = info.publicKeyBits else { return nil }
+        switch algorithm {
+        case .rsa, .rsaPSS:
+            guard var fields = try? ElementReader(ASN1Node.read(bits)),
+                let modulus = try? fields.next(.integer).primitive(),
+                let exponent = try? fields.next(.integer).primitive()
+            else { return nil }
+            let shortest = Array(modulus.drop { $0 == 0 })
+            return Array("RSA \(shortest.count) ".utf8) + shortest + exponent.drop { $0 == 0 }
+        case .ellipticCurve(let curve):
+            // What makes a point of a compressed one is another rule on curves that are not over a prime field.
+            guard algorithm.curveBits != nil, let point = compressed(bits) else { return nil }
+            return Array("EC \(curve) ".utf8) + point
+        case .x25519:
+            // The highest bit does not count.
+            guard let last = bits.last else { return nil }
+            return Array("X25519 ".utf8) + bits.dropLast() + [last & 0x7F]
+        default: return nil
+        }
+    }
+
+    /// A point in its compressed form; nil if it has none.
+    ///
+    /// SEC 1 §2.3.3
+    private static func compressed(_ point: [UInt8]) -> [UInt8]? {
+        guard let form = point.first else { return nil }
+        switch form {
+        case 2, 3: return point
+        case 4, 6, 7:
+            guard let last = point.last, point.count % 2 == 1 else { return nil }
+            return [2 | last & 1] + point[1..<(1 + point.count / 2)]
+        default: return nil
+        }
+    }
+}
