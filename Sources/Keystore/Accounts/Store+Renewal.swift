@@ -16,8 +16,12 @@ extension Store {
         for account: EmailAddress? = nil
     ) async throws(KeystoreError) -> [ImportBatch.IdentityItem] {
         var items: [ImportBatch.IdentityItem] = []
-        for certificate in certificates where !certificate.isCertificateAuthority {
-            let holders = try await database.read { try Self.holders(ofKeyOf: certificate, in: $0) }
+        // All of them at once: one read for each of thousands of certificates takes longer than to store them.
+        let renewed = try await database.read { database in
+            try certificates.filter { !$0.isCertificateAuthority }
+                .map { ($0, try Self.holders(ofKeyOf: $0, in: database)) }
+        }
+        for (certificate, holders) in renewed {
             guard let holder = holders.first else { continue }
             let named = holders.filter { !$0.isAssigned && $0.isNamed }.map(\.address)
             let assigned = account.map { [$0] } ?? holders.filter(\.isAssigned).map(\.address)
@@ -46,15 +50,16 @@ extension Store {
     private static func holders(ofKeyOf certificate: Certificate, in database: Database) throws -> [Holder] {
         let fingerprint = Data(certificate.fingerprint.bytes)
         let rows = try Row.fetchAll(
-            database,
-            sql: """
+            database.cachedStatement(
+                """
                 SELECT account, max(assigned) AS assigned, own.fingerprint AS own FROM certificate AS own
                 JOIN identity ON identity.certificate = own.id
                 WHERE own.public_key = ?1 AND NOT EXISTS (
                     SELECT 1 FROM certificate JOIN private_key ON certificate = id WHERE fingerprint = ?2)
                 GROUP BY account ORDER BY account
-                """,
-            arguments: [Data(try certificate.publicKeyDigest()), fingerprint]
+                """
+            ),
+            arguments: [Data(certificate.publicKeyDigest.bytes), fingerprint]
         )
         return try rows.compactMap { row in
             guard let own = Fingerprint(bytes: [UInt8](try row.value("own") as Data)) else { return nil }
