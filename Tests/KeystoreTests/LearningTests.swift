@@ -73,6 +73,7 @@ import Testing
     ) async throws {
         let home = TemporaryHome()
         let store = try await home.open()
+        try await addAuthorities(to: store)
         _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time)
         let report = try await store.recipients.learn([try sighting(name)], at: Certs.time)
         let entry = try #require(report.entries.first)
@@ -216,6 +217,38 @@ import Testing
         #expect(try await known(in: store).map(\.trust) == [.distrusted])
     }
 
+    @Test func `a change by another root is held back, and so is one over an imported certificate`() async throws {
+        let otherRoot = try Certs.certificate("untrusted", file: "root.pem")
+        for source in [nil, KnownRecipient.Source.imported, .added, .identity] {
+            let home = TemporaryHome()
+            let store = try await home.open()
+            try await addAuthorities(to: store, [otherRoot])
+            if source == .identity {
+                _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+            } else if let source {
+                var batch = ImportBatch()
+                batch.recipients = [
+                    .init(
+                        certificate: try Certs.certificate("alice"),
+                        addresses: [try AddressScope(alice)],
+                        source: source
+                    )
+                ]
+                _ = try await store.add(batch, at: Certs.time)
+            } else {
+                _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time)
+            }
+            let foreign = try await store.recipients.learn([try sighting("mallory")], at: Certs.time)
+            #expect(foreign.entries.map(\.isHeld) == [true])
+            #expect(foreign.entries.map(\.previous) == [try Certs.certificate("alice")])
+            let next = try await store.recipients.learn([try sighting("alice-renewed")], at: Certs.time)
+            #expect(next.entries.map(\.isHeld) == [source != nil])
+            // The same key is no change, whoever chose the certificate before it.
+            let same = try await store.recipients.learn([try sighting("alice-reissued")], at: Certs.time)
+            #expect(same.entries.map(\.isHeld) == [false])
+        }
+    }
+
     private func sighting(
         _ name: String,
         authorities: [Certificate] = [],
@@ -244,11 +277,15 @@ import Testing
     }
 
     private func choice(for address: String, in store: Store) async throws -> RecipientChoice {
-        var batch = ImportBatch()
-        batch.anchors = [try Certs.certificate("ca", file: "root.pem")]
-        batch.intermediates = [try Certs.certificate("ca", file: "intermediate.pem")]
-        _ = try await store.add(batch, at: Certs.time)
+        try await addAuthorities(to: store)
         let lookup = RecipientLookup(store: store, systemAnchors: false)
         return try #require(try await lookup.choices(for: [AddressScope(address)], at: Certs.time).choices.first)
+    }
+
+    private func addAuthorities(to store: Store, _ more: [Certificate] = []) async throws {
+        var batch = ImportBatch()
+        batch.anchors = [try Certs.certificate("ca", file: "root.pem")] + more
+        batch.intermediates = [try Certs.certificate("ca", file: "intermediate.pem")]
+        _ = try await store.add(batch, at: Certs.time)
     }
 }

@@ -27,7 +27,7 @@ struct LearningTransaction {
     private func learn(_ sighting: SignerSighting, _ report: inout LearningReport) throws {
         let known = try RecipientRecord.all(for: AddressScope(sighting.address), in: database)
         // What a signer announces whom nobody believes yet is worth no more than the signer.
-        let signer = trust(in: sighting.certificate, known)
+        let signer = try trust(in: sighting.certificate, known, sighting)
         var isKnown = false
         for certificate in sighting.certificates {
             let isSigner = certificate == sighting.certificate
@@ -37,7 +37,7 @@ struct LearningTransaction {
                 if isSigner || signer == .chain { try update(recipient, sighting, &report) }
             } else if sighting.isAnchored {
                 isKnown = true
-                let own = trust(in: certificate, known)
+                let own = try trust(in: certificate, known, sighting)
                 try insert(certificate, sighting, known, own == .chain ? signer : own, &report)
             }
         }
@@ -59,7 +59,7 @@ struct LearningTransaction {
                 certificate: certificate,
                 kind: peers.isEmpty ? .learned : continues ? .renewed : .changed,
                 isHeld: trust != .chain,
-                previous: peers.first?.certificate,
+                previous: (peers.first(where: \.isBelieved) ?? peers.first)?.certificate,
                 messageID: sighting.messageID
             )
         )
@@ -85,16 +85,25 @@ struct LearningTransaction {
     ///
     /// A key that was distrusted stays so in another certificate, and one that is held back does; only what is believed
     /// can be continued.
-    private func trust(in certificate: Certificate, _ known: [KnownRecipient]) -> KnownRecipient.Trust {
+    private func trust(
+        in certificate: Certificate,
+        _ known: [KnownRecipient],
+        _ sighting: SignerSighting
+    ) throws -> KnownRecipient.Trust {
         if let recipient = known.first(where: { $0.certificate == certificate }) {
             return recipient.isBelieved ? .chain : recipient.trust
         }
-        let sameKey = known.filter { $0.certificate.publicKeyInfo == certificate.publicKeyInfo }
+        let sameKey = known.filter { $0.certificate.publicKeyDigest == certificate.publicKeyDigest }
         if sameKey.contains(where: { $0.trust == .distrusted }) { return .distrusted }
         let peers = peers(of: certificate, known)
         if peers.contains(where: { $0.isBelieved && continues($0, certificate) }) { return .chain }
         if sameKey.contains(where: { $0.trust == .held }) { return .held }
-        return peers.isEmpty || policy == .use ? .chain : .held
+        guard !peers.isEmpty else { return .chain }
+        switch policy {
+        case .hold: return .held
+        case .sameRoot: return try isUnsuspicious(certificate, after: peers, sighting) ? .chain : .held
+        case .use: return .chain
+        }
     }
 
     /// Those that are known for the same use.
@@ -106,7 +115,7 @@ struct LearningTransaction {
 
     /// Whether `certificate` is for the same key by the same issuer.
     private func continues(_ recipient: KnownRecipient, _ certificate: Certificate) -> Bool {
-        recipient.certificate.publicKeyInfo == certificate.publicKeyInfo
+        recipient.certificate.publicKeyDigest == certificate.publicKeyDigest
             && recipient.certificate.issuer.matches(certificate.issuer)
     }
 

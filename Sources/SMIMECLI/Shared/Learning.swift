@@ -11,16 +11,16 @@ struct LearningOptions: ParsableArguments {
     @Option(name: .customLong("on-change"), help: .onChange)
     var given: ChangePolicy?
 
-    var onChange: ChangePolicy { given ?? .use }
+    var onChange: ChangePolicy { given ?? .sameRoot }
 }
 
 extension ArgumentHelp {
     fileprivate static let onChange = ArgumentHelp(
         """
-        A certificate by another issuer or for another key than those known: use, or hold back until `recipient trust`. \
-        (default: use)
+        A certificate by another issuer or for another key than those known: use it, hold it back until `recipient \
+        trust`, or use it only below the same trust anchor and over no certificate that a person imported. (default: same-root)
         """,
-        valueName: "use|hold"
+        valueName: "use|hold|same-root"
     )
 }
 
@@ -31,7 +31,7 @@ struct HarvestOptions: ParsableArguments {
     @Option(name: .customLong("on-change"), help: .onChange)
     var given: ChangePolicy?
 
-    var onChange: ChangePolicy { given ?? .use }
+    var onChange: ChangePolicy { given ?? .sameRoot }
 }
 
 extension HarvestOptions: WordReadable {
