@@ -14,12 +14,19 @@ enum RevocationListRecord {
     /// - Parameter time: seconds since 1970.
     /// - Returns: whether it is new.
     @discardableResult
-    static func insert(_ list: CertificateList, at time: Int, into database: Database) throws -> Bool {
+    static func insert(
+        _ list: CertificateList,
+        isFetched: Bool = false,
+        at time: Int,
+        into database: Database
+    ) throws -> Bool {
         try database.cachedStatement(
-            "INSERT OR IGNORE INTO crl (fingerprint, issuer_key, der, added) VALUES (?, ?, ?, ?)"
+            "INSERT OR IGNORE INTO crl (fingerprint, issuer_key, der, added, fetched) VALUES (?, ?, ?, ?, ?)"
         )
         .execute(
-            arguments: [Data(list.fingerprint.bytes), Data(list.issuer.matchingKey), Data(list.der), time]
+            arguments: [
+                Data(list.fingerprint.bytes), Data(list.issuer.matchingKey), Data(list.der), time, isFetched,
+            ]
         )
         return database.changesCount > 0
     }

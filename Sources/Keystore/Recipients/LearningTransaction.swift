@@ -161,9 +161,10 @@ struct LearningTransaction {
         for certificate in authorities where try !isAuthority(certificate) {
             report.changesStore = true
             guard writes else { continue }
-            try database.cachedStatement("INSERT OR IGNORE INTO intermediate (certificate) VALUES (?)").execute(
-                arguments: [try CertificateRecord.insert(certificate, into: database)]
-            )
+            try database.cachedStatement("INSERT OR IGNORE INTO intermediate (certificate, learned) VALUES (?, 1)")
+                .execute(
+                    arguments: [try CertificateRecord.insert(certificate, into: database)]
+                )
         }
     }
 

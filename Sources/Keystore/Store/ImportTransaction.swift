@@ -17,6 +17,8 @@ struct ImportTransaction {
         for certificate in batch.intermediates {
             let row = try CertificateRecord.insert(certificate, into: database)
             let isNew = try insert("INSERT OR IGNORE INTO intermediate (certificate) VALUES (?)", [row])
+            // What a person gives stays, be it known from mail or not.
+            if !isNew { try insert("UPDATE intermediate SET learned = 0 WHERE certificate = ? AND learned", [row]) }
             report.intermediates.append(.init(certificate: certificate, isNew: isNew))
         }
         for certificate in batch.anchors {
@@ -28,7 +30,9 @@ struct ImportTransaction {
             let isNew = try RevocationListRecord.insert(list, at: time, into: database)
             report.crls.append(.init(list: list, isNew: isNew))
         }
-        for list in batch.fetchedLists { try RevocationListRecord.insert(list, at: time, into: database) }
+        for list in batch.fetchedLists {
+            try RevocationListRecord.insert(list, isFetched: true, at: time, into: database)
+        }
         try RevocationListRecord.tidy(after: batch.fetchedLists, at: time, in: database)
         try ResponseRecord.insert(batch.responses, at: time, into: database)
         try OutageRecord.insert(

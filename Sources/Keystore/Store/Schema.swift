@@ -225,6 +225,9 @@ enum Schema {
     private static let keyDigests = [
         "DROP INDEX certificate_of_old_form",
         "CREATE INDEX certificate_of_old_form ON certificate (id) WHERE form < 3",
+        // What came by itself, and may go by itself: lists from the network, and authorities that mail brought.
+        "ALTER TABLE crl ADD COLUMN fetched INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE intermediate ADD COLUMN learned INTEGER NOT NULL DEFAULT 0",
         // What people decided, of which there is little among very many recipients.
         "CREATE INDEX recipient_decided ON recipient (certificate) WHERE trust IN ('pinned', 'distrusted')",
     ]

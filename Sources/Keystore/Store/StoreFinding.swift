@@ -12,6 +12,8 @@ public struct StoreFinding: Sendable, Equatable {
 
     /// What was found.
     public enum Code: String, Sendable {
+        /// Lists, answers and authorities that came by themselves and are of no more use.
+        case ended
         /// A certificate that is not the one that was stored.
         case fingerprint
         /// Pages of the database are damaged.

@@ -1,0 +1,52 @@
+import CMS
+import Foundation
+import Keystore
+import MIME
+import TestSupport
+import Testing
+
+@Suite struct TidyTests {
+    @Test func `what was fetched or learned goes when it is of no more use, and what a person gave stays`() async throws
+    {
+        var factory = try CertificateFactory()
+        try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
+        try factory.revoke([], by: "root", to: "old", options: "-crldays 1")
+        try factory.sh("sleep 1; cp old.number new.number")
+        try factory.revoke([], by: "root", to: "new", options: "-crldays 300")
+        let lists = try ["old", "new"].map { try CertificateList(der: factory.bytes("\($0).crl")) }
+        let later = Date.now.addingTimeInterval(3 * 24 * 60 * 60)
+        for isFetched in [true, false] {
+            let home = TemporaryHome()
+            let store = try await home.open()
+            var batch = ImportBatch()
+            if isFetched { batch.fetchedLists = lists } else { batch.crls = lists }
+            _ = try await store.add(batch, at: .now)
+            #expect(try await store.tidy(at: .now).isEmpty)
+            #expect(try await store.untidied(at: later).count == (isFetched ? 1 : 0))
+            #expect(try await store.tidy(at: later).map(\.code) == (isFetched ? [.ended] : []))
+            #expect(try await store.anchors.revocationLists().count == (isFetched ? 1 : 2))
+        }
+    }
+
+    @Test func `authorities from mail stay as long as a certificate leads to them`() async throws {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        let sighting = SignerSighting(
+            address: try EmailAddress("alice@example.com"),
+            certificate: try Certs.certificate("alice"),
+            authorities: [try Certs.certificate("ca", file: "intermediate.pem")]
+        )
+        _ = try await store.recipients.learn([sighting], at: Certs.time)
+        #expect(try await store.tidy(at: .now).isEmpty)
+        _ = try await store.recipients.remove(try AddressScope("alice@example.com"))
+        #expect(try await store.tidy(at: .now).count == 1)
+        #expect(try await store.tidy(at: .now).isEmpty)
+        // The same one, given by hand.
+        _ = try await store.recipients.learn([sighting], at: Certs.time)
+        var batch = ImportBatch()
+        batch.intermediates = sighting.authorities
+        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.recipients.remove(try AddressScope("alice@example.com"))
+        #expect(try await store.tidy(at: .now).isEmpty)
+    }
+}
