@@ -18,8 +18,16 @@ extension Store {
         var items: [ImportBatch.IdentityItem] = []
         // All of them at once: one read for each of thousands of certificates takes longer than to store them.
         let renewed = try await database.read { database in
-            try certificates.filter { !$0.isCertificateAuthority }
-                .map { ($0, try Self.holders(ofKeyOf: $0, in: database)) }
+            let own = try Set(
+                Data.fetchAll(
+                    database,
+                    sql: "SELECT DISTINCT public_key FROM private_key JOIN certificate ON certificate = id"
+                )
+            )
+            return try certificates.filter {
+                own.contains(Data($0.publicKeyDigest.bytes)) && !$0.isCertificateAuthority
+            }
+            .map { ($0, try Self.holders(ofKeyOf: $0, in: database)) }
         }
         for (certificate, holders) in renewed {
             guard let holder = holders.first else { continue }
