@@ -25,11 +25,27 @@ package enum EncodedWord {
     /// How many bytes stand in one word, which has 75 characters at the most: 12 around it, and 4 for each 3 bytes (RFC 2047 §2).
     private static let maximumCount = 45
 
+    /// What becomes of words in character sets that are not known, or that hold bytes which are not of theirs.
+    package enum Undecodable {
+        /// They are decoded as far as they are ASCII, for those who look for ASCII in them.
+        case guessed
+        /// They stay as they are.
+        case kept
+        /// U+FFFD stands in the place of a word in an unknown character set, and of bytes that are not of a known one, so that
+        /// nothing is left that another reader may decode.
+        case replaced
+    }
+
     /// `text` with its encoded words decoded; what cannot be decoded stays as it is.
     ///
     /// - Parameter replacing: whether words in character sets that are not known, or that end within a character, are decoded
     ///   as far as they are ASCII, for whoever looks for ASCII in them.
     package static func decode(_ text: String, replacing: Bool = false) -> String {
+        decode(text, else: replacing ? .guessed : .kept)
+    }
+
+    /// `text` with its encoded words decoded.
+    package static func decode(_ text: String, else undecodable: Undecodable) -> String {
         guard mayHoldWords(text) else { return text }
         let bytes = Array(text.utf8)
         var decoded: [UInt8] = []
@@ -37,7 +53,7 @@ package enum EncodedWord {
         var blanks = 0..<0
         var followsWord = false
         while position < bytes.count {
-            if let (word, end) = word(at: position, in: bytes, replacing) {
+            if let (word, end) = word(at: position, in: bytes, undecodable) {
                 // Blanks between two encoded words are not part of the text (RFC 2047 §6.2).
                 if !followsWord { decoded += bytes[blanks] }
                 decoded += word.utf8
@@ -106,7 +122,7 @@ package enum EncodedWord {
     private static func word(
         at start: Int,
         in bytes: [UInt8],
-        _ replacing: Bool
+        _ undecodable: Undecodable
     ) -> (text: String, end: Int)? {
         let (equals, mark) = (UInt8(ascii: "="), UInt8(ascii: "?"))
         guard bytes[start] == equals, start + 1 < bytes.count, bytes[start + 1] == mark else { return nil }
@@ -129,8 +145,12 @@ package enum EncodedWord {
             decoding: bytes[(start + 2)..<charsetEnd].prefix { $0 != UInt8(ascii: "*") },
             as: UTF8.self
         )
-        let text = Charset.decode(decoded, charset: charset)
-        return (text ?? (replacing ? String(decoding: decoded, as: UTF8.self) : nil)).map { ($0, end + 2) }
+        if let text = Charset.decode(decoded, charset: charset) { return (text, end + 2) }
+        switch undecodable {
+        case .guessed: return (String(decoding: decoded, as: UTF8.self), end + 2)
+        case .kept: return nil
+        case .replaced: return (Charset.replacement(for: decoded, charset: charset), end + 2)
+        }
     }
 
     private static func decode(_ text: ArraySlice<UInt8>, _ encoding: UInt8) -> [UInt8]? {
@@ -157,6 +177,12 @@ enum Charset {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// What stands in the place of `bytes` that `decode` cannot read: nothing of them where their character set is unknown.
+    static func replacement(for bytes: [UInt8], charset: String) -> String {
+        ["utf-8", "utf8", "us-ascii"].contains(charset.lowercased())
+            ? String(decoding: bytes, as: UTF8.self) : "\u{FFFD}"
+    }
+
     private static func encoding(_ name: String) -> String.Encoding? {
         switch name {
         case "iso-8859-2": .isoLatin2
@@ -171,9 +197,19 @@ enum Charset {
         case "utf-16": .utf16
         case "utf-16be": .utf16BigEndian
         case "utf-16le": .utf16LittleEndian
-        default: nil
+        default: other[name].map { String.Encoding(rawValue: 0x8000_0000 | $0) }
         }
     }
+
+    /// Character sets that Foundation knows by their numbers in CFStringEncodingExt.h.
+    private static let other: [String: UInt] = [
+        "big5": 0x0A03, "cp866": 0x0419, "euc-kr": 0x0940, "gb18030": 0x0632, "gb2312": 0x0632, "gbk": 0x0632,
+        "iso-8859-3": 0x0203, "iso-8859-4": 0x0204, "iso-8859-5": 0x0205, "iso-8859-6": 0x0206, "iso-8859-7": 0x0207,
+        "iso-8859-8": 0x0208, "iso-8859-9": 0x0209, "iso-8859-10": 0x020A, "iso-8859-13": 0x020D,
+        "iso-8859-14": 0x020E, "iso-8859-15": 0x020F, "iso-8859-16": 0x0210, "koi8-r": 0x0A02, "koi8-u": 0x0A08,
+        "ks_c_5601-1987": 0x0940, "windows-1255": 0x0505, "windows-1256": 0x0506, "windows-1257": 0x0507,
+        "windows-1258": 0x0508, "windows-874": 0x041D,
+    ]
 }
 
 /// Bytes written as an escape character and two hexadecimal digits.

@@ -40,7 +40,7 @@ public struct Gateway: Sendable {
 
     /// The authserv-id.
     public let name: String
-    /// The names that mean us, in lower case and with A-labels.
+    /// The names that mean us, in lower case and with A-labels; every host is `localhost` to itself, and to readers on it.
     private let claims: Set<String>
 
     /// A gateway that calls itself `name`. No resolver is asked.
@@ -48,7 +48,7 @@ public struct Gateway: Sendable {
     /// - Parameter host: what else it is called.
     public init(name: HostName, host: HostName = .unresolved) {
         self.name = name.full
-        claims = Set([name.full, host.full, host.bare].map(Self.folded))
+        claims = Set([name.full, host.full, host.bare, "localhost", "localhost.localdomain"].map(Self.folded))
     }
 
     /// A gateway that calls itself by the host's full name, for which a resolver may have to be asked: that blocks.
@@ -56,6 +56,9 @@ public struct Gateway: Sendable {
         let host = HostName()
         self.init(name: host, host: host)
     }
+
+    /// The names that mean us.
+    var names: [String] { claims.sorted() }
 
     /// Whether `text` is one of our names, however it is written.
     func isUs(_ text: String) -> Bool { claims.contains(Self.folded(text)) }

@@ -137,8 +137,10 @@ struct RulePrecedence {
         return (.bounce, nil)
     }
 
-    /// Whether mail for the recipient is decrypted on its way in.
-    var decryptsAtGateway: Bool { rules.lazy.compactMap(\.decryptAtGateway).first == .yes }
+    /// Whether mail for the recipient is decrypted on its way in, and the rule that says so; nil if no rule speaks of it.
+    var gatewayDecryption: (way: Policy.GatewayDecryption, rule: Policy.Rule)? {
+        rules.lazy.compactMap { rule in rule.decryptAtGateway.map { ($0, rule) } }.first
+    }
 
     /// What happens to mail that is protected already.
     var protected: Policy.Protected { rules.lazy.compactMap(\.protected).first ?? .pass }

@@ -7,17 +7,24 @@ extension MessageOpener {
     ///
     /// - Parameter keepingSignatures: whether a signature inside the encryption is judged and stays in the message, with
     ///   all that is in it, so that its recipient can judge it, too.
+    /// - Parameter onlyAuthenticated: whether nothing is decrypted that its encryption does not protect against changes
+    ///   (CBC): who answers strangers tells them nothing about such plaintext then.
     /// - Throws: `SMIMEError.notEncrypted` if no layer is encrypted or compressed,
-    ///   `SMIMEError.certificatesOnly`, `SMIMEError.notARecipient`,
+    ///   `SMIMEError.certificatesOnly`, `SMIMEError.notARecipient`, `SMIMEError.unauthenticated`,
     ///   `CMSError.decryptionFailed`, `CancellationError`, and what reading and the provider throw.
-    public func decrypt(_ source: any ByteSource, keepingSignatures: Bool = false) async throws -> OpenedMessage {
+    public func decrypt(
+        _ source: any ByteSource,
+        keepingSignatures: Bool = false,
+        onlyAuthenticated: Bool = false
+    ) async throws -> OpenedMessage {
         guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
         let message = try MIMEReader.message(in: source)
         let opening = Opening(
             source: source,
             header: message.header,
             part: SecuredEntity(entity: message, source: source),
-            keepsSignatures: keepingSignatures
+            keepsSignatures: keepingSignatures,
+            isAuthenticatedOnly: onlyAuthenticated
         )
         return try await open(opening, first: nil)
     }
@@ -40,6 +47,8 @@ extension MessageOpener {
         var part: SecuredEntity?
         /// Whether a signature inside the encryption is the end.
         var keepsSignatures = false
+        /// Whether a layer that its encryption does not protect against changes stays closed.
+        var isAuthenticatedOnly = false
         /// Whether that end was reached.
         var keptSignature = false
         var plaintext: Plaintext?
@@ -197,6 +206,9 @@ extension MessageOpener {
     }
 
     private func read(_ layer: EncryptedLayer, _ opening: inout Opening) async throws {
+        guard layer.data.isAuthenticated || !opening.isAuthenticatedOnly else {
+            throw SMIMEError.unauthenticated(cipher: layer.data.algorithm)
+        }
         opening.result.report.add(layer.layer)
         opening.isEncrypted = true
         opening.payload = .unknown

@@ -135,6 +135,7 @@ public struct MessageOpener: Sendable {
                 result.report.add(layer.layer, signers: try await judge(signed, header: header, protected: protected))
                 result.report.noteInnerSignature()
             }
+            result.report.noteSignedCiphertext()
             result.report.note(protected, outer: header)
         case .encrypted(let layer):
             result.report.add(layer.layer, isPart: coverage == .part)

@@ -37,35 +37,49 @@ public struct OpenedMessage: Sendable {
 
     /// Writes the innermost message: the header with the fields that were protected, and the inner body.
     ///
-    /// - Parameter lineEnd: the line ends to write; those of the message as it came if nil. Binary parts are left alone.
+    /// - Parameters:
+    ///   - lineEnd: the line ends to write; those of the message as it came if nil. Binary parts are left alone.
+    ///   - isGateway: whether of the protected fields those alone come out that people read, such as Subject, From and Date;
+    ///     what scanners and lists wrote outside stays.
     /// - Throws: what reading and writing throw; `StreamError.changedWhileReading` or `CMSError.decryptionFailed` if the
     ///   message changed since it was checked: what was written is then not to be used.
-    public func write(to sink: any ByteSink, lineEnd: LineEnd? = nil) throws {
+    public func write(to sink: any ByteSink, lineEnd: LineEnd? = nil, isGateway: Bool = false) throws {
         try source.checkUnchanged()
+        let extent = isGateway ? ProtectedHeader.Extent.gateway : .all
         if let part {
-            try write(part, to: sink, lineEnd)
+            try write(part, to: sink, lineEnd, extent)
         } else if let plaintext {
-            try write(plaintext, to: sink, lineEnd)
+            try write(plaintext, to: sink, lineEnd, extent)
         }
         try source.checkUnchanged()
     }
 
-    private func write(_ part: SecuredEntity, to sink: any ByteSink, _ lineEnd: LineEnd?) throws {
+    private func write(
+        _ part: SecuredEntity,
+        to sink: any ByteSink,
+        _ lineEnd: LineEnd?,
+        _ extent: ProtectedHeader.Extent
+    ) throws {
         guard let target = lineEnd ?? header?.lineEnd else {
             return _ = try part.source.reader(in: part.entity.range).copy(to: sink)
         }
-        try writeHeader(part.entity.header, to: sink, target)
+        try writeHeader(part.entity.header, to: sink, target, extent)
         let body = part.entity.stream(of: part.source, range: part.entity.bodyRange, lineEnd: target)
         try body.makeReader().copy(to: sink)
     }
 
-    private func write(_ plaintext: Plaintext, to sink: any ByteSink, _ lineEnd: LineEnd?) throws {
+    private func write(
+        _ plaintext: Plaintext,
+        to sink: any ByteSink,
+        _ lineEnd: LineEnd?,
+        _ extent: ProtectedHeader.Extent
+    ) throws {
         guard let inner = plaintext.header, let target = lineEnd ?? header?.lineEnd else {
             return _ = try plaintext.content.stream.makeReader().copy(to: sink)
         }
         let isKept = lineEnd == nil && target == .crlf
-        if !isKept, plaintext.mayHoldBinary { return try write(try plaintext.spooled(), to: sink, target) }
-        try writeHeader(inner, to: sink, target)
+        if !isKept, plaintext.mayHoldBinary { return try write(try plaintext.spooled(), to: sink, target, extent) }
+        try writeHeader(inner, to: sink, target, extent)
         let body = plaintext.content.stream.dropFirst(plaintext.bodyStart)
         try (isKept ? body : body.lines(endingIn: target)).makeReader().copy(to: sink)
     }
@@ -82,10 +96,15 @@ public struct OpenedMessage: Sendable {
         }
     }
 
-    private func writeHeader(_ inner: HeaderBlock, to sink: any ByteSink, _ lineEnd: LineEnd) throws {
+    private func writeHeader(
+        _ inner: HeaderBlock,
+        to sink: any ByteSink,
+        _ lineEnd: LineEnd,
+        _ extent: ProtectedHeader.Extent
+    ) throws {
         let bytes =
             try header.map { outer in
-                try shown(above: inner, outer)?.restored(into: outer, keepingFrom: keepsFrom)
+                try shown(above: inner, outer)?.restored(into: outer, keepingFrom: keepsFrom, extent)
                     ?? HeaderSplit.join(outer: outer, inner: keepsSignature ? try inner.asMessage() : inner)
             } ?? inner.bytes + inner.lineEnd.bytes
         try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader().copy(to: sink)

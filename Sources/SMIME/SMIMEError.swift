@@ -23,6 +23,8 @@ public enum SMIMEError: Error, Equatable, Sendable {
     case needsSecret
     /// The message is not encrypted.
     case notEncrypted
+    /// A layer is encrypted with this cipher, which does not protect against changes, and that was not to be opened.
+    case unauthenticated(cipher: String)
 }
 
 extension SMIMEError: LocalizedError, CustomStringConvertible {
@@ -40,6 +42,7 @@ extension SMIMEError: LocalizedError, CustomStringConvertible {
         case .noCommonCipher(let who): "no cipher that all recipients can read: \(who)"
         case .notARecipient: "not encrypted for any identity here"
         case .notEncrypted: "not encrypted"
+        case .unauthenticated(let cipher): "encrypted with \(cipher), which does not protect against changes"
         case .tooManyLayers: "refused, beyond a limit: \(MessageOpener.maximumLayers) layers"
         }
     }

@@ -53,6 +53,15 @@ extension VerificationReport {
         problems.append(Problem(.signatureOutside, text))
     }
 
+    /// Tells if what is signed is ciphertext that was not opened: its signer need not know what it says.
+    mutating func noteSignedCiphertext() {
+        guard let encryption = layers.lastIndex(where: { $0.kind.isEncryption && !$0.isPart }),
+            layers[..<encryption].contains(where: { !$0.signers.isEmpty })
+        else { return }
+        let text = "the signature speaks for the ciphertext; decrypting tells whether what is inside is signed, too"
+        problems.append(Problem(.encrypted, text))
+    }
+
     /// Takes an error that says what is wrong with the message into the report; any other is thrown on.
     mutating func note(_ error: any Error) throws {
         problems.append(try Problem(tellingOf: error))

@@ -104,7 +104,7 @@ extension Failure {
         let status: ExitStatus =
             switch error {
             case .cipherBelowFloor: .usage
-            case .certificatesOnly, .defective, .malformed, .notEncrypted, .tooManyLayers: .badData
+            case .certificatesOnly, .defective, .malformed, .notEncrypted, .tooManyLayers, .unauthenticated: .badData
             case .needsSecret, .notARecipient: .noPermission
             case .noCommonCipher: .noUser
             }

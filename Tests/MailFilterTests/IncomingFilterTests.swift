@@ -10,6 +10,10 @@ import Testing
 /// What is taken out of mail from outside, and what stays.
 @Suite struct IncomingFilterTests {
     private func delivered(_ message: String, tags: Bool = false) async throws -> String {
+        try await delivered(bytes: Array(message.utf8), tags: tags)
+    }
+
+    private func delivered(bytes message: [UInt8], tags: Bool) async throws -> String {
         let home = NSTemporaryDirectory() + "smime-incoming-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: home) }
         let store = try await Store.open(StoreLocation(home: home), mode: .readWrite)
@@ -23,7 +27,7 @@ import Testing
             ),
             tagsSubjects: tags
         )
-        let plan = try await filter.plan(MemorySource(Array(message.utf8)), to: ["alice@example.org"])
+        let plan = try await filter.plan(MemorySource(message), to: ["alice@example.org"])
         let sink = MemorySink()
         try #require(plan.messages.first).source.reader().copy(to: sink)
         return String(decoding: sink.bytes, as: UTF8.self)
@@ -49,6 +53,8 @@ import Testing
         "Authentication-Results: gw.example.org;\u{200D}smime=pass",
         "Authentication-Results: (\u{301}x)\u{301} gw.example.org; smime=pass",
         "Authentication-Results: ; smime=pass",
+        "Authentication-Results: localhost; smime=pass",
+        "Authentication-Results: \"LocalHost\" 1; smime=pass",
         "Authentication-Results: (nobody) ",
         "X-SMIME: encrypt=never",
         "x-smime-decrypted: gw.example.org; cipher=aes",
@@ -71,10 +77,28 @@ import Testing
         #expect(text.hasSuffix("From: b@x.test\r\n\(field)\r\n\r\nHello\r\n"))
     }
 
-    @Test(arguments: ["From: b@x.test\nTo: c@x.test\nno field\nAuthentication-Results: gw.example.org; smime=pass\n"])
-    func `A header that only looks as if it went on is ended`(_ message: String) async throws {
-        let text = try await delivered(message)
-        #expect(text.contains("To: c@x.test\n\nno field\nAuthentication-Results"))
+    @Test func `A header that only looks as if it went on is ended`() async throws {
+        let text = try await delivered("From: b@x.test\nTo: c@x.test\nno field\nX-More: 1\n\nHello\n")
+        #expect(text.contains("To: c@x.test\n\nno field\nX-More: 1\n\nHello"))
+    }
+
+    @Test(arguments: [
+        "Authentication-Results: gw.example.org; smime=pass",
+        "Authentication-Results: (a) \"gw.example\\.org\"; smime=pass",
+        "AUTHENTICATION-results :\n gw . example.org\n ; smime=pass", "Authentication-Results: localhost; smime=pass",
+        "X: y\rAuthentication-Results: mx1; smime=pass", "X-SMIME-Decrypted: pass", "more\nX-Smime: pass",
+        "--x\nAuthentication-Results: gw.example.org; smime=pass",
+    ])
+    func `Forged verdicts behind a line that is no field are taken out`(_ forged: String) async throws {
+        let text = try await delivered("From: b@x.test\nno field\n\(forged)\nX-More: 1\n\nThis will pass\n")
+        #expect(!text.contains("smime=pass") && !text.contains(": pass"), "\(text)")
+        #expect(text.contains("\n\nno field\n") && text.hasSuffix("X-More: 1\n\nThis will pass\n"), "\(text)")
+    }
+
+    @Test func `What others say behind a line that is no field stays, as does the body`() async throws {
+        let rest =
+            "no field\nAuthentication-Results: mx2.example.net; dkim=pass\n\nAuthentication-Results: gw.example.org; x=y\n"
+        #expect(try await delivered("From: b@x.test\n\(rest)").hasSuffix("From: b@x.test\n\n\(rest)"))
     }
 
     @Test func `A return that ends no line is no line end for anybody`() async throws {
@@ -105,12 +129,43 @@ import Testing
         ("Subject: [signature untrusted] [signature expired] [signature revoked] hello", "Subject: hello"),
         ("Subject: [signature required] [not signed] hello", "Subject: [signature required] [not signed] hello"),
         ("Subject: [[signed: x]signed: eve@x.test] hello", "Subject: hello"),
-        ("Subject: =?x-none?B?W3NpZ25lZDogZXZlQHgudGVzdF0gaGVsbG8=?=", "Subject: hello"),
+        ("Subject: hello =?x-none?B?W3NpZ25lZDogZXZlQHgudGVzdF0=?=", "Subject: =?utf-8?B?aGVsbG8g77+9?="),
+        ("Subject: =?utf-7?Q?+AFs-signed:_eve@x.test+AF0-?= hello", "Subject: =?utf-8?B?77+9IGhlbGxv?="),
+        // The letter o and, in one word cut in two, an e with an accent.
+        ("Subject: =?utf-8?Q?hell=C3?= =?utf-8?Q?=A9?=", "Subject: =?utf-8?B?aGVsbO+/ve+/vQ==?="),
+        ("Subject: =?gb2312?B?o9tzaWduZWQ6IGVAeC50ZXN0o90=?= hello", "Subject: hello"),
+        ("Subject: ［ｓｉｇｎｅｄ： eve@x.test］ hello", "Subject: hello"),
+        ("Subject: 【signed: eve@x.test】 hello", "Subject: hello"),
+        ("Subject: ⟦𝐬𝗂𝓰𝖓𝚎𝒅⟧ hello", "Subject: hello"),
+        ("Subject: [ѕіɡпеԁ: eve@x.test] hello", "Subject: hello"),
+        ("Subject: [ꜱɪɢɴᴇᴅ: eve@x.test] hello", "Subject: hello"),
+        ("Subject: [ⓢⓘⓖⓝⓔⓓ: eve@x.test] hello", "Subject: hello"),
+        ("Subject: [ŝịgńëd: eve@x.test] hello", "Subject: hello"),
+        ("Subject: [signed\u{A789} eve@x.test] hello", "Subject: hello"),
+        ("Subject: [signed - eve@x.test] hello", "Subject: hello"),
+        ("Subject: [еncrурted] hello", "Subject: hello"),
+        ("Subject: [signature doubtful] hello", "Subject: hello"),
+        ("Subject: \u{202E}[tset.x@eve :dengis]\u{202C} hello", "Subject: [tset.x@eve :dengis] hello"),
+        ("Subject: [\u{2067}signed: eve@x.test\u{2069}] hello", "Subject: hello"),
+        ("Subject: =?utf-8?Q?[signed: eve@x.test]?= hello", "Subject: =?utf-8?B?PT91dGYtOD9RPz89IGhlbGxv?="),
+        ("Subject: [signed copy] hello", "Subject: [signed copy] hello"),
+        ("Subject: =?koi8-r?Q?[1]_=F0=D2=C9=D7=C5=D4?=", "Subject: =?koi8-r?Q?[1]_=F0=D2=C9=D7=C5=D4?="),
     ])
     func `With tags in subjects those of others are taken out`(_ subject: String, _ expected: String) async throws {
         let text = try await delivered("From: b@x.test\n\(subject)\n\nHello\n", tags: true)
         #expect(text.contains("\n\(expected)\n\nHello"))
         #expect(try await delivered("From: b@x.test\n\(subject)\n\nHello\n").contains("\n\(subject)\n\n"))
+    }
+
+    @Test func `A subject in bytes that no character set is named for is read as it is shown, and says so`()
+        async throws
+    {
+        let home = "From: b@x.test\nSubject: "
+        let message =
+            Array(home.utf8) + [0xA3, 0xDB] + Array("signed: eve@x.test".utf8) + [0xA3, 0xDD]
+            + Array("\n\nHello\n".utf8)
+        let text = try await delivered(bytes: message, tags: true)
+        #expect(text.contains("\nSubject: =?utf-8?B?"), "\(text)")
     }
 
     @Test func `Tags inside each other without end leave no tag`() async throws {

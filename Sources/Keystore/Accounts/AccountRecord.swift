@@ -26,6 +26,14 @@ enum AccountRecord {
         )
     }
 
+    /// The row of the account that has the whole domain of `address` as an alias.
+    static func id(forDomainOf address: EmailAddress, in database: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            database.cachedStatement("SELECT account FROM account_alias WHERE pattern_key = ?"),
+            arguments: [AddressScope.domainKey(address)]
+        )
+    }
+
     /// The account that sends as `address`, read by one statement; nil if there is none.
     static func summary(sendingAs address: EmailAddress, in database: Database) throws -> AccountSummary? {
         try Row.fetchOne(

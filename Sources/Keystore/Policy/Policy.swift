@@ -59,6 +59,8 @@ public enum Policy {
 
     /// Where mail for an account is decrypted.
     public enum GatewayDecryption: String, CaseIterable, Hashable, Sendable {
+        /// As `yes`, but only what its encryption protects against changes (AES-GCM); all else stays as it is.
+        case authenticated
         /// By its recipient alone.
         case no
         /// On its way in, so that it lies in clear behind us.

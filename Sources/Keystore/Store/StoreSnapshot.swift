@@ -14,6 +14,11 @@ public struct StoreSnapshot {
         try AccountRecord.id(sendingAs: address, in: database).map { try AccountRecord.account($0, in: database) }
     }
 
+    /// The account that has the whole domain of `address` as an alias; nil if there is none.
+    public func account(forDomainOf address: EmailAddress) throws -> Account? {
+        try AccountRecord.id(forDomainOf: address, in: database).map { try AccountRecord.account($0, in: database) }
+    }
+
     /// The rules that mail from `senders` to `recipients` can fall under.
     public func rules(
         forSenders senders: [EmailAddress],

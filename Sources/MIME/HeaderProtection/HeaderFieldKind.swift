@@ -35,6 +35,13 @@ enum HeaderFieldKind {
         "mail-reply-to", "message-id", "references", "reply-to", "sender", "subject", "to",
     ]
 
+    /// The fields that a gateway takes out of an encrypted header: those that people read, and that answers are filed by. What
+    /// scanners, lists and filters go by must not come from a sender whom they could not see.
+    static let gatewayNames: Set = [
+        "cc", "comments", "date", "from", "in-reply-to", "keywords", "message-id", "references", "reply-to", "subject",
+        "to",
+    ]
+
     /// Fields that a message must not be without, and gets on its way where its author left them out (RFC 6409 §8.2, §8.3).
     static let completedNames: Set = ["date", "message-id"]
 }

@@ -4,13 +4,18 @@ extension ProtectedHeader {
     /// The protected fields take the place of those outside. Fields that the way added stay; those that readers show
     /// do not, as they would pass for protected ones, but for those that the way has to add (RFC 6409 §8).
     ///
-    /// - Parameter keepingFrom: whether From is left as it is outside, since nobody vouches for the one inside.
+    /// - Parameters:
+    ///   - keepingFrom: whether From is left as it is outside, since nothing vouches for the one inside.
+    ///   - extent: which of the fields take part; all others stay as they are outside.
     ///
     /// RFC 9788 §4.2, §4.4
-    public func restored(into outer: HeaderBlock, keepingFrom: Bool) -> [UInt8] {
+    package func restored(into outer: HeaderBlock, keepingFrom: Bool, _ extent: Extent) -> [UInt8] {
         let inner = header.fields.filter { field in
-            let kind = HeaderFieldKind(field)
-            return (kind == .message || kind == .structural) && !(keepingFrom && field.isNamed("From"))
+            switch HeaderFieldKind(field) {
+            case .message: extent.includes(field.name.lowercased()) && !(keepingFrom && field.isNamed("From"))
+            case .structural: true
+            case .carried, .mechanism: false
+            }
         }
         let places = Dictionary(grouping: inner.indices) { inner[$0].name.lowercased() }
         var counts: [String: Int] = [:]
@@ -19,7 +24,9 @@ extension ProtectedHeader {
         for field in outer.fields {
             let name = field.name.lowercased()
             guard let own = places[name] else {
-                let isLeft = HeaderSplit.isReplaced(field, outer.lineEnd) || isIntruder(name, keepingFrom)
+                let isLeft =
+                    HeaderSplit.isReplaced(field, outer.lineEnd)
+                    || extent.includes(name) && isIntruder(name, keepingFrom)
                 if !isLeft { output += field.closedBytes(outer.lineEnd) }
                 continue
             }
@@ -33,6 +40,11 @@ extension ProtectedHeader {
         }
         for field in inner[next...] { output += restored(field, outer.lineEnd) }
         return output + header.separator.withLines(endingIn: outer.lineEnd)
+    }
+
+    /// The same with all fields of the message.
+    public func restored(into outer: HeaderBlock, keepingFrom: Bool) -> [UInt8] {
+        restored(into: outer, keepingFrom: keepingFrom, .all)
     }
 
     private func isIntruder(_ name: String, _ keepingFrom: Bool) -> Bool {

@@ -56,6 +56,17 @@ public struct ProtectedHeader: Sendable {
         records = []
     }
 
+    /// Which of the protected fields take their place in the header of a message that was decrypted.
+    package enum Extent: Sendable {
+        /// All that are the message's.
+        case all
+        /// Those alone that a gateway may take out of an encrypted header: Subject, Comments, Keywords, From, To, Cc,
+        /// Reply-To, Date, Message-ID, References and In-Reply-To.
+        case gateway
+
+        func includes(_ name: String) -> Bool { self == .all || HeaderFieldKind.gatewayNames.contains(name) }
+    }
+
     private init(_ scheme: Scheme, _ header: HeaderBlock, _ records: Set<Statement>) {
         self.scheme = scheme
         self.header = header

@@ -50,9 +50,25 @@ struct AuthenticationResults {
             return
         }
         findings = report.signers.prefix(Self.maximumCount).map { signer in
+            let properties = Self.properties(signer)
+            // What the verdict leaves open is said, and is no pass.
+            if report.status(of: signer) == .valid, case let left = report.reservations(about: signer), !left.isEmpty {
+                return Self.finding(.policy, .valid, left, properties)
+            }
             let problems = report.problems + signer.problems
-            return Self.finding(report.status(of: signer), problems, Self.properties(signer), malformed: malformed)
+            return Self.finding(report.status(of: signer), problems, properties, malformed: malformed)
         }
+    }
+
+    private static func finding(
+        _ result: Result,
+        _ status: VerificationReport.Status,
+        _ problems: [Problem],
+        _ properties: String
+    ) -> Finding {
+        let codes = Array(Set(problems.map(\.kind.rawValue))).sorted().prefix(4)
+        let reason = status.rawValue + (codes.isEmpty ? "" : ": " + codes.joined(separator: ", "))
+        return Finding(result: result, reason: reason, properties: properties)
     }
 
     /// - Parameter malformed: what it comes to that the message is not even what it claims to be.
@@ -63,13 +79,11 @@ struct AuthenticationResults {
         malformed: Result
     ) -> Finding {
         let errors = problems.filter { $0.level == .error }
-        let codes = Array(Set(errors.map(\.kind.rawValue))).sorted().prefix(4)
-        let reason = status.rawValue + (codes.isEmpty ? "" : ": " + codes.joined(separator: ", "))
         switch status {
         case .untrusted where isUnknown(errors):
             let code = ProblemCode.revocationUnknown.rawValue
             return Finding(result: .temporaryError, reason: code, properties: properties)
-        default: return Finding(result: result(status, malformed), reason: reason, properties: properties)
+        default: return finding(result(status, malformed), status, errors, properties)
         }
     }
 

@@ -62,24 +62,14 @@ public struct IncomingFilter: Sendable {
         let recipients = recipients.filter { seen.insert($0).inserted }
         var others = recipients
         if verified.report.layers.contains(where: \.kind.isEncryption) {
-            for (recipient, account) in try await decryptingAccounts(of: recipients) {
-                guard let opened = try await decrypt(source, for: account, provider) else { continue }
-                let report = opened.report
-                plan.learnable = plan.learnable ?? opened.learnable
-                let cipher = report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
-                let clear: any ByteSource
-                do {
-                    clear = try marked(try Self.clear(opened), report, tagged: tags, decrypted: cipher)
-                } catch let error as MIMEError where !error.isUnreadable {
-                    warn("not decrypted for \(recipient): \(error)")
-                    continue
-                } catch is TransportForm.Unsafe {
-                    warn("not decrypted for \(recipient): mail servers would change what is inside")
-                    continue
-                }
-                plan.messages.append(
-                    IncomingPlan.Message(recipients: [recipient], source: clear, report: report, isDecrypted: true)
-                )
+            let header = try Self.header(of: source)
+            let gatewayKeys = GatewayKeys(store: store, provider: provider, header: header)
+            for recipient in recipients {
+                guard let keys = try await gatewayKeys.keys(of: recipient),
+                    let message = try await decrypted(source, for: keys, tagged: tags)
+                else { continue }
+                plan.learnable = plan.learnable ?? message.learnable
+                plan.messages.append(message.message)
                 others.removeAll { $0 == recipient }
             }
         }
@@ -89,58 +79,91 @@ public struct IncomingFilter: Sendable {
                 recipients: others,
                 source: try marked(source, verified.report, tagged: tags, decrypted: nil),
                 report: verified.report,
-                isDecrypted: false
+                decryption: nil
             ),
             at: 0
         )
         return plan
     }
 
+    /// The message decrypted for one recipient; nil, with a warning that says why, if that cannot be done.
+    private func decrypted(
+        _ source: any ByteSource,
+        for keys: GatewayKeys.Recipient,
+        tagged: Bool
+    ) async throws -> (message: IncomingPlan.Message, learnable: VerifiedMessage?)? {
+        func stays(_ why: String) { warn("not decrypted for \(keys.recipient): \(why)") }
+        guard let opened = try await open(source, with: keys, stays) else { return nil }
+        let report = opened.message.report
+        let cipher = report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
+        let clear: any ByteSource
+        do {
+            clear = try marked(try Self.clear(opened.message), report, tagged: tagged, decrypted: cipher)
+        } catch let error as MIMEError where !error.isUnreadable {
+            stays("\(error)")
+            return nil
+        } catch is TransportForm.Unsafe {
+            stays("mail servers would change what is inside")
+            return nil
+        }
+        let message = IncomingPlan.Message(
+            recipients: [keys.recipient],
+            source: clear,
+            report: report,
+            decryption: IncomingPlan.Decryption(
+                cipher: cipher,
+                certificate: opened.certificate.fingerprint,
+                rule: keys.rule
+            )
+        )
+        return (message, opened.message.learnable)
+    }
+
     /// The message as it is delivered in clear.
     ///
-    /// - Throws: `TransportForm.Unsafe`; `MIMEError.limitExceeded` for one that nobody reads; what reading and writing throw.
+    /// - Throws: `TransportForm.Unsafe`; `MIMEError.limitExceeded` for one beyond a limit; what reading and writing throw.
     private static func clear(_ opened: OpenedMessage) throws -> any ByteSource {
-        let spool = try SpooledFile { try opened.write(to: $0) }.rewound()
+        let spool = try SpooledFile { try opened.write(to: $0, isGateway: true) }.rewound()
         guard let clear = try TransportForm.of(spool, isSigned: opened.keepsSignature) else {
             throw TransportForm.Unsafe()
         }
         return clear
     }
 
-    /// Those of `recipients` who are accounts with a rule that has their mail decrypted here.
-    private func decryptingAccounts(
-        of recipients: [String]
-    ) async throws -> [(recipient: String, account: Account)] {
-        var found: [(String, Account)] = []
-        for recipient in recipients {
-            guard let address = try? EmailAddress(recipient) else { continue }
-            let account = try await store.read { snapshot -> Account? in
-                let rules = try snapshot.rules(forSenders: [], recipients: [address])
-                let closest = RulePrecedence(rules, recipient: address, sender: nil, account: nil)
-                return closest.decryptsAtGateway ? try snapshot.account(for: address) : nil
-            }
-            if let account { found.append((recipient, account)) }
-        }
-        return found
-    }
-
-    /// The message opened with the account's own keys and no others; nil if that cannot be done.
-    private func decrypt(
+    /// The message opened with the recipient's own keys, else with those of the domain, and no others.
+    private func open(
         _ source: any ByteSource,
-        for account: Account,
-        _ provider: any KeyProvider
-    ) async throws -> OpenedMessage? {
-        let own = AccountKeys(provider: provider, certificates: Set(account.identities.map(\.certificate)))
-        do {
-            let opener = MessageOpener(own, at: time, terms: terms, revocation: revocation)
-            return try await opener.decrypt(source, keepingSignatures: true)
-        } catch {
-            switch error {
-            case MIMEError.unreadable(let cause): throw cause
-            case is CMSError, is SMIMEError, is MIMEError, StreamError.malformedBase64: return nil
-            default: throw error
+        with keys: GatewayKeys.Recipient,
+        _ stays: (String) -> Void
+    ) async throws -> (message: OpenedMessage, certificate: Certificate)? {
+        for set in keys.sets {
+            let used = UsedKeys(provider: set)
+            do {
+                let opener = MessageOpener(used, at: time, terms: terms, revocation: revocation)
+                let opened = try await opener.decrypt(
+                    source,
+                    keepingSignatures: true,
+                    onlyAuthenticated: keys.isAuthenticatedOnly
+                )
+                guard let certificate = used.first else { return nil }
+                return (opened, certificate)
+            } catch {
+                switch error {
+                case MIMEError.unreadable(let cause): throw cause
+                // Another key may be named; whatever else fails, no other one is tried.
+                case SMIMEError.notARecipient: continue
+                case SMIMEError.unauthenticated:
+                    stays("\(error), and the rule decrypts only what is authenticated")
+                    return nil
+                case is CMSError, is SMIMEError, is MIMEError, StreamError.malformedBase64:
+                    stays("\(error)")
+                    return nil
+                default: throw error
+                }
             }
         }
+        stays(keys.whyNone)
+        return nil
     }
 
     /// The message with the verdict on it, and without those that others claim to be ours.
@@ -163,7 +186,19 @@ public struct IncomingFilter: Sendable {
             guard let tags, field.isNamed("Subject") else { return Array(field.rawBytes) }
             return tags.apply(to: field, lineEnd: header.lineEnd)
         }
-        return edit.apply(to: source, header)
+        return edit.apply(to: try withoutHiddenVerdicts(source, header), header)
+    }
+
+    /// The message without verdict fields behind a line that ends its header for us and that other readers pass over.
+    private func withoutHiddenVerdicts(_ source: any ByteSource, _ header: HeaderBlock) throws -> any ByteSource {
+        let start = header.range.upperBound
+        guard header.separatorRange.isEmpty, start < source.count else { return source }
+        let end = min(source.count, start + MIMELimit.headerBytes.rawValue)
+        let bytes = try source.bytes(in: start..<end)
+        let lines = Array(bytes[..<(UnparsedHeader.end(in: bytes) ?? bytes.count)])
+        let (kept, removed) = UnparsedHeader(of: gateway).removingVerdicts(from: lines)
+        guard !removed.isEmpty else { return source }
+        return RewrittenSource(try source.bytes(in: 0..<start) + kept, source, after: start + lines.count)
     }
 
     /// The header of the message in `source`; nil if it exceeds its limit.
@@ -192,25 +227,4 @@ extension MIMEError {
     fileprivate var isUnreadable: Bool {
         if case .unreadable = self { true } else { false }
     }
-}
-
-/// Only the keys of one account.
-private struct AccountKeys: KeyProvider {
-    let provider: any KeyProvider
-    let certificates: Set<Certificate>
-
-    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
-        let own = recipients.filter { recipient in certificates.contains { recipient.matches($0) } }
-        return try await provider.keys(for: own).filter { certificates.contains($0.certificate) }
-    }
-
-    func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
-        try await provider.certificates(for: signers)
-    }
-
-    func trust(for certificates: [Certificate]) async throws -> TrustStore {
-        try await provider.trust(for: certificates)
-    }
-
-    func exceptions() async throws -> VerdictExceptions { try await provider.exceptions() }
 }

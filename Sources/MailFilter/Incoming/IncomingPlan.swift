@@ -1,3 +1,5 @@
+public import CMS
+public import Keystore
 public import SMIME
 public import Streams
 
@@ -13,7 +15,19 @@ public struct IncomingPlan: Sendable {
         public let report: VerificationReport
         /// Whether it is in clear behind us. Then its envelope sender must be `Store.decryptedSender()`: what cannot be
         /// delivered must not go back in clear to whoever sent the ciphertext.
-        public let isDecrypted: Bool
+        public var isDecrypted: Bool { decryption != nil }
+        /// How it was decrypted; nil if it was not.
+        public let decryption: Decryption?
+    }
+
+    /// How a message was decrypted here.
+    public struct Decryption: Sendable {
+        /// The cipher of the outermost encryption.
+        public let cipher: String
+        /// The certificate whose key opened it.
+        public let certificate: Fingerprint
+        /// The rule by which it was decrypted.
+        public let rule: Policy.Scope
     }
 
     /// What is to be delivered: one message for all recipients but those whose mail was decrypted, who get their own.

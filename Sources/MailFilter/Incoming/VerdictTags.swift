@@ -20,20 +20,24 @@ struct VerdictTags {
         }
     }
 
+    /// What stands in the tag of a signature that is valid, and leaves something open.
+    private static let doubtful = "signature doubtful"
+
     /// What others may have written: our tags, and what might be taken for one.
     private static let names = Set(
         [.expired, .invalid, .notYetValid, .partial, .revoked, .untrusted, .weak].map { name($0).lowercased() }
-            + ["encrypted", "signature valid", "signed"]
+            + [doubtful, "encrypted", "signature valid", "signed"]
     )
-    private static let prefixes = ["signed:", "signed :", "signed by "]
 
     /// What stands in front of the subject, with a blank behind it; empty for mail that is neither signed nor encrypted.
     private let text: String
 
     init(_ report: VerificationReport, wasDecrypted: Bool) {
         var tags = wasDecrypted ? ["[encrypted]"] : []
-        if report.status == .valid, let address = report.signers.first?.address {
+        if let address = report.plainSigner?.address {
             tags.append("[signed: \(address.filter { !"[]".contains($0) })]")
+        } else if report.status == .valid {
+            tags.append("[\(Self.doubtful)]")
         } else if !report.signers.isEmpty || report.layers.contains(where: { $0.kind == .signed }) {
             tags.append("[\(Self.name(report.status))]")
         }
@@ -42,12 +46,14 @@ struct VerdictTags {
 
     /// The Subject `field` with the tags in front, and without those of others.
     func apply(to field: HeaderField, lineEnd: LineEnd) -> [UInt8] {
-        let shown = field.displayValue
-        var clean = Self.removingAllTags(from: shown)
-        let guessed = EncodedWord.decode(clean, replacing: true)
-        if case let cleanGuess = Self.removingAllTags(from: guessed), cleanGuess != guessed { clean = cleanGuess }
-        guard !text.isEmpty || clean != shown else { return Array(field.rawBytes) }
-        let subject = clean == shown ? field.value : EncodedWord.encode(clean)
+        let shown = EncodedWord.decode(field.value, else: .replaced)
+        let clean = Self.removingAllTags(from: shown)
+        // What still begins like an encoded word some reader may decode, and bytes in a character set that nothing names some
+        // reader may guess; encoded they are what they are to us.
+        let isAmbiguous = clean.contains("=?") || String(validating: field.bodyBytes, as: UTF8.self) == nil
+        let isChanged = isAmbiguous || clean != EncodedWord.decode(field.value)
+        guard !text.isEmpty || isChanged else { return Array(field.rawBytes) }
+        let subject = isChanged ? EncodedWord.encode(clean) : field.value
         let tagged = text.isEmpty ? subject : "\(EncodedWord.encode(text)) \(subject)"
         return NewField(field.name, tagged).bytes(lineEnd: lineEnd)
     }
@@ -57,7 +63,11 @@ struct VerdictTags {
 
     /// What is left of one may be a tag again, which stood around it.
     private static func removingAllTags(from subject: String) -> String {
-        var scalars = Array(subject.unicodeScalars)
+        let all = Array(subject.unicodeScalars)
+        // What turns the order round would make a tag of what is none to us.
+        var scalars =
+            all.contains(where: SubjectSkeleton.isBidiControl)
+            ? all.filter { !SubjectSkeleton.isBidiControl($0) } : all
         if scalars.count <= maximumSubject {
             for _ in 0..<8 {
                 let clean = removingTags(from: scalars)
@@ -65,44 +75,49 @@ struct VerdictTags {
                 scalars = clean
             }
         }
-        // Whoever writes very long ones, or nests them deeper, wants to keep us busy; without brackets there are no tags.
-        return String(scalars.filter { $0 != "[" && $0 != "]" })
+        // Very long ones, or ones nested deeper, are there to keep us busy; without brackets there are no tags.
+        let brackets = Set(SubjectSkeleton(scalars).glyphs.filter { "[]".contains($0.character) }.map(\.place))
+        return String(scalars.indices.filter { !brackets.contains($0) }.map { scalars[$0] })
     }
 
     /// How long a subject may be in which tags are looked for, in characters; as for the tags of `SubjectTags`.
     private static let maximumSubject = SubjectTags.maximumSubject
 
-    /// By scalars, and without those that nobody sees: a bracket with a joiner behind it looks like a bracket.
+    /// By what is seen: a bracket of another script, or one with a joiner behind it, looks like a bracket.
     private static func removingTags(from subject: [Unicode.Scalar]) -> [Unicode.Scalar] {
-        var output: [Unicode.Scalar] = []
-        var rest = subject[...]
-        while let open = rest.firstIndex(of: "[") {
-            output += rest[..<open]
-            rest = rest[open...]
-            let inner = rest.dropFirst().prefix { $0 != "]" && $0 != "[" }
-            if inner.endIndex < rest.endIndex, rest[inner.endIndex] == "]", isTag(inner) {
-                rest = rest[(inner.endIndex + 1)...]
-                rest = rest.drop { $0.properties.isWhitespace || isUnseen($0) }
-            } else {
+        let glyphs = SubjectSkeleton(subject).glyphs
+        var removed: [Range<Int>] = []
+        var position = 0
+        while let open = glyphs[position...].firstIndex(where: { $0.character == "[" }) {
+            let inner = glyphs[(open + 1)...].prefix { $0.character != "]" && $0.character != "[" }
+            let close = inner.endIndex
+            guard close < glyphs.count, glyphs[close].character == "]", isTag(String(inner.map(\.character))) else {
                 // The next bracket is where it ends, or further on.
-                output += rest[..<inner.endIndex]
-                rest = rest[inner.endIndex...]
+                position = close
+                continue
             }
+            let rest = subject[(glyphs[close].place + 1)...]
+            let end = rest.firstIndex { !$0.properties.isWhitespace && !SubjectSkeleton.isUnseen($0) }
+            removed.append(glyphs[open].place..<(end ?? subject.count))
+            position = close + 1
         }
-        output += rest
-        return output
+        guard !removed.isEmpty else { return subject }
+        var output: [Unicode.Scalar] = []
+        var start = 0
+        for range in removed where range.lowerBound >= start {
+            output += subject[start..<range.lowerBound]
+            start = range.upperBound
+        }
+        return output + subject[start...]
     }
 
-    private static func isTag(_ inner: ArraySlice<Unicode.Scalar>) -> Bool {
-        var seen = String.UnicodeScalarView()
-        for scalar in inner where !isUnseen(scalar) { seen.append(scalar) }
-        let words = String(seen).lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return names.contains(words) || prefixes.contains { words.hasPrefix($0) }
-    }
-
-    /// Whether `scalar` shows nothing by itself; marks that are set over others count, too.
-    private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.isDefaultIgnorableCodePoint || scalar.properties.generalCategory == .nonspacingMark
+    private static func isTag(_ inner: String) -> Bool {
+        let words = inner.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        if names.contains(words) { return true }
+        guard words.hasPrefix("signed") else { return false }
+        // Behind the word a name follows after whatever sign.
+        let rest = words.dropFirst("signed".count)
+        return rest.hasPrefix(" by ") || rest.first { $0 != " " }.map { !$0.isLetter && !$0.isNumber } ?? true
     }
 }
 

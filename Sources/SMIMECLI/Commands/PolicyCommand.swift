@@ -51,7 +51,8 @@ extension SMIMECommand.PolicyCommand {
         var protected: Policy.Protected?
         @Option(
             name: .customLong("decrypt-at-gateway"),
-            help: "Whether `filter incoming` decrypts mail for these recipients: yes or no."
+            help:
+                "Whether `filter incoming` decrypts mail for these recipients: yes, authenticated (AES-GCM alone) or no."
         )
         var decryptAtGateway: Policy.GatewayDecryption?
 

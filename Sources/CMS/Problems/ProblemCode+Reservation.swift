@@ -1,0 +1,50 @@
+extension ProblemCode {
+    /// What a warning leaves open about a signature though the verdict stands.
+    ///
+    /// Who passes a verdict on in a word, as a gateway does, must not call a signature good that has one of these.
+    public enum Reservation: String, CaseIterable, Hashable, Sendable {
+        /// Something that is shown with what was signed is not signed.
+        case coverage
+        /// Who signed or who is said to write can be read in more than one way.
+        case identity
+        /// The signature is around encrypted content, whose text the signer need not know.
+        case outside = "signature-outside"
+        /// A digest, a key or an algorithm is too weak to prove much.
+        case strength
+    }
+
+    /// What the problem leaves open as a warning; nil where it says nothing against a signature. The one place where codes
+    /// are sorted so: a new code has to be sorted here, too.
+    public var reservation: Reservation? {
+        switch self {
+        case .contentIsAttributes, .contentMismatch, .encodedMultipart, .headerDiffers, .headerUnprotected,
+            .hiddenFields, .missingHeaderEnd, .tooDeep, .tooManyLayers, .tooManySignatures, .unterminatedMultipart:
+            .coverage
+        case .addressMismatch, .certificateAddressMalformed, .certificateNoAddress, .chainDistrusted, .cosigner,
+            .fromDisplayName, .fromDoubled, .fromGroup, .fromMalformed, .fromMissing, .fromRoute, .fromSeveral,
+            .innerSigner, .protectedFromMismatch, .signerAmbiguous, .signerCertificateMismatch, .signerIsSender,
+            .signerNotFrom:
+            .identity
+        case .encrypted, .innerSignature, .signatureOutside: .outside
+        case .chainSHA1, .chainWeakSignature, .digestMD5, .digestMismatch, .digestSHA1, .signatureDSA, .weakKey:
+            .strength
+        case .accountUnused, .algorithmUnsupported, .attributeDoubled, .attributeUnsigned, .bareCR, .bareLF,
+            .base64Padding, .blankBeforeColon, .byteOrderMark, .certificateExpired, .certificateNotYetValid,
+            .certificateRevoked, .certificateUnreadable, .chainExpired, .chainInvalid, .chainNameConstraints,
+            .chainNoAnchor, .chainNotCA, .chainNotChecked, .chainNotYetValid, .chainPolicy, .chainPurpose,
+            .chainRevoked, .chainSignature, .chainTooLong, .chainUnknownCriticalExtension, .cmsLimit, .cmsMalformed,
+            .contentChanged, .contentEmbedded, .contentNotData, .contentNotOctets, .contentTypeAttribute,
+            .contentTypeUnknown, .contradictoryBoundary, .crlExpired, .crlSignature, .crlUnreadable,
+            .digestNotAnnounced, .duplicateContentType, .duplicateTransferEncoding, .endEntityIsCA, .keyUsage,
+            .malformed, .malformedContentType, .mboxLine, .messageDigestAttribute, .missingBoundary, .noRecipients,
+            .notLearned, .nulByte, .ocspUnusable, .pkcs12BadCertificate, .pkcs12BadCRL,
+            .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12TrailingBytes, .pkcs12Unsupported, .profileAlgorithm,
+            .profileKeySize, .profilePurpose, .profileValidity, .revocationUnknown, .signatureInvalid,
+            .signerCertificateMissing, .signingTimeFar, .signingTimeFuture, .signingTimeMalformed,
+            .smimeTypeUnderstated, .trailingBytes, .unauthenticated,
+            .certificatesOnly, .decryptionFailed, .needsSecret, .noMIMEHeader, .notARecipient, .notEncrypted,
+            .unreadable:
+            nil
+        }
+    }
+}

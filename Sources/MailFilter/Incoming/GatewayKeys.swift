@@ -1,0 +1,113 @@
+import CMS
+import Keystore
+import MIME
+import SMIME
+import Synchronization
+
+/// Finds the keys that a message is decrypted with at the gateway for one recipient: those of the recipient's account, then
+/// those of the account that is the whole domain's.
+struct GatewayKeys {
+    /// What one recipient's mail is decrypted with.
+    struct Recipient {
+        /// As the mail server wrote it.
+        let recipient: String
+        /// The rule that says so.
+        let rule: Policy.Scope
+        /// Whether CBC stays closed.
+        let isAuthenticatedOnly: Bool
+        /// The keys to try, in this order.
+        let sets: [AccountKeys]
+        /// What to say if no RecipientInfo names one of them.
+        let whyNone: String
+    }
+
+    let store: Store
+    let provider: any KeyProvider
+    /// The message's header; nil if that cannot be read.
+    let header: HeaderBlock?
+
+    /// The keys for `recipient`; nil if no rule has their mail decrypted.
+    func keys(of recipient: String) async throws -> Recipient? {
+        guard let address = try? EmailAddress(recipient) else { return nil }
+        let found = try await store.read { snapshot -> (RulePrecedence, Account?, Account?) in
+            let rules = try snapshot.rules(forSenders: [], recipients: [address])
+            let closest = RulePrecedence(rules, recipient: address, sender: nil, account: nil)
+            return (closest, try snapshot.account(for: address), try snapshot.account(forDomainOf: address))
+        }
+        guard let (way, rule) = found.0.gatewayDecryption, way != .no else { return nil }
+        var accounts = [found.1].compactMap(\.self)
+        var whyNone = "encrypted for no certificate of the account"
+        if accounts.isEmpty { whyNone = "there is no account for the address" }
+        if let own = found.1, let domain = found.2, domain.address != own.address {
+            // Ciphertext for the domain is for anybody in it: who catches it could have it opened for somebody else.
+            if isNamed(address, own) {
+                accounts.append(domain)
+                whyNone += " or of the domain"
+            } else {
+                whyNone += ", and for those of the domain To or Cc would have to name the recipient"
+            }
+        }
+        return Recipient(
+            recipient: recipient,
+            rule: rule.scope,
+            isAuthenticatedOnly: way == .authenticated,
+            sets: accounts.map { AccountKeys(provider: provider, certificates: Set($0.identities.map(\.certificate))) },
+            whyNone: whyNone
+        )
+    }
+
+    /// Whether To or Cc outside names `recipient`, or an address of the recipient's account.
+    private func isNamed(_ recipient: EmailAddress, _ account: Account) -> Bool {
+        let own = Set([recipient, account.address] + account.aliases.compactMap { try? EmailAddress($0) })
+        return ["To", "Cc"].contains { name in
+            header.flatMap { try? $0.addresses(name) }.map { !own.isDisjoint(with: $0) } ?? false
+        }
+    }
+}
+
+/// Only the keys of one account.
+struct AccountKeys: KeyProvider {
+    let provider: any KeyProvider
+    let certificates: Set<Certificate>
+
+    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
+        let own = recipients.filter { recipient in certificates.contains { recipient.matches($0) } }
+        return try await provider.keys(for: own).filter { certificates.contains($0.certificate) }
+    }
+
+    func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
+        try await provider.certificates(for: signers)
+    }
+
+    func trust(for certificates: [Certificate]) async throws -> TrustStore {
+        try await provider.trust(for: certificates)
+    }
+
+    func exceptions() async throws -> VerdictExceptions { try await provider.exceptions() }
+}
+
+/// Remembers the first certificate whose key was given.
+final class UsedKeys: KeyProvider {
+    private let provider: any KeyProvider
+    private let used = Mutex<Certificate?>(nil)
+
+    init(provider: any KeyProvider) { self.provider = provider }
+
+    var first: Certificate? { used.withLock { $0 } }
+
+    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
+        let keys = try await provider.keys(for: recipients)
+        used.withLock { $0 = $0 ?? keys.first?.certificate }
+        return keys
+    }
+
+    func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
+        try await provider.certificates(for: signers)
+    }
+
+    func trust(for certificates: [Certificate]) async throws -> TrustStore {
+        try await provider.trust(for: certificates)
+    }
+
+    func exceptions() async throws -> VerdictExceptions { try await provider.exceptions() }
+}

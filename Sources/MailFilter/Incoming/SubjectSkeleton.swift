@@ -1,0 +1,90 @@
+import Foundation
+
+/// What a subject looks like to people: its characters as the ASCII ones that they resemble, in lower case.
+///
+/// UTS #39 §4, as far as letters and brackets go that verdict tags are written in; UAX #15 (NFKD)
+struct SubjectSkeleton {
+    /// One character that is seen, and the place in the subject of the scalar that it comes of.
+    struct Glyph {
+        let character: Character
+        let place: Int
+    }
+
+    let glyphs: [Glyph]
+
+    init(_ scalars: [Unicode.Scalar]) {
+        var known: [Unicode.Scalar: [Character]] = [:]
+        var glyphs: [Glyph] = []
+        glyphs.reserveCapacity(scalars.count)
+        for (place, scalar) in scalars.enumerated() {
+            let seen = known[scalar] ?? Self.appearance(of: scalar)
+            known[scalar] = seen
+            glyphs += seen.map { Glyph(character: $0, place: place) }
+        }
+        self.glyphs = glyphs
+    }
+
+    /// Whether `scalar` changes the order in which others are shown.
+    ///
+    /// UAX #9 §2
+    static func isBidiControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x61C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    /// Whether `scalar` shows nothing by itself; marks that are set over others count, too.
+    static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: true
+        case .control: !scalar.properties.isWhitespace
+        default: scalar.properties.isDefaultIgnorableCodePoint
+        }
+    }
+
+    private static func appearance(of scalar: Unicode.Scalar) -> [Character] {
+        if scalar.isASCII { return isUnseen(scalar) ? [] : [Character(scalar.properties.lowercaseMapping)] }
+        if isUnseen(scalar) { return [] }
+        if let letter = squareLetter(scalar) { return [letter] }
+        if let twin = twins[scalar] { return [twin] }
+        return String(scalar).decomposedStringWithCompatibilityMapping.unicodeScalars.flatMap { part -> [Character] in
+            if isUnseen(part) { return [] }
+            if part.properties.isWhitespace { return [" "] }
+            return [twins[part] ?? part.properties.lowercaseMapping.first ?? Character(part)]
+        }
+    }
+
+    /// The letters in squares and circles, and those of flags, which Unicode does not decompose.
+    private static func squareLetter(_ scalar: Unicode.Scalar) -> Character? {
+        let first: UInt32
+        switch scalar.value {
+        case 0x1F150...0x1F169: first = 0x1F150
+        case 0x1F170...0x1F189: first = 0x1F170
+        case 0x1F1E6...0x1F1FF: first = 0x1F1E6
+        case 0xE0061...0xE007A: first = 0xE0061
+        default: return nil
+        }
+        return Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8(truncatingIfNeeded: scalar.value - first)))
+    }
+
+    /// What is taken for each ASCII character: letters of other alphabets, small capitals, other brackets and colons.
+    private static let twins: [Unicode.Scalar: Character] = {
+        let rows: [(Character, String)] = [
+            ("a", "аαɑᴀᎪⲁАΑꓮ⍺ӑӓ"), ("b", "ЬьВΒвʙᏴꓐꞴβᏼƀⲂ"), ("c", "сϲᴄСϹⅽⲥᏟꓚꮯ"), ("d", "ԁɗᴅᎠꓓꭰđժ"),
+            ("e", "еҽᴇЕΕᎬꓰєɛεꬲꭼєⲉҿ"), ("f", "ƒϝꓝꜰքẝ"), ("g", "ɡցɢԌᏀꓖǥᶃꮐ"), ("h", "һհНΗʜᎻꓧнᏂⲎ"),
+            ("i", "іıιɩɪӏІΙⅰⲒᎥꓲꙇӀ|ǀⵏ"), ("j", "јϳᴊЈᎫꓙʝյ"), ("k", "кκᴋКΚᏦꓗқⲕ"), ("l", "ӏⅼʟᏞꓡǀاłⳐ"),
+            ("m", "мᴍМΜᎷꓟⲘⅿ"), ("n", "пոηɴΝꓠⲚռᴎ"), ("o", "оοօᴏОΟⲟꓳסഠ০੦೦๐໐၀〇օѳөɵø"), ("p", "рρᴘРΡⲣᏢꓑ"),
+            ("q", "ԛգզԚⵕϙ"), ("r", "гᴦʀɾᎡꓣⲅꮁᏒꭇ"), ("s", "ѕꜱЅՏᏚꓢꮪʂ"), ("t", "тτᴛТΤᎢꓔⲦꭲ"),
+            ("u", "υսᴜՍꓴцʋ"), ("v", "νѵᴠѴᏙꓦט"), ("w", "ԝѡաᴡԜᎳꓪⲱш"), ("x", "хχⅹХΧꓫⲭ᙮×"), ("y", "уүγʏУΥҮᎩꓬⲨყ"),
+            ("z", "ᴢΖᏃꓜⲌʐ"), (":", "։׃：꞉ː∶˸፡᛬ࠃ⠆"),
+            ("[", "［【〔⁅❲⟦〚⦋⦍⦏⌈⌊⎡⎣﹇﹝「『﹁⸢⸤｢〖⦗⁽"), ("]", "］】〕⁆❳⟧〛⦌⦎⦐⌉⌋⎤⎦﹈﹞」』﹂⸣⸥｣〗⦘⁾"),
+        ]
+        return Dictionary(
+            rows.flatMap { character, twins in
+                twins.unicodeScalars.filter { !$0.isASCII }.map { ($0, character) }
+            },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }()
+}

@@ -1,0 +1,84 @@
+/// Removes verdict fields in the gateway's name from header lines, without the parsers that all other code goes through.
+///
+/// It is for lines that no header holds by our reading, as those behind a line that is no field, and for a message at which
+/// those parsers stopped. It knows lines, names and blanks, and nothing else; in doubt it removes.
+struct UnparsedHeader {
+    /// Our names, in lower case and without what `squeezed` leaves out.
+    private let names: [[UInt8]]
+
+    init(of gateway: Gateway) {
+        names = gateway.names.map { Self.squeezed(Array($0.utf8)) }.filter { !$0.isEmpty }
+    }
+
+    /// The offset behind the first empty line in `bytes`, which ends the header for every reader; nil if there is none.
+    static func end(in bytes: [UInt8]) -> Int? {
+        var start = 0
+        while start < bytes.count {
+            guard let feed = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            if feed == start || feed == start + 1 && bytes[start] == UInt8(ascii: "\r") { return feed + 1 }
+            start = feed + 1
+        }
+        return nil
+    }
+
+    /// `lines` without the verdict fields among them, and those fields.
+    func removingVerdicts(from lines: [UInt8]) -> (kept: [UInt8], removed: [[UInt8]]) {
+        var (kept, removed): ([UInt8], [[UInt8]]) = ([], [])
+        for field in Self.fields(lines) {
+            if isVerdict(field) { removed.append(Array(field)) } else { kept += field }
+        }
+        return (kept, removed)
+    }
+
+    /// The name of a field in lower case, without blanks and other characters that no name has; empty if there is no colon.
+    static func name(of field: some Collection<UInt8>) -> [UInt8] {
+        guard field.contains(UInt8(ascii: ":")) else { return [] }
+        return field.prefix { $0 != UInt8(ascii: ":") }.filter { 33...126 ~= $0 }.map(lowercased)
+    }
+
+    /// The fields with the lines that continue them. A return ends a line, too, as it does for some readers.
+    static func fields(_ lines: [UInt8]) -> [ArraySlice<UInt8>] {
+        var fields: [ArraySlice<UInt8>] = []
+        var start = 0
+        var position = 0
+        while position < lines.count {
+            let byte = lines[position]
+            position += 1
+            guard byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") else { continue }
+            let next = position < lines.count ? lines[position] : 0
+            let isInLineEnd = byte == UInt8(ascii: "\r") && next == UInt8(ascii: "\n")
+            guard !isInLineEnd, next != UInt8(ascii: " "), next != UInt8(ascii: "\t") else { continue }
+            fields.append(lines[start..<position])
+            start = position
+        }
+        return start < lines.count ? fields + [lines[start...]] : fields
+    }
+
+    private func isVerdict(_ field: ArraySlice<UInt8>) -> Bool {
+        let name = Self.name(of: field)
+        if name.elementsEqual("x-smime".utf8) || name.starts(with: "x-smime-".utf8) { return true }
+        guard name.elementsEqual("authentication-results".utf8) else { return false }
+        let value = field.drop { $0 != UInt8(ascii: ":") }.dropFirst()
+        let first = Self.squeezed(value.prefix { $0 != UInt8(ascii: ";") })
+        let all = Self.squeezed(value)
+        // What is not ASCII may be one of our names in another form.
+        return first.isEmpty || value.contains { $0 > 127 } || names.contains { Self.contains(all, $0) }
+    }
+
+    /// The letters, digits, dots, hyphens and underscores of `text`, in lower case.
+    private static func squeezed(_ text: some Collection<UInt8>) -> [UInt8] {
+        text.map(lowercased).filter { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                || "-._".utf8.contains(byte)
+        }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
+    }
+
+    private static func contains(_ text: [UInt8], _ word: [UInt8]) -> Bool {
+        guard text.count >= word.count else { return false }
+        return (0...(text.count - word.count)).contains { text[$0...].starts(with: word) }
+    }
+}
