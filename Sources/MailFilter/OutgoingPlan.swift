@@ -1,4 +1,4 @@
-import CMS
+public import CMS
 import Foundation
 import Keystore
 public import MIME
@@ -129,6 +129,17 @@ public struct OutgoingPlan: Sendable {
         _ signer: (SignedDataWriter.Signer, MessageProtector.SignatureForm)?,
         to sink: any ByteSink
     ) throws {
+        let negotiation = try negotiation(for: message)
+        try MessageProtector(changed, headers: headers).encrypt(
+            to: negotiation.recipients,
+            cipher: negotiation.cipher,
+            signedBy: signer,
+            at: time,
+            to: sink
+        )
+    }
+
+    private func negotiation(for message: Message) throws -> CipherNegotiation {
         var seen: Set<EmailAddress> = []
         let readers = try message.recipients.filter { seen.insert($0).inserted }.map { address in
             // Decided to be there. All of them can read it, or nobody gets it.
@@ -137,17 +148,22 @@ public struct OutgoingPlan: Sendable {
             }
             return party
         }
-        let negotiation = try CipherNegotiation(
-            for: readers,
-            ciphers.preferences(from: senders, to: message.recipients)
-        )
-        try MessageProtector(changed, headers: headers).encrypt(
-            to: negotiation.recipients,
-            cipher: negotiation.cipher,
-            signedBy: signer,
-            at: time,
-            to: sink
-        )
+        return try CipherNegotiation(for: readers, ciphers.preferences(from: senders, to: message.recipients))
+    }
+
+    /// The certificate that messages are signed with; nil if none is.
+    public var signerCertificate: Fingerprint? {
+        messages.contains { $0.action.signs } ? signer?.certificate.fingerprint : nil
+    }
+
+    /// With which cipher and certificate each recipient's message is encrypted, of those who get an encrypted one.
+    public var encryptions: [(recipient: EmailAddress, cipher: String, certificate: Fingerprint)] {
+        messages.filter(\.action.encrypts).flatMap { message in
+            let cipher = (try? negotiation(for: message))?.cipher.name ?? "unknown"
+            return message.recipients.compactMap { recipient in
+                parties[recipient].map { (recipient, cipher, $0.certificate.fingerprint) }
+            }
+        }
     }
 
     private func aSigner() throws -> SignedDataWriter.Signer {

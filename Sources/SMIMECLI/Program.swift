@@ -34,11 +34,8 @@ enum Program {
             FilterStatus.catchSignals()
             // The copy has no alarm: what it hands over it hands over to the end.
             alarm(FilterStatus.timeLimit)
-            if mayHandOver {
+            if FilterStatus.isSupervised(Array(CommandLine.arguments.dropFirst())) {
                 divide()
-                #if os(Linux)
-                FilterStatus.leaveSignals()
-                #endif
                 runOnOtherThread()
             }
         }
@@ -60,7 +57,11 @@ enum Program {
     /// Makes a process of its own for what has to be done to its end, and goes on there.
     private static func divide() {
         do throws(TransportError) {
-            try HandOverProcess.divide { FilterStatus.report(Failure(.tryAgain, "the filter was ended")).rawValue }
+            try HandOverProcess.divide(
+                isRemembered: mayHandOver,
+                enter: FilterStatus.leaveSignals,
+                endingUntimely: { FilterStatus.report(Failure(.tryAgain, "the filter was ended")).rawValue }
+            )
         } catch {
             exit(FilterStatus.report(Failure(.tryAgain, error.reason)).rawValue)
         }

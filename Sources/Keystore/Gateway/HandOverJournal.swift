@@ -47,6 +47,18 @@ public actor HandOverJournal {
         }
     }
 
+    /// Stands for the message itself among those who have it; no envelope has such a recipient.
+    private static let death = ""
+
+    /// Remembers, durably, that a process died at the message.
+    ///
+    /// - Returns: whether one had died at it before.
+    public func recordDeath(at entry: Entry, _ time: Date) async throws(KeystoreError) -> Bool {
+        let isKnown = try await served(entry).contains(Self.death)
+        if !isKnown { try await record([Self.death], of: entry, at: time) }
+        return isKnown
+    }
+
     /// What equal recipients have in common.
     private static func key(_ recipient: String) -> String { (try? EmailAddress(recipient))?.key ?? recipient }
 

@@ -27,6 +27,16 @@ package struct ChildProgram {
     package enum Ending: Equatable {
         case exited(Int32)
         case signalled(Int32)
+
+        /// Waits for the end of a child of this process; nil, with errno, if it cannot be waited for.
+        init?(of identifier: pid_t) {
+            var status: Int32 = 0
+            while waitpid(identifier, &status, 0) < 0 {
+                guard errno == EINTR else { return nil }
+            }
+            let signal = status & 0x7F
+            self = signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
+        }
     }
 
     /// Starts the program and waits for its end.
@@ -34,12 +44,10 @@ package struct ChildProgram {
     /// - Throws: `TransportError` if it cannot be started.
     package func run() throws(TransportError) -> Ending {
         let identifier = try spawn()
-        var status: Int32 = 0
-        while waitpid(identifier, &status, 0) < 0 {
-            guard errno == EINTR else { throw TransportError("\(path): lost: \(String(cString: strerror(errno)))") }
+        guard let ending = Ending(of: identifier) else {
+            throw TransportError("\(path): lost: \(String(cString: strerror(errno)))")
         }
-        let signal = status & 0x7F
-        return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
+        return ending
     }
 
     private func spawn() throws(TransportError) -> pid_t {

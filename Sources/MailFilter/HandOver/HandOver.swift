@@ -36,9 +36,11 @@ public struct HandOver: Sendable {
     private func send(
         _ message: Message,
         to recipients: [String],
-        _ transport: any MailTransport
+        _ transport: any MailTransport,
+        _ named: (String) -> Void
     ) throws(TransportError) {
-        try transport.send(message.file, from: message.sender ?? sender, to: recipients)
+        let name = try transport.sendAndName(message.file, from: message.sender ?? sender, to: recipients)
+        if let name { named(name) }
     }
 
     /// Sends the messages in order; with a journal, to those only who have not got theirs, and nothing while another
@@ -47,6 +49,7 @@ public struct HandOver: Sendable {
     /// - Parameters:
     ///   - entry: how the journal of `store` knows the message; nil for no journal.
     ///   - patience: how many seconds the journal may take to be writable again; a full disk is not waited for.
+    ///   - named: is told what the transport calls each message from now on, where it says so.
     ///   - warn: is told if it could not be written down in the end who got the message.
     /// - Throws: `TransportError`, `KeystoreError`; what was sent until then is in the journal.
     public func run(
@@ -55,10 +58,11 @@ public struct HandOver: Sendable {
         as entry: HandOverJournal.Entry?,
         at time: Date,
         patience: Int = 60,
+        named: @Sendable (String) -> Void = { _ in },
         warn: @Sendable (String) -> Void = { _ in }
     ) async throws {
         guard let store, let entry else {
-            for message in messages { try send(message, to: message.recipients, transport) }
+            for message in messages { try send(message, to: message.recipients, transport, named) }
             return
         }
         let lock = try await HandOverLock(store.location, for: entry)
@@ -77,7 +81,7 @@ public struct HandOver: Sendable {
                 let waiting = message.recipients.filter { !served.contains($0) }
                 guard !waiting.isEmpty else { continue }
                 // One that is not taken is no reason to keep the others waiting, who might never have their turn.
-                do { try send(message, to: waiting, transport) } catch {
+                do { try send(message, to: waiting, transport, named) } catch {
                     failure = failure ?? error
                     continue
                 }

@@ -5,6 +5,23 @@ public import Streams
 public protocol MailTransport: Sendable {
     /// Sends the message in `file`; it is the transport's when this returns, and not at all when this throws.
     func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError)
+
+    /// The same, and what the transport calls the message from now on, such as a mail server's next queue id; nil if it does
+    /// not say. By default it does not.
+    func sendAndName(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError)
+        -> String?
+}
+
+extension MailTransport {
+    /// Sends the message; it gets no name.
+    public func sendAndName(
+        _ file: SpooledFile,
+        from sender: String,
+        to recipients: [String]
+    ) throws(TransportError) -> String? {
+        try send(file, from: sender, to: recipients)
+        return nil
+    }
 }
 
 /// Why a transport did not take a message.

@@ -36,6 +36,15 @@ public struct SendmailTransport: MailTransport {
     ///
     /// - Throws: also where the program succeeds and has not read the message to its end.
     public func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError) {
+        _ = try sendAndName(file, from: sender, to: recipients)
+    }
+
+    /// The same; the name is the word behind `queued as` or `id=` in what the program says, where it says one.
+    public func sendAndName(
+        _ file: SpooledFile,
+        from sender: String,
+        to recipients: [String]
+    ) throws(TransportError) -> String? {
         let words = [program] + arguments + ["-f", sender.isEmpty ? "<>" : sender, "--"] + recipients
         let size: Int
         let said: SpooledFile
@@ -60,6 +69,7 @@ public struct SendmailTransport: MailTransport {
             guard read >= size else {
                 throw TransportError("\(program): status 0, though it read only \(read) of the message's \(size) bytes")
             }
+            return Self.queueID(in: said)
         case .exited(let status): throw TransportError("\(program): status \(status)\(Self.firstLine(of: said))")
         case .signalled(let signal): throw TransportError("\(program): ended by signal \(signal)")
         }
@@ -84,6 +94,16 @@ public struct SendmailTransport: MailTransport {
             }
         }
         return isDot
+    }
+
+    /// The queue id that the program tells: letters, digits, hyphens, dots and underscores.
+    private static func queueID(in file: SpooledFile) -> String? {
+        guard let source = try? file.rewound(), let bytes = try? source.bytes(in: 0..<min(source.count, 4096)) else {
+            return nil
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let match = text.firstMatch(of: /(?i)(?:queued as |\bid=)([A-Za-z0-9._-]{1,64})/)
+        return match.map { String($0.1) }
     }
 
     private static func firstLine(of file: SpooledFile) -> String {

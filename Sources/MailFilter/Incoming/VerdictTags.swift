@@ -23,10 +23,13 @@ struct VerdictTags {
     /// What stands in the tag of a signature that is valid, and leaves something open.
     private static let doubtful = "signature doubtful"
 
+    /// What stands in the tag of a message at which the filter died.
+    static let unprocessed = "signature not checked"
+
     /// What others may have written: our tags, and what might be taken for one.
     private static let names = Set(
         [.expired, .invalid, .notYetValid, .partial, .revoked, .untrusted, .weak].map { name($0).lowercased() }
-            + [doubtful, "encrypted", "signature valid", "signed"]
+            + [doubtful, unprocessed, "encrypted", "signature valid", "signed"]
     )
 
     /// What stands in front of the subject, with a blank behind it; empty for mail that is neither signed nor encrypted.

@@ -11,6 +11,8 @@ public enum Setting: String, CaseIterable, Sendable {
     case encryptionFloor = "encryption.floor"
     /// What a filter calls this host; empty for the host's full name.
     case authservID = "filter.authserv-id"
+    /// One sentence that people find in what comes back to them; with a domain behind it for senders of that domain.
+    case bounceText = "filter.bounce-text"
     /// Who is told of mail that was decrypted and cannot be delivered; empty for nobody.
     case decryptedSender = "filter.decrypted-sender"
     /// Where `smime filter` writes its line on each mail: a `LogTarget`.
@@ -61,6 +63,7 @@ public enum Setting: String, CaseIterable, Sendable {
         case .encryptionCipher: "aes-256-gcm"
         case .encryptionFloor: "aes-128-cbc"
         case .authservID, .decryptedSender, .lookupDirectory, .revocationDirectory: ""
+        case .bounceText: "If you do not know what to do, ask your mail administrator"
         case .filterLog: LogTarget.syslog.rawValue
         case .acceptSender, .acceptWeak, .filterTags, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses:
             "off"
@@ -81,6 +84,8 @@ public enum Setting: String, CaseIterable, Sendable {
         case .encryptionCipher: CipherPreferences(parsing: value) != nil
         case .encryptionFloor: ContentCipher(writable: value) != nil
         case .authservID: value.isEmpty || HostName(value) != nil
+        case .bounceText:
+            value.utf8.count <= 500 && !value.unicodeScalars.contains { $0.properties.generalCategory == .control }
         case .decryptedSender: value.isEmpty || (try? EmailAddress(value)) != nil
         case .filterLog: LogTarget(rawValue: value) != nil
         case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .revocationOnline,

@@ -1,5 +1,6 @@
 public import CMS
 public import Keystore
+public import MIME
 public import SMIME
 
 /// The settings of the store as the values they stand for. Each is read anew; the filters take theirs from here.
@@ -107,6 +108,16 @@ extension Store {
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     public func subaddressing() async throws -> Subaddressing {
         try await value(of: .recipientDelimiter, Subaddressing.init(parsing:))
+    }
+
+    /// The sentence for people in what comes back to `sender`: `filter.bounce-text` with the sender's domain behind it, else by
+    /// itself. Empty for none.
+    ///
+    /// - Throws: `KeystoreError`
+    public func bounceText(for sender: EmailAddress?) async throws -> String {
+        let made = try await settings.all()
+        let own = sender.flatMap { SettingKey(.bounceText, domainOf: $0) }.flatMap { made[$0.name] }
+        return own ?? made[Setting.bounceText.rawValue] ?? Setting.bounceText.standard
     }
 
     /// The host as `filter.authserv-id` names it, or the system where that is empty.

@@ -14,6 +14,8 @@ extension SMIMECommand {
                 encryption.floor: the least cipher that is used, whoever announces or asks for another.
                 subject-tags: what people can write into a subject, and what it asks for. Empty for none.
                 filter.authserv-id: what `smime filter` calls this host. Empty for the host's full name.
+                filter.bounce-text: one sentence for people, behind the reason in what comes back to them; \
+                filter.bounce-text.DOMAIN is for senders of that domain.
                 filter.recipient-delimiter: behind which characters an address has a detail, as alice+tag@example.org: rules \
                 and accounts of alice@example.org count for it. As Postfix's recipient_delimiter. Empty for none.
                 filter.sendmail: the program `smime filter` hands mail to, with its arguments.
@@ -58,9 +60,10 @@ extension SMIMECommand.ConfigCommand {
 
         func run() async throws {
             let made = try await global.store(.readOnly).settings.all()
-            let values = Dictionary(
+            var values = Dictionary(
                 uniqueKeysWithValues: Setting.allCases.map { ($0.rawValue, made[$0.rawValue] ?? $0.standard) }
             )
+            for (name, value) in made where SettingKey(name)?.domain != nil { values[name] = value }
             try report.print(["settings": values]) {
                 values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }.joined()
             }
@@ -75,12 +78,12 @@ extension SMIMECommand.ConfigCommand {
         )
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
-        var key: Setting
+        var key: SettingKey
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let made = try await global.store(.readOnly).settings.value(of: key.rawValue)
-            try Console.print((made ?? key.standard) + "\n")
+            let made = try await global.store(.readOnly).settings.value(of: key.name)
+            try Console.print((made ?? key.setting.standard) + "\n")
         }
     }
 
@@ -92,21 +95,21 @@ extension SMIMECommand.ConfigCommand {
         )
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
-        var key: Setting
+        var key: SettingKey
         @Argument(help: "Its value.")
         var value: String
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
-            guard key.accepts(value) else {
-                throw ValidationError("\(key.rawValue) cannot be '\(value)', but \(key.expectation)")
+            guard key.setting.accepts(value) else {
+                throw ValidationError("\(key.name) cannot be '\(value)', but \(key.setting.expectation)")
             }
         }
 
         func run() async throws {
             let store = try await global.store(.readWrite)
-            try await store.settings.set(key.rawValue, to: value)
-            let isMissing = await !store.canReadFolder(of: key)
+            try await store.settings.set(key.name, to: value)
+            let isMissing = await !store.canReadFolder(of: key.setting)
             try await store.close()
             guard isMissing else { return }
             Console.warning("\(value): there is no folder here that can be read, so its revocation lists do not count")
@@ -122,13 +125,13 @@ extension SMIMECommand.ConfigCommand {
         )
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
-        var key: Setting
+        var key: SettingKey
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
             guard try await global.store(.readOnly).exists else { return }
             let store = try await global.store(.readWrite)
-            try await store.settings.set(key.rawValue, to: nil)
+            try await store.settings.set(key.name, to: nil)
             try await store.close()
         }
     }

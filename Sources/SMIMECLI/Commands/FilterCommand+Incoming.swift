@@ -30,12 +30,18 @@ extension SMIMECommand.FilterCommand {
         @OptionGroup var harvest: HarvestOptions
 
         func run() async throws {
-            try await options.run("incoming", describe: Self.failure) { try await filter(&$0) }
+            try await options.run("incoming", describe: Self.failure, rescue: { try await rescue(&$0, $1) }) {
+                try await filter(&$0)
+            }
         }
 
         private func filter(_ log: inout FilterLog) async throws {
             let source = try Input.standardInput()
             guard source.count > 0 else { throw EmptyMessage() }
+            log.add("message_id", UnparsedMessage.messageID(of: source))
+            #if DEBUG
+            TestTrap.spring()
+            #endif
             let store = try await options.store(&log)
             let entry = try options.entry(source)
             let recipients = try await options.waiting(store, entry)
@@ -54,13 +60,7 @@ extension SMIMECommand.FilterCommand {
             )
             try await RequiredEncryption(store: store).check(source, from: options.sender, to: recipients)
             let plan = try await filter.plan(source, to: recipients)
-            log.add("verdict", plan.deepestReport.status.rawValue)
-            log.add("signer", plan.deepestReport.signers.first?.address)
-            log.add(
-                plan.messages.flatMap { message in
-                    message.recipients.map { ($0, message.isDecrypted ? "decrypted" : "delivered") }
-                }
-            )
+            log.add(plan)
             guard !options.dryRun else { return try report(plan) }
             // What cannot be delivered is returned to its sender: whoever sends us a stranger's ciphertext would get it in clear.
             let returned = try await store.decryptedSender().text
@@ -72,9 +72,35 @@ extension SMIMECommand.FilterCommand {
                 )
             }
             try source.checkUnchanged()
-            try await options.handOver(messages, store, entry, log.warnings)
+            #if DEBUG
+            TestTrap.spring(at: "sending")
+            #endif
+            try await options.handOver(messages, store, entry, &log)
+            #if DEBUG
+            TestTrap.spring(at: "sent")
+            #endif
             await log.warnings.add(asked)
             if !harvest.isOff, let message = plan.learnable { await learn(from: message, store, &log) }
+        }
+
+        /// Delivers a message at which a worker died as it came, less the verdicts that others wrote in our name.
+        private func rescue(_ log: inout FilterLog, _ signal: Int32) async throws {
+            let source = try Input.standardInput()
+            guard source.count > 0 else { throw EmptyMessage() }
+            log.add("message_id", UnparsedMessage.messageID(of: source))
+            let store = try await options.store(&log)
+            let entry = try options.entry(source)
+            let recipients = try await options.waiting(store, entry)
+            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            let message = try UnparsedMessage(
+                source,
+                by: try await options.gateway(store),
+                tagsSubjects: try await store.tagsSubjects()
+            )
+            log.add("verdict", "permerror")
+            log.add(recipients.map { ($0, "delivered") })
+            let file = try SpooledFile { try message.write(to: $0) }
+            try await options.handOver([HandOver.Message(file, to: recipients)], store, entry, &log)
         }
 
         private func report(_ plan: IncomingPlan) throws {
@@ -96,7 +122,11 @@ extension SMIMECommand.FilterCommand {
                 let writable = try await Store.open(store.location, mode: .readWrite)
                 let report = try await writable.recipients.learn(sighting, at: .now, onChange: harvest.onChange)
                 try await writable.close()
-                log.add("learned", report.entries.first.map { "\($0.kind.rawValue)" })
+                guard let entry = report.entries.first else { return }
+                log.add("learned", entry.kind.rawValue)
+                log.addDetail("learned_certificate", "\(entry.certificate.fingerprint)")
+                log.addDetail("known_certificate", entry.previous.map { "\($0.fingerprint)" })
+                if entry.isHeld { log.addDetail("held", "yes") }
             } catch .notWritable {
                 return
             } catch {

@@ -31,11 +31,17 @@ extension SMIMECommand.FilterCommand {
         var noMessageOverride = false
 
         func run() async throws {
-            try await options.run("outgoing", describe: Self.failure) { try await filter(&$0) }
+            try await options.run("outgoing", describe: Self.failure, rescue: { try await rescue(&$0, $1) }) {
+                try await filter(&$0)
+            }
         }
 
         private func filter(_ log: inout FilterLog) async throws {
             let source = try MessageInput.open("-", isText: false)
+            log.add("message_id", UnparsedMessage.messageID(of: source))
+            #if DEBUG
+            TestTrap.spring()
+            #endif
             let store = try await options.store(&log)
             let entry = try options.entry(source)
             let recipients = try Self.addresses(try await options.waiting(store, entry))
@@ -59,7 +65,7 @@ extension SMIMECommand.FilterCommand {
                 return try options.json ? Report.print(report) : Console.print(report.text)
             }
             let plan = try await filter.plan(source, from: options.sender, to: recipients)
-            log.add(plan.decisions.map { ($0.recipient.text, $0.isPassed ? "passed" : $0.action.rawValue) })
+            log.add(plan)
             let hasOutages = await asked.hasOutages
             try plan.checkAllGo(waitsForServices: hasOutages && options.revocation.revocation == .hard)
             if options.standardOutput, plan.messages.count != 1 {
@@ -72,8 +78,24 @@ extension SMIMECommand.FilterCommand {
                     to: message.recipients.map(\.text)
                 )
             }
-            try await options.handOver(messages, store, entry, log.warnings)
+            #if DEBUG
+            TestTrap.spring(at: "sending")
+            #endif
+            try await options.handOver(messages, store, entry, &log)
             await log.warnings.add(asked)
+        }
+
+        /// Lets a message wait at which a worker died, for once; the next time it goes back to its sender.
+        private func rescue(_ log: inout FilterLog, _ signal: Int32) async throws {
+            let source = try MessageInput.open("-", isText: false)
+            log.add("message_id", UnparsedMessage.messageID(of: source))
+            let store = try await options.store(&log)
+            let recipients = try await options.waiting(store, options.entry(source))
+            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            guard try await options.hasDiedBefore(at: source, store) else {
+                throw Failure(.tryAgain, "4.3.0 the filter died at this message, which is tried once more")
+            }
+            throw Failure(.badData, "5.6.0 the message cannot be processed: the filter died at it twice")
         }
 
         /// What is wrong with the message is told to its sender; what is wrong with us or our store can be mended.

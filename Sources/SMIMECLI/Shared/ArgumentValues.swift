@@ -73,6 +73,14 @@ extension Policy.Pattern {
 extension Protection: Choice {}
 extension HeaderConfidentiality: Choice {}
 extension Setting: Choice {}
+
+extension SettingKey: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+
+    /// The names without domains.
+    public static var allValueStrings: [String] { Setting.allValueStrings }
+}
+
 extension Setting.LogTarget: Choice {}
 
 extension HostName: ExpressibleByArgument {

@@ -17,7 +17,13 @@ enum Console {
     static func warning(_ message: String) { say("warning", "33", message) }
 
     /// Says what to do next; a command in it works on the store that this one works on.
-    static func hint(_ message: String) {
+    static func hint(_ message: String) { hint(message, namesHome: true) }
+
+    /// The same.
+    ///
+    /// - Parameter namesHome: whether a command names the store that the command line names.
+    static func hint(_ message: String, namesHome: Bool) {
+        let home = namesHome ? home : nil
         say("hint", "36", home.map { message.replacing("smime ", with: "smime --home \($0) ") } ?? message)
     }
 

@@ -102,6 +102,12 @@ struct FilterOptions: ParsableArguments {
         return store
     }
 
+    /// What a bounce says to people; the standard text where the store cannot be asked.
+    private func bounceText() async -> String {
+        let store = try? await global.store(.readOnly, password: passwords.origin)
+        return (try? await store?.bounceText(for: sender.address)) ?? Setting.bounceText.standard
+    }
+
     /// Who we are, by the option, the setting, or the system.
     func gateway(_ store: Store) async throws -> Gateway {
         if let authservId { return Gateway(name: authservId) }
@@ -111,8 +117,21 @@ struct FilterOptions: ParsableArguments {
     /// How the journal knows the message in `source`; nil if the mail server did not name it.
     func entry(_ source: any ByteSource) throws -> HandOverJournal.Entry? {
         guard let queueId, !standardOutput, !dryRun else { return nil }
+        return try Self.entry(source, queueId)
+    }
+
+    private static func entry(_ source: any ByteSource, _ queueID: String) throws -> HandOverJournal.Entry {
         let digest = try SignedDataWriter.digest(.sha256) { try source.reader().copy(to: $0) }
-        return HandOverJournal.Entry(queueID: queueId, digest: digest.0)
+        return HandOverJournal.Entry(queueID: queueID, digest: digest.0)
+    }
+
+    /// Whether a worker died at the message in `source` before; it is remembered that one did now. Where the mail server
+    /// has no name for the message it is known by its bytes alone.
+    func hasDiedBefore(at source: any ByteSource, _ store: Store) async throws -> Bool {
+        let journal = try await Store.open(store.location, mode: .readWrite)
+        let isKnown = try await journal.journal.recordDeath(at: Self.entry(source, queueId ?? ""), .now)
+        try await journal.close()
+        return isKnown
     }
 
     /// Those recipients who have not got the message yet.
@@ -128,31 +147,47 @@ struct FilterOptions: ParsableArguments {
         _ messages: [HandOver.Message],
         _ store: Store,
         _ entry: HandOverJournal.Entry?,
-        _ warnings: Warnings
+        _ log: inout FilterLog
     ) async throws {
+        let warnings = log.warnings
         guard !standardOutput else {
             guard messages.count == 1, let message = messages.first else {
                 throw Failure(.tryAgain, "the recipients need \(messages.count) different messages")
             }
-            return try write(message)
+            HandOverProcess.noteSending()
+            try write(message)
+            return HandOverProcess.noteSent()
         }
         let setting = try await store.value(of: .sendmail, SendmailTransport.init(parsing:))
         let transport = sendmail ?? setting
         let handOver = HandOver(from: sender.text, messages)
+        let next = Warnings()
+        defer { log.addDetail("next_queue_id", next.all) }
         do {
             guard let entry else {
-                return try await handOver.run(through: transport, rememberingIn: nil, as: nil, at: .now)
+                HandOverProcess.noteSending()
+                try await handOver.run(
+                    through: transport,
+                    rememberingIn: nil,
+                    as: nil,
+                    at: .now,
+                    named: { next.add($0) }
+                )
+                return HandOverProcess.noteSent()
             }
             // Opened before anything is sent: a journal that cannot be written must not be found out afterwards.
             let journal = try await Store.open(store.location, mode: .readWrite)
             try HandOverProcess.leave()
+            HandOverProcess.noteSending()
             try await handOver.run(
                 through: transport,
                 rememberingIn: journal,
                 as: entry,
                 at: .now,
+                named: { next.add($0) },
                 warn: { warnings.add($0) }
             )
+            HandOverProcess.noteSent()
         } catch {
             throw Failure(.tryAgain, "cannot hand over: \(Failure(error).message)")
         }
@@ -190,9 +225,12 @@ extension FilterOptions: WordReadable {
 
 extension FilterOptions {
     /// Runs one way of the filter, and writes its line to the log however it ends.
+    ///
+    /// - Parameter rescue: called instead of `body` if the worker before this process died at the message by a signal.
     func run(
         _ direction: String,
         describe: (any Error) -> Failure,
+        rescue: (inout FilterLog, Int32) async throws -> Void,
         _ body: (inout FilterLog) async throws -> Void
     ) async throws {
         var line = FilterLog()
@@ -202,12 +240,17 @@ extension FilterOptions {
         line.add("sender", sender == .null ? "<>" : sender.text)
         do {
             try checkEnvelope()
-            try await body(&line)
+            if let signal = HandOverProcess.rescuedFrom {
+                line.warnings.add("the filter died at this message (signal \(signal))")
+                try await rescue(&line, signal)
+            } else {
+                try await body(&line)
+            }
             line.warnings.all.forEach(Console.warning)
             line.write(status: dryRun ? "dry-run" : "sent")
         } catch {
             let failure = describe(error)
-            let status = FilterStatus.report(failure)
+            let status = FilterStatus.report(failure, sentence: await bounceText())
             line.warnings.all.forEach(Console.warning)
             line.write(status: status == .tryAgain ? "deferred" : "bounced", failure.message)
             throw FilterStatus.End(status: status)

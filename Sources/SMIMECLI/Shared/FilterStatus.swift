@@ -27,6 +27,12 @@ enum FilterStatus {
             && !options.contains("--stdout") && !options.contains("--dry-run")
     }
 
+    /// Whether `arguments`, without the program's name, make messages of one: then a process waits that can rescue it if the
+    /// one that works on it dies.
+    static func isSupervised(_ arguments: [String]) -> Bool {
+        isFilter(arguments) && !arguments.prefix { $0 != "--" }.contains("--dry-run")
+    }
+
     /// The signals that would end the process. SIGXFSZ is none of them: a file that may not grow is a failed write.
     private static let deadlySignals: [CInt] = {
         let everywhere = [
@@ -71,8 +77,16 @@ enum FilterStatus {
             && numbers.allSatisfy { 1...3 ~= $0.utf8.count && $0.utf8.allSatisfy { 48...57 ~= $0 } }
     }
 
+    /// Whether a person sees what is said, and not a mail server; asked before standard error leads to the process that waits.
+    static let isAtTerminal = isatty(STDERR_FILENO) == 1
+
     /// Says what went wrong and returns the status to end with.
-    static func report(_ failure: Failure) -> ExitStatus {
+    ///
+    /// What a mail server gets it may put into a bounce: that has no paths of this machine in it, and no hints for its
+    /// administrator.
+    ///
+    /// - Parameter sentence: what a bounce says to people behind the reason.
+    static func report(_ failure: Failure, sentence: String? = nil) -> ExitStatus {
         let (status, code): (ExitStatus, String) =
             switch failure.status {
             case .badData: (.badData, "5.6.0")
@@ -80,8 +94,25 @@ enum FilterStatus {
             case .usage, .configuration, .noPermission: (.tryAgain, "4.3.5")
             default: (.tryAgain, "4.3.0")
             }
-        Console.plain(hasCode(failure.message) ? failure.message : "\(code) \(failure.message)")
-        failure.hints.forEach(Console.hint)
+        let reason = isAtTerminal ? failure.message : withoutFolders(failure.message)
+        let text = hasCode(reason) ? reason : "\(code) \(reason)"
+        Console.plain(text + (status == .tryAgain ? "" : sentence.map { ". \($0)" } ?? ""))
+        if isAtTerminal || status == .tryAgain {
+            for hint in failure.hints {
+                Console.hint(isAtTerminal ? hint : withoutFolders(hint), namesHome: isAtTerminal)
+            }
+        }
         return status
+    }
+
+    /// `text` with the last components alone of absolute paths.
+    private static func withoutFolders(_ text: String) -> String {
+        text.split(separator: " ", omittingEmptySubsequences: false).map { word -> Substring in
+            let start = word.firstIndex { !"'\"`(".contains($0) } ?? word.endIndex
+            guard word[start...].hasPrefix("/"), !word.contains("@"),
+                let slash = word.lastIndex(where: { $0 == "/" }), word.index(after: slash) < word.endIndex
+            else { return word }
+            return word[..<start] + word[word.index(after: slash)...]
+        }.joined(separator: " ")
     }
 }

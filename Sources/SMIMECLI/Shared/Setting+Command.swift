@@ -10,6 +10,7 @@ extension Setting {
         case .encryptionCipher: "a cipher, and others for domains or senders, as 'aes-256-gcm example.org=aes-256-cbc'"
         case .encryptionFloor: "one of \(ContentCipher.writable.map(\.name).joined(separator: ", "))"
         case .authservID: "a host name, or nothing"
+        case .bounceText: "a sentence of at most 500 bytes on one line, or nothing"
         case .decryptedSender: "an address, or nothing"
         case .filterLog: LogTarget.allCases.map(\.rawValue).joined(separator: ", ")
         case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .revocationOnline,

@@ -1,0 +1,98 @@
+import Foundation
+import MIME
+public import Streams
+
+/// A message as it came, less the verdicts that others wrote in our name: what is delivered if the filter died at it.
+///
+/// It is read line by line, and shares nothing with the parsers that may have died.
+public struct UnparsedMessage {
+    private let source: any ByteSource
+    private let header: [UInt8]
+    private let bodyStart: Int
+
+    /// Reads the header of the message in `source`, and puts `smime=permerror` in front.
+    ///
+    /// - Parameter tagsSubjects: whether people are told in the subject, too. Tags in it are not believed then.
+    /// - Throws: `MIMEError.limitExceeded` for a header of which verdicts in our name cannot be taken out, `GatewayError.loop`, and
+    ///   what reading throws.
+    public init(_ source: any ByteSource, by gateway: Gateway, tagsSubjects: Bool) throws {
+        let limit = MIMELimit.headerBytes.rawValue
+        let bytes = try source.bytes(in: 0..<min(source.count, limit + 2))
+        let end = UnparsedHeader.end(in: bytes)
+        guard end != nil || bytes.count == source.count else { throw MIMEError.limitExceeded(.headerBytes) }
+        bodyStart = end ?? bytes.count
+        let lines = Array(bytes[..<bodyStart])
+        let top = Self.countBeforeFields(lines)
+        let lineEnd = Self.lineEnd(of: lines)
+        var (kept, removed) = UnparsedHeader(of: gateway).removingVerdicts(from: Array(lines[top...]))
+        if tagsSubjects { kept = UnparsedHeader.fields(kept).flatMap { Self.withoutTags($0, lineEnd) } }
+        if kept.last.map({ $0 != UInt8(ascii: "\n") }) ?? false { kept += lineEnd }
+        let passes = removed.map { Self.passes($0, gateway) }.max() ?? 0
+        guard passes < Gateway.maximumPasses else { throw GatewayError.loop(passes: passes) }
+        let own = [
+            "\(AuthenticationResults.fieldName): \(gateway.name); smime=permerror (not processed)",
+            "\(Gateway.loopField): \(gateway.name); count=\(passes + 1)",
+        ]
+        header = Array(lines[..<top]) + own.flatMap { Array($0.utf8) + lineEnd } + kept
+        self.source = source
+    }
+
+    /// Writes the message.
+    ///
+    /// - Throws: what reading and writing throw.
+    public func write(to sink: any ByteSink) throws {
+        try MemorySource(header).reader().copy(to: sink)
+        try source.reader(in: bodyStart..<source.count).copy(to: sink)
+    }
+
+    /// The Message-ID of the message in `source` as it is written; nil if there is none within its first 64 KiB.
+    public static func messageID(of source: any ByteSource) -> String? {
+        guard let bytes = try? source.bytes(in: 0..<min(source.count, 65_536)) else { return nil }
+        let lines = Array(bytes[..<(UnparsedHeader.end(in: bytes) ?? bytes.count)])
+        let name = Array("message-id".utf8)
+        guard let field = UnparsedHeader.fields(lines).first(where: { UnparsedHeader.name(of: $0) == name }) else {
+            return nil
+        }
+        let value = field.drop { $0 != UInt8(ascii: ":") }.dropFirst().filter { $0 > 32 && $0 != 127 }
+        return value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
+    }
+
+    /// How many bytes stand in front of the first field: a byte order mark, a mailbox's From line.
+    private static func countBeforeFields(_ lines: [UInt8]) -> Int {
+        let mark = lines.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        guard lines[mark...].starts(with: "From ".utf8) || lines[mark...].starts(with: ">From ".utf8),
+            let feed = lines.firstIndex(of: UInt8(ascii: "\n"))
+        else { return mark }
+        return feed + 1
+    }
+
+    private static func lineEnd(of lines: [UInt8]) -> [UInt8] {
+        guard let feed = lines.firstIndex(of: UInt8(ascii: "\n")), feed > 0, lines[feed - 1] == UInt8(ascii: "\r")
+        else {
+            return Array("\n".utf8)
+        }
+        return Array("\r\n".utf8)
+    }
+
+    /// How often we changed the message before, by our own count in `field`.
+    private static func passes(_ field: [UInt8], _ gateway: Gateway) -> Int {
+        guard UnparsedHeader.name(of: field).elementsEqual(Gateway.loopField.lowercased().utf8) else { return 0 }
+        let value = field.drop { $0 != UInt8(ascii: ":") }.dropFirst()
+        let name = String(decoding: value.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+        guard gateway.isUs(name) else { return 0 }
+        let digits = value.drop { $0 != UInt8(ascii: "=") }.dropFirst().prefix { (48...57).contains($0) }
+        return Int(String(decoding: digits, as: UTF8.self)) ?? (digits.isEmpty ? 0 : Gateway.maximumPasses)
+    }
+
+    /// A Subject with our tag in front and without brackets; without its text, if that need not be what it seems.
+    private static func withoutTags(_ field: ArraySlice<UInt8>, _ lineEnd: [UInt8]) -> [UInt8] {
+        guard UnparsedHeader.name(of: field).elementsEqual("subject".utf8) else { return Array(field) }
+        var value = Array(field.drop { $0 != UInt8(ascii: ":") }.dropFirst())
+        let isPlain = value.allSatisfy { $0 < 127 } && !zip(value, value.dropFirst()).contains { $0 == 61 && $1 == 63 }
+        if !isPlain { value = Array(" (not shown)".utf8) + lineEnd }
+        value = value.map {
+            $0 == UInt8(ascii: "[") ? UInt8(ascii: "(") : $0 == UInt8(ascii: "]") ? UInt8(ascii: ")") : $0
+        }
+        return Array("Subject: [\(VerdictTags.unprocessed)]".utf8) + value
+    }
+}

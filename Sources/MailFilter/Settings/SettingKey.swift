@@ -1,0 +1,42 @@
+public import MIME
+
+/// The name of a setting in a store: that of a `Setting`, and for some a domain behind it that the value is for.
+public struct SettingKey: Hashable, Sendable {
+    /// What is set.
+    public let setting: Setting
+    /// The domain that it is set for, in lower case and with A-labels; nil for all others.
+    public let domain: String?
+
+    /// The setting for everything.
+    public init(_ setting: Setting) {
+        self.setting = setting
+        domain = nil
+    }
+
+    /// The setting for mail of `sender`'s domain; nil if it cannot be set for a domain.
+    public init?(_ setting: Setting, domainOf sender: EmailAddress) {
+        guard setting.isPerDomain else { return nil }
+        self.setting = setting
+        domain = sender.asciiDomain
+    }
+
+    /// Reads `filter.tags`, or `filter.bounce-text.example.org`; nil if there is no such setting.
+    public init?(_ name: String) {
+        if let setting = Setting(rawValue: name) {
+            self.init(setting)
+            return
+        }
+        guard let setting = Setting.allCases.first(where: { $0.isPerDomain && name.hasPrefix($0.rawValue + ".") }),
+            let address = try? EmailAddress("postmaster@\(name.dropFirst(setting.rawValue.count + 1))")
+        else { return nil }
+        self.init(setting, domainOf: address)
+    }
+
+    /// The name that the value is stored under.
+    public var name: String { domain.map { "\(setting.rawValue).\($0)" } ?? setting.rawValue }
+}
+
+extension Setting {
+    /// Whether it can be set for single domains, too.
+    public var isPerDomain: Bool { self == .bounceText }
+}

@@ -1,0 +1,40 @@
+#if DEBUG
+import Foundation
+
+/// A test hook: lets a worker of `filter` die at its message, as by a fault of ours. It is not in release builds.
+///
+/// The variable SMIME_TEST_TRAP names the way: `ILL` (what Swift's own checks end with), `SEGV`, `ABRT`, `BUS`, `KILL`, `TERM`, or
+/// `STACK` for a stack that overflows. With `SMIME_TEST_TRAP_AT=sent` it is behind what was sent, with `sending` just before.
+enum TestTrap {
+    static func spring(at place: String = "message") {
+        guard let way = ProcessEnvironment["SMIME_TEST_TRAP"], !way.isEmpty,
+            (ProcessEnvironment["SMIME_TEST_TRAP_AT"] ?? "message") == place
+        else { return }
+        switch way {
+        case "ILL": trap(Int(getpid()))
+        case "STACK": _ = overflow(0)
+        case "SEGV": raise(SIGSEGV)
+        case "ABRT": abort()
+        case "BUS": raise(SIGBUS)
+        case "KILL": raise(SIGKILL)
+        case "TERM":
+            // To the process, whose first thread hears it; this one may not.
+            kill(getpid(), SIGTERM)
+            sleep(10)
+        default: break
+        }
+    }
+
+    /// A range that runs backwards.
+    private static func trap(_ number: Int) {
+        let bytes = [UInt8](repeating: 0, count: 4)
+        _ = bytes[number...(number - number)].count
+    }
+
+    private static func overflow(_ depth: Int) -> Int {
+        let local = [depth, depth + 1]
+        guard depth >= 0 else { return 0 }
+        return overflow(depth + 1) + local[depth & 1]
+    }
+}
+#endif
