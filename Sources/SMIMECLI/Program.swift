@@ -35,6 +35,8 @@ enum Program {
             // The copy has no alarm: what it hands over it hands over to the end.
             alarm(FilterStatus.timeLimit)
             if FilterStatus.isSupervised(Array(CommandLine.arguments.dropFirst())) {
+                // Asked while standard error is still the caller's.
+                _ = FilterStatus.isAtTerminal
                 divide()
                 runOnOtherThread()
             }

@@ -112,6 +112,11 @@ public enum HandOverProcess {
         private let steps: (reading: Int32, writing: Int32)
 
         init() throws {
+            guard fcntl(STDIN_FILENO, F_GETFD) >= 0 else { throw TransportError("standard input is closed") }
+            // Nothing of ours may take the place of a stream that is closed; writing to these fails, as it did.
+            for stream in [STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) < 0 {
+                _ = open("/dev/null", O_RDONLY)
+            }
             var status = stat()
             // A regular file is there for the second copy as it is.
             let isRegular = fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
