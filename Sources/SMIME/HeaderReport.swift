@@ -55,7 +55,8 @@ public struct HeaderReport: Sendable {
             let text = "another From is outside: inside it is \(inside.escapedForDisplay)"
             problems.append(Problem(.headerDiffers, text))
         }
-        let shown = added.filter(ProtectedHeader.isShown)
+        // A date or an identifier that the author left out is added on every way, and says nothing against it.
+        let shown = added.filter { ProtectedHeader.isShown($0) && !ProtectedHeader.isCompleted($0) }
         if scheme.isComplete, !shown.isEmpty {
             problems.append(Problem(.headerUnprotected, "outside only, and by anybody: \(shown.listedForDisplay)"))
         }

@@ -142,6 +142,9 @@ public struct ProtectedHeader: Sendable {
     /// Whether readers show fields of this name, in lower case, or act upon them.
     public static func isShown(_ name: String) -> Bool { HeaderFieldKind.shownNames.contains(name) }
 
+    /// Whether mail servers add a field of this name, in lower case, where its author left it out (RFC 6409 §8.2, §8.3).
+    package static func isCompleted(_ name: String) -> Bool { HeaderFieldKind.completedNames.contains(name) }
+
     /// The names, in lower case and each once, that `isMeant`.
     private func names(where isMeant: (String) -> Bool) -> [String] {
         var seen: Set<String> = []

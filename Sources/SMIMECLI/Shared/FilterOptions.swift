@@ -251,7 +251,8 @@ extension FilterOptions {
         } catch {
             let failure = describe(error)
             let status = FilterStatus.report(failure, sentence: await bounceText())
-            line.warnings.all.forEach(Console.warning)
+            // They are in the log; who gets a bounce must not read of files and settings of this machine.
+            if status == .tryAgain || FilterStatus.isAtTerminal { line.warnings.all.forEach(Console.warning) }
             line.write(status: status == .tryAgain ? "deferred" : "bounced", failure.message)
             throw FilterStatus.End(status: status)
         }
