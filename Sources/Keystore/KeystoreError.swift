@@ -29,6 +29,8 @@ public enum KeystoreError: Error, Equatable, Sendable {
     case keyMissing(path: String)
     /// The store is locked with a passphrase, and there is none to be had; `why` is what was in the way.
     case locked(path: String, why: String?)
+    /// There was a store, and its database is gone. No other one is made in its place.
+    case missing(path: String)
     /// A newer program wrote the store; it was left untouched.
     case newer(path: String, found: Int, known: Int)
     /// A private key, of the certificate named, was to be stored for no account.
@@ -79,7 +81,8 @@ extension KeystoreError {
         switch self {
         case .busy, .cancelled, .openingTimedOut: true
         case .addressTaken, .cannotCreate, .cannotOpen, .closed, .corrupt, .foreignCopy, .insideStore, .keyMismatch,
-            .keyMissing, .locked, .malformedBackup, .newer, .newerBackup, .noAccount, .noAddress, .noUsableIdentity,
+            .keyMissing, .locked, .malformedBackup, .missing, .newer, .newerBackup, .noAccount, .noAddress,
+            .noUsableIdentity,
             .notMigrated,
             .notWritable, .permissions, .revokedIdentity, .unexpected, .unknownAccount, .unknownAlias,
             .unknownCertificate, .unknownRecipient, .unmatchedKey, .unsupportedKey, .wrongPassphrase, .writeFailed:
@@ -109,6 +112,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .keyMissing(let path): "\(path): the key file is missing, so no private key can be opened"
         case .locked(let path, let why): "\(path): locked: \(why ?? "a passphrase is needed, and none was given")"
         case .malformedBackup(let path, let detail): "\(path): not a sound backup: \(detail)"
+        case .missing(let path): "\(path): the store is not there any more"
         case .newer(let path, let found, let known):
             "\(path): written by a newer smime (form \(found), this one knows \(known))"
         case .newerBackup(let path, let found, let known):

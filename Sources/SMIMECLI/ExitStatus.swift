@@ -5,6 +5,8 @@ enum ExitStatus: Int32, Error, Comparable {
     case success = 0
     /// The answer is no: a signature that is not valid, a certificate that expires.
     case negative = 1
+    /// doctor: mail is or will be stopped.
+    case outage = 2
     case usage = 64
     /// The input is not what it should be.
     case badData = 65

@@ -14,7 +14,8 @@ extension Failure {
             .unknownCertificate, .unknownRecipient:
             return .noUser
         case .cannotCreate(_, let code): return code == EACCES || code == EPERM ? .noPermission : .cannotCreate
-        case .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .newer, .newerBackup, .unsupportedKey:
+        case .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer, .newerBackup,
+            .unsupportedKey:
             return .configuration
         case .locked, .notMigrated, .notWritable, .permissions, .wrongPassphrase: return .noPermission
         case .malformedBackup, .unmatchedKey: return .badData
@@ -24,10 +25,14 @@ extension Failure {
         }
     }
 
+    /// What to do about a store that is away. Never to make another one, which would have none of its rules.
+    static let bringBack = "bring it back: mount its disk, or put back a copy with `smime store restore FILE`"
+
     /// What to do about it, with the commands for it.
     private static func hints(for error: KeystoreError) -> [String] {
         switch error {
         case .addressTaken(_, let owner): ["see `smime account show \(shell: owner)`"]
+        case .cannotOpen, .missing: [bringBack]
         case .corrupt(let path, _) where path.hasSuffix("/store.key"): ["put back the key file from a copy"]
         case .corrupt: ["put back a copy: smime store restore FILE (`smime doctor` shows what else is wrong)"]
         case .foreignCopy: ["put the key file that belongs to it there first"]
@@ -51,7 +56,7 @@ extension Failure {
             ["import its key: smime import KEY.p12", "`smime account list` shows the accounts there are"]
         case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
-        case .busy, .cancelled, .cannotCreate, .cannotOpen, .closed, .insideStore, .malformedBackup,
+        case .busy, .cancelled, .cannotCreate, .closed, .insideStore, .malformedBackup,
             .noAddress, .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey, .wrongPassphrase,
             .writeFailed:
             []

@@ -16,8 +16,10 @@ public final class Store: Sendable {
     public enum Mode: Sendable {
         /// Looking. Where there is no store yet, an empty one is seen and nothing is made.
         case readOnly
-        /// Changing. A store is made where there is none.
+        /// Changing. A store is made where there is none, but never in the place of one that has handed over mail.
         case readWrite
+        /// Changing a store that was there a moment ago. Where it is gone none is made: an empty one has no rules.
+        case readWriteExisting
     }
 
     /// Where it waits for disks, for locks, and for keys that take long to derive.
@@ -52,7 +54,7 @@ public final class Store: Sendable {
     ///
     /// - Parameter passphrase: where the passphrase of a locked store comes from, once a private key is needed.
     /// - Throws: `.permissions`, `.corrupt`, `.newer`, `.cannotOpen`, `.busy`; with `.readWrite` also `.cannotCreate`,
-    ///   `.notWritable`, `.writeFailed`.
+    ///   `.missing`, `.notWritable`, `.writeFailed`.
     public static func open(
         _ location: StoreLocation,
         mode: Mode,
@@ -172,6 +174,7 @@ public final class Store: Sendable {
                     exists: false
                 )
             }
+            guard mode == .readWrite, try !folder.hasServed() else { throw KeystoreError.missing(path: location.path) }
             try folder.create()
             let lock = try StoreLock(location, patience: forLock)
             if try !folder.exists() { try create(folder) }
@@ -185,7 +188,7 @@ public final class Store: Sendable {
             patience: forDatabase
         ) {
             let store = Store(location, database, unlocker, exists: true)
-            if mode == .readWrite { try store.finishInterruptedChange(patience: forLock) }
+            if mode != .readOnly { try store.finishInterruptedChange(patience: forLock) }
             return store
         }
         try StoreDatabase.checkCanMigrate(location, patience: forDatabase)

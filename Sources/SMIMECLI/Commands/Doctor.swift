@@ -7,8 +7,8 @@ extension SMIMECommand {
             commandName: "doctor",
             abstract: "Check the store and what it stands on, and say what to do.",
             discussion: """
-                The status is 0 if all is well, 1 if something should be mended, and another if something is broken. With --mta the mail server's configuration is read, too, for \
-                whether `smime filter` is where it should be.
+                The worst comes first, and below each finding what to do about it. The status is 0 if all is well, 1 if something should be mended soon, \
+                and 2 if mail is or will be stopped. With --mta the mail server's configuration is read, too, for whether `smime filter` is where it should be.
 
                   smime doctor
                   smime doctor --mta postfix
@@ -31,10 +31,12 @@ extension SMIMECommand {
             if mta == .postfix { examination.examine(PostfixWiring.read(from: mtaConfig)) }
             try report.print(DoctorReport(examination)) {
                 var table = TextTable()
-                for finding in examination.findings { table.add(finding.level.rawValue, finding.code, finding.text) }
+                for finding in examination.ranked {
+                    table.add(finding.level.rawValue, finding.code, finding.text)
+                    for hint in finding.hints { table.add("", "", "hint: \(Console.namingHome(in: hint))") }
+                }
                 return table.text
             }
-            examination.findings.flatMap(\.hints).forEach(Console.hint)
             if let status = examination.findings.map(\.status).max(), status != .success { throw status }
         }
     }
@@ -56,7 +58,7 @@ private struct DoctorReport: Encodable {
     let findings: [Line]
 
     init(_ examination: Examination) {
-        findings = examination.findings.map {
+        findings = examination.ranked.map {
             Line(code: $0.code, level: $0.level.rawValue, text: $0.text, hints: $0.hints)
         }
     }

@@ -25,7 +25,14 @@ extension GlobalOptions {
 
     /// Why nothing can be done with a store that is not there.
     var missingStore: Failure {
-        Failure(.noInput, "\(location.path): there is no store yet", hints: ["bring in your key: smime import FILE"])
+        guard location.home == nil else {
+            return Failure(.noInput, "\(location.path): there is no store", hints: [Failure.bringBack])
+        }
+        return Failure(
+            .noInput,
+            "\(location.path): there is no store yet",
+            hints: ["bring in your key: smime import FILE"]
+        )
     }
 }
 

@@ -119,7 +119,8 @@ extension KeystoreError {
     /// about one account or certificate.
     fileprivate func problemOfStore(_ message: String) -> String? {
         switch self {
-        case .busy, .cannotCreate, .cannotOpen, .closed, .corrupt, .insideStore, .keyMismatch, .keyMissing, .newer,
+        case .busy, .cannotCreate, .cannotOpen, .closed, .corrupt, .insideStore, .keyMismatch, .keyMissing, .missing,
+            .newer,
             .notMigrated,
             .notWritable, .openingTimedOut, .permissions, .writeFailed:
             message

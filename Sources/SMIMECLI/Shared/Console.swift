@@ -23,8 +23,12 @@ enum Console {
     ///
     /// - Parameter namesHome: whether a command names the store that the command line names.
     static func hint(_ message: String, namesHome: Bool) {
-        let home = namesHome ? home : nil
-        say("hint", "36", home.map { message.replacing("smime ", with: "smime --home \($0) ") } ?? message)
+        say("hint", "36", namesHome ? namingHome(in: message) : message)
+    }
+
+    /// `hint` with the store named on the command line in its commands.
+    static func namingHome(in hint: String) -> String {
+        home.map { hint.replacing("smime ", with: "smime --home \($0) ") } ?? hint
     }
 
     /// The store named on the command line, quoted for a shell.

@@ -91,7 +91,7 @@ extension Examination {
                 } catch {
                     add(
                         "lookup-\(source.kind.rawValue)",
-                        .warning,
+                        .error,
                         "cannot be asked: \(error.reason)",
                         ["mend it, or do without: smime config unset lookup.\(source.kind.rawValue)"]
                     )
@@ -99,7 +99,7 @@ extension Examination {
             }
         } catch let error as SettingError {
             let failure = Failure(error)
-            add("lookup-settings", .error, failure.message, ["see smime config list"], status: failure.status)
+            add("lookup-settings", .error, failure.message, ["see smime config list"])
         }
     }
 }

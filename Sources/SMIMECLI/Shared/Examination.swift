@@ -12,11 +12,20 @@ struct Examination {
         let level: Level
         let text: String
         let hints: [String]
-        /// What the finding makes of the exit status: 1 for what should be mended, or a status that says more.
+        /// What the finding makes of the exit status: 0 for a remark, 1 for what should be mended soon, 2 where mail is or
+        /// will be stopped.
         let status: ExitStatus
     }
 
     private(set) var findings: [Finding] = []
+
+    /// The findings, the worst first; those of one kind as they were made.
+    var ranked: [Finding] {
+        [ExitStatus.outage, .negative, .success].flatMap { status in
+            let found = findings.filter { $0.status == status }
+            return found.filter { $0.level != .ok } + found.filter { $0.level == .ok }
+        }
+    }
 
     init(of location: StoreLocation, at time: Date) async {
         examineLibrary()
@@ -30,7 +39,7 @@ struct Examination {
             try await examine(store, at: time)
         } catch {
             let failure = Failure(error)
-            add("store", .error, failure.message, failure.hints, status: failure.status)
+            add("store", .error, failure.message, failure.hints)
         }
     }
 
@@ -53,8 +62,7 @@ struct Examination {
                 "libidn2",
                 .error,
                 "\(IDNLibrary.name) cannot be loaded: nothing is done with mail of international domains",
-                ["install libidn2-0"],
-                status: .configuration
+                ["install libidn2-0"]
             )
         }
         for probe in LibcryptoProbe.all {
@@ -65,8 +73,7 @@ struct Examination {
                     "probe-\(probe.code)",
                     .error,
                     text,
-                    ["install another libcrypto (libssl3)"],
-                    status: .configuration
+                    ["install another libcrypto (libssl3)"]
                 )
             case .untried(let why):
                 add("probe-\(probe.code)", .warning, "cannot be tried: \(why)", status: .success)
@@ -99,7 +106,7 @@ struct Examination {
     private mutating func examineClock(_ time: Date) {
         let written = Date(timeIntervalSince1970: 1_767_225_600)
         if time < written {
-            add("clock", .error, "the clock says \(time.day)", ["set the clock"], status: .configuration)
+            add("clock", .error, "the clock says \(time.day)", ["set the clock"])
         } else {
             add("clock", .ok, time.timestamp)
         }
@@ -116,8 +123,7 @@ struct Examination {
                     "store",
                     .error,
                     finding.text,
-                    ["put back a copy: smime store restore FILE"],
-                    status: .configuration
+                    ["put back a copy: smime store restore FILE"]
                 )
             case .warning: add("store-" + finding.code.rawValue, .warning, finding.text)
             case .note: add("store-" + finding.code.rawValue, .ok, finding.text)
@@ -141,14 +147,12 @@ struct Examination {
         try await examineSendmail(of: store)
     }
 
-    /// A store that somebody named may have been there before, on a disk that is not there now.
+    /// A store that was named may have been there before, on a disk that is away now, and mail waits for it.
     private mutating func examineMissing(_ location: StoreLocation) {
-        add(
-            "store",
-            location.home == nil ? .ok : .warning,
-            "\(location.path): \(location.home == nil ? "none yet" : "there is no store")",
-            ["bring in your key: smime import FILE"]
-        )
+        guard location.home == nil else {
+            return add("store", .error, "\(location.path): there is no store", [Failure.bringBack])
+        }
+        add("store", .ok, "\(location.path): none yet", ["bring in your key: smime import FILE"])
     }
 
     private mutating func examine(_ account: Account, at time: Date, _ verdicts: CertificateVerdicts) {
@@ -205,7 +209,7 @@ struct Examination {
         )
     }
 
-    /// - Parameter status: nil for 1 if it is no good news.
+    /// - Parameter status: what the finding makes of the exit status, if not what its level says: nothing, 1 or 2.
     mutating func add(
         _ code: String,
         _ level: Finding.Level,
@@ -213,7 +217,13 @@ struct Examination {
         _ hints: [String] = [],
         status: ExitStatus? = nil
     ) {
-        let status = status ?? (level == .ok ? .success : .negative)
+        let usual: ExitStatus =
+            switch level {
+            case .ok: .success
+            case .warning: .negative
+            case .error: .outage
+            }
+        let status = min(status ?? usual, .outage)
         findings.append(Finding(code: code, level: level, text: text, hints: hints, status: status))
     }
 }

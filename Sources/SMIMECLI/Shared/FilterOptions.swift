@@ -94,8 +94,8 @@ struct FilterOptions: ParsableArguments {
         guard store.exists else {
             throw Failure(
                 .configuration,
-                "\(store.location.path): no store",
-                hints: ["make one with `smime import` or `smime policy set`, or say where it is with --home"]
+                "\(store.location.path): there is no store",
+                hints: [Failure.bringBack, "if it is elsewhere, name it with --home"]
             )
         }
         if log == nil { line.target = try await store.value(of: .filterLog, Setting.LogTarget.init(rawValue:)) }
@@ -176,7 +176,7 @@ struct FilterOptions: ParsableArguments {
                 return HandOverProcess.noteSent()
             }
             // Opened before anything is sent: a journal that cannot be written must not be found out afterwards.
-            let journal = try await Store.open(store.location, mode: .readWrite)
+            let journal = try await Store.open(store.location, mode: .readWriteExisting)
             try HandOverProcess.leave()
             HandOverProcess.noteSending()
             try await handOver.run(

@@ -63,7 +63,7 @@ struct Learning {
     /// failure is a warning.
     func learn(_ messages: [VerifiedMessage]) async {
         do throws(KeystoreError) {
-            let writable = try await Store.open(store.location, mode: .readWrite)
+            let writable = try await Store.open(store.location, mode: .readWriteExisting)
             let report = try await writable.recipients.learn(
                 messages.map(SignerSighting.init),
                 at: .now,

@@ -110,7 +110,7 @@ actor OnlineRevocation: RevocationSource {
         do throws(KeystoreError) {
             let store = try await opening.store()
             guard store.exists else { return nil }
-            let writable = try await Store.open(store.location, mode: .readWrite)
+            let writable = try await Store.open(store.location, mode: .readWriteExisting)
             _ = try await writable.add(batch, at: .now)
             try await writable.close()
         } catch .notWritable {
