@@ -4,7 +4,7 @@ extension Examination {
     /// Looks at how `smime filter` is wired into Postfix.
     mutating func examine(_ wiring: PostfixWiring) {
         if let failure = wiring.failure {
-            return add("mta", .error, failure, [wiring.hint], status: .configuration)
+            return add("mta", .error, failure, [wiring.hint])
         }
         let filters = wiring.services.filter { $0.filter != nil }
         guard !filters.isEmpty else {
@@ -12,15 +12,18 @@ extension Examination {
                 "mta-filter",
                 .error,
                 "no service in master.cf runs smime filter",
-                ["see docs/postfix.md"],
-                status: .configuration
+                ["see docs/postfix.md"]
             )
         }
         for service in filters {
+            examineTold(service)
             examine(service, wiring)
             examineLimits(of: service, wiring)
         }
-        for port in wiring.ports { examineFilter(of: port, wiring, filters.map(\.name)) }
+        for port in wiring.ports {
+            examineFilter(of: port, wiring, filters.map(\.name))
+            examineDirection(of: port, wiring)
+        }
         examineLoop(wiring, filters.map(\.name))
         examineInternationalMail(wiring)
     }
@@ -31,7 +34,7 @@ extension Examination {
         if user.isEmpty || user == "root" || user.hasPrefix("root:") {
             addWiring(
                 service.name,
-                "runs as \(user.isEmpty ? "nobody in particular" : "root")",
+                "runs as \(user.isEmpty ? "no user of its own" : "root")",
                 "give it the store's owner: user=smime"
             )
         }
@@ -65,7 +68,7 @@ extension Examination {
                 ["see docs/postfix.md"]
             )
         }
-        if words.contains("outgoing") { for port in users { examineSenders(port, wiring) } }
+        if service.direction == .outgoing { for port in users { examineSenders(port, wiring) } }
         if findings.count == before {
             add("mta-filter", .ok, "\(service.name): \(users.map(\.name).joined(separator: ", "))")
         }
@@ -127,7 +130,7 @@ extension Examination {
 
     /// Who may use any sender gets any account's signature; who signs with DKIM before us signs what will change.
     private mutating func examineSenders(_ port: PostfixWiring.Service, _ wiring: PostfixWiring) {
-        let restrictions = port.override("smtpd_sender_restrictions") ?? wiring.parameters["smtpd_sender_restrictions"]
+        let restrictions = wiring.value("smtpd_sender_restrictions", of: port)
         if restrictions?.contains("sender_login_mismatch") != true {
             add(
                 "mta-senders",
@@ -146,22 +149,20 @@ extension Examination {
         }
     }
 
-    /// With the filter in main.cf, what it hands back would come to it again.
+    /// With a filter for pickup, from main.cf for one, what it hands back would come to it again.
     private mutating func examineLoop(_ wiring: PostfixWiring, _ names: [String]) {
-        guard let filter = wiring.parameters["content_filter"], names.contains(where: { filter.hasPrefix("\($0):") }),
-            let pickup = wiring.services.first(where: { $0.program == "pickup" }),
-            pickup.override("content_filter") != ""
+        guard let pickup = wiring.services.first(where: { $0.program == "pickup" }),
+            let filter = wiring.contentFilter(of: pickup), names.contains(filter.transport)
         else { return }
         add(
             "mta-loop",
             .error,
-            "content_filter in main.cf is for what the filter hands back, too",
-            ["set it for smtpd services in master.cf instead"],
-            status: .configuration
+            "content_filter of pickup is for what the filter hands back, too",
+            ["set it for smtpd services in master.cf, and not in main.cf"]
         )
     }
 
     private mutating func addWiring(_ service: String, _ text: String, _ hint: String) {
-        add("mta-filter", .error, "\(service): \(text)", [hint], status: .configuration)
+        add("mta-filter", .error, "\(service): \(text)", [hint])
     }
 }

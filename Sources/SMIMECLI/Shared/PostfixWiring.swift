@@ -6,6 +6,11 @@ import Streams
 ///
 /// Source: master(5), pipe(8), postconf(1)
 struct PostfixWiring {
+    /// The two filters.
+    enum Direction: String {
+        case incoming, outgoing
+    }
+
     /// One service: its name and type, the program, and the words behind it.
     struct Service {
         let name: String
@@ -43,11 +48,21 @@ struct PostfixWiring {
             words.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
         }
 
-        /// The parameter that the service has for itself.
+        /// The parameter that the service has for itself, as `-o name=value` or `-o { name = value }` (master(5)).
         func override(_ name: String) -> String? {
-            zip(words, words.dropFirst()).first { $0 == "-o" && $1.hasPrefix("\(name)=") }
-                .map { String($1.dropFirst(name.count + 1)) }
+            for start in words.indices.dropLast() where words[start] == "-o" {
+                let rest = words[(start + 1)...]
+                let end = words[start + 1].hasPrefix("{") ? rest.firstIndex { $0.hasSuffix("}") } : nil
+                let text = rest[...(end ?? start + 1)].joined(separator: " ").trimmingCharacters(in: ["{", "}", " "])
+                let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces) == name else { continue }
+                return parts[1].trimmingCharacters(in: .whitespaces)
+            }
+            return nil
         }
+
+        /// Which way the mail goes through the service's filter; nil if it runs none, or is told neither.
+        var direction: Direction? { filter?.dropFirst(2).lazy.compactMap(Direction.init).first }
     }
 
     /// The content_filter that counts for `service`, as transport and next hop; nil if there is none.
@@ -57,8 +72,21 @@ struct PostfixWiring {
         return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
     }
 
-    /// The services that take mail from the network.
-    var ports: [Service] { services.filter { $0.type == "inet" && $0.program == "smtpd" } }
+    /// The services that take mail from the network, those behind postscreen(8) among them.
+    var ports: [Service] { services.filter { ["inet", "pass"].contains($0.type) && $0.program == "smtpd" } }
+
+    /// The value of `name` that counts for `service`, with a reference to another parameter (`$name`) followed once.
+    func value(_ name: String, of service: Service) -> String? {
+        guard let value = service.override(name) else { return parameters[name] }
+        return Self.reference(in: value).map { parameters[$0] ?? "" } ?? value
+    }
+
+    /// The parameter that `value` names, as `$name` or `${name}`, and nothing else.
+    private static func reference(in value: String) -> String? {
+        guard value.hasPrefix("$") else { return nil }
+        let name = value.dropFirst().trimmingCharacters(in: ["{", "}"])
+        return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? name : nil
+    }
 
     let services: [Service]
     /// Parameters of main.cf, by name.
@@ -83,9 +111,13 @@ struct PostfixWiring {
 
     /// The parameters that are looked at, beside those of the transports.
     private static let names = [
-        "content_filter", "message_size_limit", "receive_override_options", "smtpd_milters", "smtpd_recipient_limit",
-        "smtpd_sender_restrictions", "smtputf8_autodetect_classes", "smtputf8_enable",
+        "content_filter", "message_size_limit", "mynetworks", "receive_override_options", "smtpd_client_restrictions",
+        "smtpd_milters", "smtpd_recipient_limit", "smtpd_recipient_restrictions", "smtpd_relay_restrictions",
+        "smtpd_sasl_auth_enable", "smtpd_sender_restrictions", "smtputf8_autodetect_classes", "smtputf8_enable",
     ]
+
+    /// The parameters that say who may send through a port, in the order in which Postfix asks them.
+    static let restrictions = ["smtpd_client_restrictions", "smtpd_relay_restrictions", "smtpd_recipient_restrictions"]
 
     /// What postconf says, of the configuration in `folder` or Postfix's own.
     static func read(from folder: String?) -> PostfixWiring {
@@ -94,7 +126,10 @@ struct PostfixWiring {
             let services = try postconf(place + ["-M"]).split(separator: "\n").compactMap { Service(String($0)) }
             let transports = services.filter { $0.filter != nil }.map(\.name)
             let own = transports.flatMap { ["\($0)_destination_recipient_limit", "\($0)_time_limit"] }
-            let lines = try postconf(place + ["-x"] + names + own)
+            let referred = services.flatMap { service in
+                restrictions.compactMap { service.override($0).flatMap(reference(in:)) }
+            }
+            let lines = try postconf(place + ["-x"] + names + own + referred)
             let parameters = lines.split(separator: "\n").map { line in
                 line.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             }
