@@ -45,6 +45,21 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: home.path))
     }
 
+    @Test func `a store that is away is not made anew`() async throws {
+        let home = TemporaryHome()
+        let missing = KeystoreError.missing(path: home.path)
+        await #expect(throws: missing) { try await home.open(.readWriteExisting) }
+        #expect(!FileManager.default.fileExists(atPath: home.path))
+        try await home.open().close()
+        try await home.open(.readWriteExisting).close()
+        // It has handed over mail, and its database is gone.
+        try Data().write(to: URL(filePath: home.location.handOverLockFile))
+        chmod(home.location.handOverLockFile, 0o600)
+        try FileManager.default.removeItem(atPath: home.location.dataFolder)
+        await #expect(throws: missing) { try await home.open() }
+        #expect(!FileManager.default.fileExists(atPath: home.location.dataFolder))
+    }
+
     @Test func `a lock for handing over that others can change is found, and refused, as the rest is`() async throws {
         let home = TemporaryHome()
         try await home.open().close()
