@@ -68,7 +68,7 @@ public struct HeaderSplit: Sendable {
     func innerHeader(newEncoding: TransferEncoding?) -> [UInt8] {
         guard let newEncoding else {
             // Without an empty line the body would be taken for a header, by some also behind a line that ends it for us.
-            let isEnded = !innerFields.isEmpty && !header.defects.contains(.hiddenFields)
+            let isEnded = !innerFields.isEmpty && !header.defects.contains(.missingHeaderEnd)
             let hasEnd = !header.separatorRange.isEmpty || isEnded
             return innerFields.flatMap(\.bytes) + (hasEnd ? header.separator : header.lineEnd.bytes)
         }

@@ -61,7 +61,6 @@ import Testing
         "Content-ID: <x>\nF: x\nContent-Type: a/b\nG: x\nContent-Length: 5\nContent-Foo: x\n\nbody\n",
         "F: x\nContent-Transfer-Encoding: 7bit\nMime-Version: 1.0 (by me)\nContent-Disposition: inline\nF: x\n\nbody",
         "From - x\nMIME-version: 1.0\nF: x\n\nbody\n", "\u{FEFF}F: x\nContent-Type: a/b\n\nbody\n",
-        "Content-Type: a/b\njunk\nmore\n",
         "Content-Foo: 1\nContent-Foo: 2\nF: x\nContent-Foo: 3\nContent-Type: a/b\n\nb", "Content-Type: a/b",
     ])
     func `a message comes back as it was`(text: String) throws {
@@ -77,6 +76,10 @@ import Testing
                 )
             }
         }
+    }
+
+    @Test func `an empty line is put between a header and the line that is no field`() throws {
+        #expect(try roundTrip("Content-Type: a/b\njunk\n".bytes, Self.signed) == "Content-Type: a/b\n\njunk\n".bytes)
     }
 
     @Test(arguments: 0..<50)
