@@ -13,7 +13,7 @@ struct SoleMailbox {
     /// The mailbox that `field` holds; nil if it holds none or several, or if programs may differ on it.
     static func read(_ field: HeaderField) -> Mailbox? {
         let bytes = field.unfoldedBody
-        guard bytes.count <= maximumCount else { return nil }
+        guard bytes.count <= maximumCount, !endsLinesAtReturns(field.bodyBytes) else { return nil }
         let scalars = Array(String(mail: bytes).unicodeScalars)
         guard scalars.allSatisfy({ $0 == "\t" || !($0.value < 32 || lineSeparators.contains($0)) }) else { return nil }
         var bare = Self(scalars)
@@ -28,6 +28,13 @@ struct SoleMailbox {
     private static let maximumCount = 65_536
     /// What some programs end a line at, and others show.
     private static let lineSeparators: Set<Unicode.Scalar> = ["\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"]
+
+    /// Whether a carriage return stands without a line feed behind it, at which some programs end a line.
+    private static func endsLinesAtReturns(_ body: ArraySlice<UInt8>) -> Bool {
+        body.indices.contains { index in
+            body[index] == .carriageReturn && (index + 1 >= body.endIndex || body[index + 1] != .lineFeed)
+        }
+    }
 
     // MARK: Grammar
 
@@ -57,6 +64,8 @@ struct SoleMailbox {
                 shown += quoted.content
             } else if next == ".", !isFirst {
                 rest.removeFirst()
+                // Python's parser fails where nothing stands between the two.
+                guard rest.first != "<" else { return false }
                 shown += "."
             } else {
                 let atom = atom()
