@@ -82,7 +82,9 @@ struct SoleMailbox {
     private mutating func addressSpecification() -> String? {
         let local: String
         if rest.first == "\"" {
-            guard let quoted = quotedString(), quoted.content.unicodeScalars.allSatisfy(Self.isPlain) else {
+            guard let quoted = quotedString(), !quoted.content.isEmpty,
+                quoted.content.unicodeScalars.allSatisfy(Self.isPlain)
+            else {
                 return nil
             }
             local = quoted.raw

@@ -43,7 +43,8 @@ import Testing
         "\"Carol <carol@example.org>", "Carol (x <carol@example.org>", "(x\") \"y\" <carol@example.org>",
         "Carol (a, b) <carol@example.org>", "carol(<bob@evil.test>)@example.org", "carol@example.org\u{0}",
         "Carol\u{B}<carol@example.org>", "Carol\r<carol@example.org>", "Carol\u{85}<carol@example.org>",
-        ". <carol@example.org>", "J.<carol@example.org>", "\r<carol@example.org>", "carol@exa mple.org",
+        ". <carol@example.org>", "J.<carol@example.org>", "\"\"@example.org", "\r<carol@example.org>",
+        "carol@exa mple.org",
         "carol@example.org bob@example.org",
         "<carol@example.org", "carol@example.org>", "<<carol@example.org>>",
     ])
