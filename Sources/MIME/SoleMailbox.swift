@@ -47,7 +47,12 @@ struct SoleMailbox {
     /// `[phrase] "<" addr-spec ">" [CFWS]`, the phrase with dots behind its first word.
     private mutating func angleMailbox() -> Mailbox? {
         guard skipBlanks(), skipPhrase(), take("<"), skipBlanks(isInAddress: true) else { return nil }
-        guard let address = addressSpecification(), skipBlanks(isInAddress: true), take(">") else { return nil }
+        guard let address = addressSpecification() else { return nil }
+        // Comments alone: where the field is folded in front of the bracket, Python finds a second address.
+        while rest.first == "(" {
+            guard skipComment(isInAddress: true) else { return nil }
+        }
+        guard take(">") else { return nil }
         return skipBlanks() && rest.isEmpty ? mailbox(address) : nil
     }
 
