@@ -14,7 +14,7 @@ struct RevocationListChoice {
 
     /// What a list can be good for at the time.
     enum Role: Hashable {
-        /// It was made by then; whoever is on it was revoked even if it no longer holds.
+        /// It was made by then. A certificate on it was revoked, even if the list itself has ended.
         case past
         /// The first, and the last, that was made later: who was revoked by then is on one of them.
         case nearest

@@ -31,7 +31,7 @@ struct RecipientEvidence: Sendable {
     }
 
     /// Marks those of `recipients` that were learned or imported for an account whose keys the store has, and whose own key
-    /// it lacks: mail that is encrypted to them may be for somebody else.
+    /// it lacks: the owner of such a key may be another person.
     private static func markKeyless(
         _ recipients: inout [KnownRecipient],
         of address: AddressScope,

@@ -17,7 +17,7 @@ struct ImportTransaction {
         for certificate in batch.intermediates {
             let row = try CertificateRecord.insert(certificate, into: database)
             let isNew = try insert("INSERT OR IGNORE INTO intermediate (certificate) VALUES (?)", [row])
-            // What a person gives stays, be it known from mail or not.
+            // What a person imports stays, whether or not mail brought it before.
             if !isNew { try insert("UPDATE intermediate SET learned = 0 WHERE certificate = ? AND learned", [row]) }
             report.intermediates.append(.init(certificate: certificate, isNew: isNew))
         }

@@ -18,7 +18,7 @@ extension SMIMECommand.FilterCommand {
                 X-SMIME fields, are taken out. Nothing that is signed is touched. Mail for accounts is decrypted where a rule \
                 says so; whatever is wrong with a message, it is delivered with its verdict, but for one \
                 that is empty, has a header of more than 1 MiB, was here many times, or comes in clear from an account of the \
-                store for somebody for whom a rule requires encryption (status 65).
+                store to a recipient for whom a rule requires encryption (status 65).
 
                   smime filter incoming --sender bob@example.com --queue-id 4XyZ \\
                     -- alice@example.org < mail.eml
