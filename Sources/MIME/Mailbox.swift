@@ -8,6 +8,12 @@ public struct Mailbox: Hashable, Sendable {
     /// The address.
     public let address: EmailAddress
 
+    /// A mailbox as it would be read.
+    package init(displayName: String?, address: EmailAddress) {
+        self.displayName = displayName
+        self.address = address
+    }
+
     /// Whether the name shows an address, and one that is not this mailbox's own.
     ///
     /// It is looked at as the most different readers show it: with encoded words decoded wherever they stand, in other forms

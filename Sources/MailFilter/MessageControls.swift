@@ -65,11 +65,4 @@ public struct MessageControls: Sendable {
     ///
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
     func claimedAuthors() throws(MIMEError) -> [EmailAddress] { try message.header.addresses("From") }
-
-    /// Whom the message is from; nobody if there is not exactly one From field.
-    ///
-    /// - Throws: `MIMEError.limitExceeded(.addresses)`
-    public func authors() throws(MIMEError) -> [EmailAddress] {
-        message.header.all("From").count == 1 ? try message.header.addresses("From") : []
-    }
 }

@@ -134,7 +134,7 @@ public struct OutgoingFilter: Sendable {
     ) async throws -> [PolicyDecision] {
         try await judge(
             from: sender.map { .address($0) } ?? .null,
-            authors: authors,
+            author: AuthorReading(listing: authors),
             claimed: authors,
             to: recipients,
             kind: sender == nil ? .bounce : nil
@@ -154,7 +154,7 @@ public struct OutgoingFilter: Sendable {
         }
         let verdict = try await judge(
             from: sender,
-            authors: controls.authors(),
+            author: AuthorReading(controls.message.header),
             claimed: controls.claimedAuthors(),
             to: recipients,
             wish: heedsMessages ? controls.wish : MessageWish(),
@@ -177,7 +177,7 @@ public struct OutgoingFilter: Sendable {
     /// Decides by one snapshot of the store: rules, accounts, keys and certificates are of the same moment.
     private func judge(
         from sender: EnvelopeSender,
-        authors: [EmailAddress],
+        author: AuthorReading,
         claimed: [EmailAddress],
         to recipients: [EmailAddress],
         wish: MessageWish = MessageWish(),
@@ -202,7 +202,7 @@ public struct OutgoingFilter: Sendable {
         ) { snapshot in
             let signing = try SigningStanding(
                 of: sender.address,
-                for: authors,
+                for: author,
                 subaddressing,
                 at: time,
                 under: terms,

@@ -2,6 +2,7 @@ import CMS
 import Foundation
 import Keystore
 import MIME
+import SMIME
 
 /// Whether and with what a message can be signed, by one snapshot of the store.
 struct SigningStanding: Sendable {
@@ -11,15 +12,16 @@ struct SigningStanding: Sendable {
     private var sealed: SealedIdentity?
     private var companions: SignatureCompanions?
 
-    /// The standing of mail from `authors` that `sender`, nil for the null sender, sends at `time`.
+    /// The standing of mail with `author` in From that `sender`, nil for the null sender, sends at `time`.
     ///
-    /// Only a certificate that names the one author signs: every other signature would be one by somebody else than From.
+    /// Only a certificate that names the author signs, and only where From is exactly one mailbox that all programs read
+    /// alike: `verify` accepts no other signature.
     /// A certificate that is known to have been revoked signs nothing, unless `terms` let nobody look.
     ///
     /// Who may send as one account does not thereby get the signature of another one, whatever From says.
     init(
         of sender: EmailAddress?,
-        for authors: [EmailAddress],
+        for author: AuthorReading,
         _ subaddressing: Subaddressing,
         at time: Date,
         under terms: TrustTerms,
@@ -34,56 +36,52 @@ struct SigningStanding: Sendable {
             standing = .missing(why: "the account \(account.address) has no certificate")
             return
         }
-        guard authors.count == 1 else {
-            standing = .unusable(why: "the message has not exactly one From field with one address")
+        guard let author = author.soleAddress else {
+            standing = .unusable(why: author.firstProblem ?? "From holds no address")
             return
         }
         let valid = account.identities.map(\.certificate).filter { $0.isValid(at: time) }
         let verdicts = try snapshot.verdicts(on: valid, at: time, under: terms)
-        var lapsed: [Certificate] = []
-        for author in authors {
-            let identities = account.identities.filter { $0.certificate.names(author) }
-            let standings = IdentitySelection.judge(
-                identities,
-                for: author,
-                purpose: .signing,
-                at: time,
-                verdicts: verdicts
-            )
-            guard let current = standings.firstIndex(of: .current) else {
-                lapsed += zip(identities, standings)
-                    .filter { [.expired, .notYetValid, .revoked].contains($1) }.map(\.0.certificate)
-                continue
-            }
-            let identity = identities[current]
-            guard let sealed = try snapshot.sealedIdentity(identity.certificate) else {
-                throw KeystoreError.unknownCertificate(identity.certificate.fingerprint)
-            }
-            standing = .usable
-            self.sealed = sealed
-            companions = try SignatureCompanions(
-                of: identity.certificate,
-                among: identities,
-                for: author,
-                at: time,
-                under: terms,
-                in: snapshot
-            )
+        let identities = account.identities.filter { $0.certificate.names(author) }
+        let standings = IdentitySelection.judge(
+            identities,
+            for: author,
+            purpose: .signing,
+            at: time,
+            verdicts: verdicts
+        )
+        guard let current = standings.firstIndex(of: .current) else {
+            let lapsed = zip(identities, standings)
+                .filter { [.expired, .notYetValid, .revoked].contains($1) }.map(\.0.certificate)
+            let newest = lapsed.max { $0.notAfter < $1.notAfter }
+            let isRevoked = account.identities.contains { verdicts.isRevoked($0.certificate) }
+            standing = .unusable(why: Self.why(account.address, cannotSignFor: author, newest, isRevoked, at: time))
             return
         }
-        let newest = lapsed.max { $0.notAfter < $1.notAfter }
-        let isRevoked = account.identities.contains { verdicts.isRevoked($0.certificate) }
-        standing = .unusable(why: Self.why(account.address, cannotSignFor: authors, newest, isRevoked, at: time))
+        let certificate = identities[current].certificate
+        guard let sealed = try snapshot.sealedIdentity(certificate) else {
+            throw KeystoreError.unknownCertificate(certificate.fingerprint)
+        }
+        standing = .usable
+        self.sealed = sealed
+        companions = try SignatureCompanions(
+            of: certificate,
+            among: identities,
+            for: author,
+            at: time,
+            under: terms,
+            in: snapshot
+        )
     }
 
     private static func why(
         _ account: EmailAddress,
-        cannotSignFor authors: [EmailAddress],
+        cannotSignFor author: EmailAddress,
         _ lapsed: Certificate?,
         _ isRevoked: Bool,
         at time: Date
     ) -> String {
-        let whose = "for From \(authors.map(\.text).joined(separator: ", "))"
+        let whose = "for From \(author.text)"
         guard !isRevoked else { return "the account \(account) has no certificate \(whose) but what was revoked" }
         guard let lapsed else { return "the account \(account) has no certificate \(whose) that can sign" }
         let state =

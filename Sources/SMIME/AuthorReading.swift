@@ -1,17 +1,40 @@
 import CMS
-import MIME
+package import MIME
 
 /// What a header says in its From fields: who that is, and why other programs may read somebody else.
 ///
 /// RFC 5322 §3.6.2
-struct AuthorReading {
+package struct AuthorReading: Sendable {
     /// Every mailbox that the first field holds, whatever else is wrong with it.
-    let mailboxes: [Mailbox]
+    package let mailboxes: [Mailbox]
     /// Why that is not exactly one mailbox that all programs read alike; each an error.
     let problems: [Problem]
 
+    /// The one address that all programs read; nil if there is a problem.
+    package var soleAddress: EmailAddress? { problems.isEmpty ? mailboxes.first?.address : nil }
+    /// What is wrong first of all, as a sentence without its full stop; nil if nothing is.
+    package var firstProblem: String? { problems.first?.text }
+
+    /// What From says, as it is compared with a signer and as a signer is chosen by it.
+    package init(_ header: HeaderBlock) { self.init(header, place: "") }
+
+    /// What a From field would say that holds `addresses` and nothing else.
+    package init(listing addresses: [EmailAddress]) {
+        mailboxes = addresses.map { Mailbox(displayName: nil, address: $0) }
+        problems =
+            switch addresses.count {
+            case 0: [Problem(.fromMissing, Self.missing())]
+            case 1: []
+            default: [Problem(.fromSeveral, Self.several())]
+            }
+    }
+
+    private static func missing(_ place: String = "") -> String { "From\(place) is missing or holds no address" }
+
+    private static func several(_ place: String = "") -> String { "From\(place) holds several mailboxes" }
+
     /// - Parameter place: where the header stands, for the texts: empty, or ` inside the signature`.
-    init(_ header: HeaderBlock, place: String = "") {
+    init(_ header: HeaderBlock, place: String) {
         let fields = header.all("From")
         var problems: [Problem] = []
         if fields.count > 1 { problems.append(Problem(.fromDoubled, "there is more than one From field\(place)")) }
@@ -21,14 +44,14 @@ struct AuthorReading {
         let found = fields.first.flatMap { Mailbox(soleIn: $0) }
         let defects = list?.defects ?? [.malformed]
         if fields.isEmpty || mailboxes.isEmpty {
-            problems.append(Problem(.fromMissing, "From\(place) is missing or holds no address"))
+            problems.append(Problem(.fromMissing, Self.missing(place)))
         }
         if !fields.isEmpty, defects.contains(.malformed) {
             problems.append(Problem(.fromMalformed, "From\(place) holds something that is no address"))
         }
         if defects.contains(.group) { problems.append(Problem(.fromGroup, "From\(place) is written as a group")) }
         if defects.contains(.route) { problems.append(Problem(.fromRoute, "From\(place) holds a source route")) }
-        if mailboxes.count > 1 { problems.append(Problem(.fromSeveral, "From\(place) holds several mailboxes")) }
+        if mailboxes.count > 1 { problems.append(Problem(.fromSeveral, Self.several(place))) }
         if ([found].compactMap(\.self) + mailboxes).contains(where: \.displayNamePosesAsAddress) {
             problems.append(Problem(.fromDisplayName, "a display name in From\(place) shows another address"))
         }

@@ -43,15 +43,15 @@ struct SigningOptions: ParsableArguments {
     /// The signer of a message with `header`.
     ///
     /// - Parameter terms: whether it counts that a certificate was revoked, and lists that say so.
-    /// - Throws: `Failure` with status 67 if nobody fits, or the certificate does not name the message's From, or is known to
-    ///   have been revoked.
+    /// - Throws: `Failure` with status 65 if From is not exactly one mailbox that all programs read alike; with 67 if nobody
+    ///   fits, or the certificate does not name the message's From, or is known to have been revoked.
     func signer(
         for header: HeaderBlock?,
         in store: Store,
         at time: Date,
         under terms: TrustTerms
     ) async throws -> SignedDataWriter.Signer {
-        let author = try header.flatMap { try Sender(of: $0) }
+        let author = try header.flatMap { try Self.author(in: $0) }
         let keyed = try await keyedCertificate(author, store, time, terms)
         if let failure = try await check(keyed.certificate, isFrom: author, in: store) {
             throw try await misfit(failure, author, store, time)
@@ -67,7 +67,7 @@ struct SigningOptions: ParsableArguments {
             return SignedDataWriter.Signer(key: keyed.key, certificate: keyed.certificate, digest: digest)
         }
         // Without a From nobody can say whom an answer is for, and many a certificate is for signing and encryption.
-        let address = keyed.certificate.canEncrypt ? nil : author?.address
+        let address = keyed.certificate.canEncrypt ? nil : author
         return try await store.read { snapshot in
             try SignatureCompanions(
                 of: keyed.certificate,
@@ -80,8 +80,22 @@ struct SigningOptions: ParsableArguments {
         }.signer(with: keyed, digest: digest)
     }
 
+    /// The mailbox in From; nil if there is no such field, which a mail program may add later.
+    private static func author(in header: HeaderBlock) throws -> EmailAddress? {
+        guard header.first("From") != nil else { return nil }
+        let reading = AuthorReading(header)
+        guard let author = reading.soleAddress else {
+            throw Failure(
+                .badData,
+                "\(reading.firstProblem ?? "From holds no address"), so no signature of the message would be valid",
+                hints: ["write exactly one address in From"]
+            )
+        }
+        return author
+    }
+
     private func keyedCertificate(
-        _ author: Sender?,
+        _ author: EmailAddress?,
         _ store: Store,
         _ time: Date,
         _ terms: TrustTerms
@@ -104,12 +118,8 @@ struct SigningOptions: ParsableArguments {
             if !keyed.certificate.isValid(at: time) { Console.warning("\(identity): the certificate is not valid now") }
             return keyed
         }
-        guard let address = from ?? author?.address else {
+        guard let address = from ?? author else {
             throw Failure(.noUser, "the message has no From to sign as", hints: ["say who signs with --from ADDR"])
-        }
-        // Of several authors it is the first with an account here who signs.
-        for other in author?.addresses ?? [] where from == nil {
-            if let found = try await keyed(other, store, time, terms) { return found }
         }
         do throws(KeystoreError) {
             return try await store.accounts.signingIdentity(for: address, at: time, under: terms)
@@ -122,31 +132,15 @@ struct SigningOptions: ParsableArguments {
         }
     }
 
-    /// The current signing identity of `address`; nil if it has none here. That its key cannot be opened is an error.
-    private func keyed(
-        _ address: EmailAddress,
-        _ store: Store,
-        _ time: Date,
-        _ terms: TrustTerms
-    ) async throws(KeystoreError) -> KeyedCertificate? {
-        do throws(KeystoreError) {
-            return try await store.accounts.signingIdentity(for: address, at: time, under: terms)
-        } catch .noUsableIdentity, .revokedIdentity, .unknownAccount {
-            return nil
-        }
-    }
-
     /// `failure` with the accounts that could sign as `author`.
     private func misfit(
         _ failure: Failure,
-        _ author: Sender?,
+        _ author: EmailAddress?,
         _ store: Store,
         _ time: Date
     ) async throws -> Failure {
         var fitting: [EmailAddress] = []
-        for address in author?.addresses ?? [] {
-            fitting += try await store.accounts.accounts(signingAs: address, at: time).map(\.address)
-        }
+        if let author { fitting = try await store.accounts.accounts(signingAs: author, at: time).map(\.address) }
         return Failure(
             failure.status,
             failure.message,
@@ -157,11 +151,11 @@ struct SigningOptions: ParsableArguments {
     /// What is wrong with signing as `author` with `certificate`; nil, with a warning, if the user wants it so.
     private func check(
         _ certificate: Certificate,
-        isFrom author: Sender?,
+        isFrom author: EmailAddress?,
         in store: Store
     ) async throws -> Failure? {
-        guard let author, !author.addresses.contains(where: { certificate.names($0) }) else { return nil }
-        let text = "the certificate does not name the message's From, \(author.address), so nobody would believe it"
+        guard let author, !certificate.names(author) else { return nil }
+        let text = "the certificate does not name the message's From, \(author), so nobody would believe it"
         var isWanted = identity != nil
         if !isWanted { isWanted = try await store.accounts.isAssigned(certificate) }
         guard isWanted else {
