@@ -8,6 +8,8 @@ public enum GatewayError: Error, Equatable, Sendable {
     case loop(passes: Int)
     /// It comes in from an account of ours in clear, and must go to `recipients` encrypted.
     case mustBeEncrypted(sender: EmailAddress, recipients: [EmailAddress])
+    /// It could not be read, comes from an account of ours, and must go to `recipients` encrypted.
+    case mayBeClear(sender: EmailAddress, recipients: [EmailAddress])
     /// It goes back to its sender: what is required cannot be done, as each of `obstacles` says.
     case refused(obstacles: [String])
     /// It waits: what is required cannot be done now, as each of `obstacles` says.
@@ -24,6 +26,9 @@ extension GatewayError: LocalizedError, CustomStringConvertible {
         case .mustBeEncrypted(let sender, let recipients):
             "mail from \(sender) to \(recipients.map(\.text).joined(separator: ", ")) must be encrypted, and is not: "
                 + "send it through the mail server's port for outgoing mail"
+        case .mayBeClear(let sender, let recipients):
+            "mail from \(sender) to \(recipients.map(\.text).joined(separator: ", ")) must be encrypted, and the filter died at this "
+                + "message before it knew whether it is"
         case .refused(let obstacles), .waiting(let obstacles): obstacles.joined(separator: ", ")
         }
     }

@@ -27,17 +27,34 @@ public struct RequiredEncryption: Sendable {
     ) async throws {
         // Most stores require nothing, and most mail is spared the rest.
         guard try await store.policy.rules().contains(where: { $0.encrypt == .require }) else { return }
+        let message = try Self.message(in: source)
+        let claimed = message.map { Array($0.header.readableAddresses("From")) } ?? []
+        guard let found = try await required(sender, claimed, recipients) else { return }
+        if let message, try ExistingLayer(of: message, in: source).protection == .encrypted { return }
+        throw GatewayError.mustBeEncrypted(sender: found.sender, recipients: found.recipients)
+    }
+
+    /// Makes sure that a message which cannot be processed may go on to `recipients` unread.
+    ///
+    /// Nothing of the message is read, so it does not count who is in From, nor that it may be encrypted.
+    /// - Throws: `GatewayError.mayBeClear`, `KeystoreError` and `SettingError`.
+    public func checkEnvelope(from sender: EnvelopeSender, to recipients: [String]) async throws {
+        guard let found = try await required(sender, [], recipients) else { return }
+        throw GatewayError.mayBeClear(sender: found.sender, recipients: found.recipients)
+    }
+
+    /// The account that `sender` or an address of `claimed` is and that must encrypt for some of `recipients`, and those.
+    private func required(
+        _ sender: EnvelopeSender,
+        _ claimed: [EmailAddress],
+        _ recipients: [String]
+    ) async throws -> (sender: EmailAddress, recipients: [EmailAddress])? {
         let subaddressing = try await store.subaddressing()
         // What no account can be called by may well be of a domain that there are rules for.
         let addresses = recipients.compactMap { EnvelopeSender($0).ruled }
-        let message = try Self.message(in: source)
-        let claimed = message.map { Array($0.header.readableAddresses("From")) } ?? []
-        let found = try await store.read { snapshot in
+        return try await store.read { snapshot in
             try Self.required(sender, claimed, addresses, subaddressing, in: snapshot)
         }
-        guard let found else { return }
-        if let message, try ExistingLayer(of: message, in: source).protection == .encrypted { return }
-        throw GatewayError.mustBeEncrypted(sender: found.sender, recipients: found.recipients)
     }
 
     private static func message(in source: any ByteSource) throws -> Entity? {

@@ -83,7 +83,8 @@ extension SMIMECommand.FilterCommand {
             if !harvest.isOff, let message = plan.learnable { await learn(from: message, store, &log) }
         }
 
-        /// Delivers a message at which a worker died as it came, less the verdicts that others wrote in our name.
+        /// Delivers a message at which a worker died as it came, less the verdicts that others wrote in our name; not if its envelope
+        /// sender must encrypt for a recipient, as nothing here can tell whether it is encrypted.
         private func rescue(_ log: inout FilterLog, _ signal: Int32) async throws {
             let source = try Input.standardInput()
             guard source.count > 0 else { throw EmptyMessage() }
@@ -92,6 +93,7 @@ extension SMIMECommand.FilterCommand {
             let entry = try options.entry(source)
             let recipients = try await options.waiting(store, entry)
             guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            try await RequiredEncryption(store: store).checkEnvelope(from: options.sender, to: recipients)
             let message = try UnparsedMessage(
                 source,
                 by: try await options.gateway(store),
