@@ -81,6 +81,21 @@ import Testing
         #expect(try LegacyDisplay.removing(from: attachment, in: source) == nil)
     }
 
+    @Test(arguments: [
+        "--A\nContent-Type: multipart/mixed; boundary=B\n\n--B\n--A\n\nanother\n--A--\n",
+        "--A\n--A\n\nanother\n--A--\n",
+        "--A\nContent-Type: multipart/alternative; boundary=B\n\n--B\nContent-Type: text/html\n\nhello\n--B\n--A--\n",
+    ])
+    func `a part without bytes gets nothing, and the parts stay what they are`(body: String) throws {
+        let (message, source) = try read("Subject: x\nContent-Type: multipart/mixed; boundary=A\n\n\(body)")
+        let fields = message.header.all("Subject")
+        let shown = try LegacyDisplay.adding(fields, to: message, in: source)
+        #expect((shown != nil) == body.contains("hello"))
+        guard let shown else { return }
+        #expect(try MIMEReader.message(in: shown).shape == message.shape)
+        #expect(try text(shown).components(separatedBy: "hp-legacy-display=").count == 2)
+    }
+
     private func content(_ entity: Entity, _ source: any ByteSource) throws -> [[UInt8]] {
         guard entity.children.isEmpty else { return try entity.children.flatMap { try content($0, source) } }
         return [

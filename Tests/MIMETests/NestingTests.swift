@@ -59,7 +59,7 @@ struct PlaceOutOfOrder: Error { let outline: String }
 
 extension Entity {
     /// The types of the parts; a message becomes message/global where its header is not ASCII.
-    fileprivate var shape: String {
+    var shape: String {
         "\(contentType.isMessage ? "message" : contentType.name)(\(children.map(\.shape).joined(separator: " ")))"
     }
 

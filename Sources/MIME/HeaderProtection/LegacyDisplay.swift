@@ -13,7 +13,9 @@ public enum LegacyDisplay {
         in source: any ByteSource
     ) throws -> (any ByteSource)? {
         guard !fields.isEmpty else { return nil }
-        let parts = message.mainBodyParts.filter { $0.contentType.parameters[parameter] == nil }
+        // A part of no bytes has no header that could mark it. One that begins at a delimiter of a multipart further out is such a part,
+        // and what is written for it would stand behind its parent's parts.
+        let parts = message.mainBodyParts.filter { !$0.range.isEmpty && $0.contentType.parameters[parameter] == nil }
         let edits = try parts.compactMap { part in
             try LegacyDisplayPart(part, in: source)?.adding(fields)
         }
