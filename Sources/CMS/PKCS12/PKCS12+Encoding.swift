@@ -154,8 +154,13 @@ private struct PKCS12Writer {
     }
 
     private func tripleDES() throws -> [UInt8] {
+        var ownSalt = try randomBytes(count: 8)
+        // gpgsm 2.2 derives a wrong key with one salt in 128, and such a file holds two.
+        while try PKCS12KDF.isMisreadByGpgsm(form.bmp, ownSalt, compatibility.iterations) {
+            ownSalt = try randomBytes(count: 8)
+        }
         let parameters = try sequence([
-            octets(randomBytes(count: 8)), der { try $0.serialize(compatibility.iterations) },
+            octets(ownSalt), der { try $0.serialize(compatibility.iterations) },
         ])
         return try der {
             try $0.serialize(AlgorithmIdentifier(PasswordEncryption.tripleDESOID, parameters: parameters))

@@ -49,4 +49,54 @@ enum PKCS12KDF {
             try check(result, "PKCS12_key_gen_uni_ex")
         }
     }
+
+    /// Whether gpgsm 2.2 derives another key than other programs from this passphrase in BMP form, with SHA-1.
+    ///
+    /// For more output than one digest, RFC 7292 appendix B.2, step 6.C adds the first digest, repeated, and one to each block of salt and
+    /// passphrase. gpgsm 2.2 (seen with 2.2.40) writes such a sum without the zero bytes at its beginning, so that the others move up.
+    static func isMisreadByGpgsm(
+        _ passphrase: SecretBytes,
+        _ salt: [UInt8],
+        _ iterations: Int
+    ) throws(OpenSSLError) -> Bool {
+        let digest = DigestAlgorithm.sha1
+        let first = try derive(passphrase, digest.libcryptoName, salt, iterations, id: .key, count: digest.byteCount)
+        return first.withBytes { first in
+            salt.withUnsafeBytes { hasSumWithLeadingZero($0, first) }
+                || passphrase.withBytes { hasSumWithLeadingZero($0, first) }
+        }
+    }
+
+    /// The block size of SHA-1, in bytes.
+    private static let blockCount = 64
+
+    /// Whether a block of `bytes`, repeated to whole blocks, begins with a zero byte once `addend`, repeated to one block, and one
+    /// were added.
+    private static func hasSumWithLeadingZero(
+        _ bytes: UnsafeRawBufferPointer,
+        _ addend: UnsafeRawBufferPointer
+    ) -> Bool {
+        guard !bytes.isEmpty, !addend.isEmpty else { return false }
+        return stride(from: 0, to: bytes.count, by: blockCount).contains { start in
+            var sum = 1 << 8
+            for place in (0..<blockCount).reversed() {
+                sum = sum >> 8 + Int(bytes[(start + place) % bytes.count]) + Int(addend[place % addend.count])
+            }
+            return sum & 0xFF == 0
+        }
+    }
+}
+
+extension PKCS12 {
+    /// Whether gpgsm 2.2 derives a wrong key from these for triple DES with SHA-1, and so cannot read a file: about one in 60.
+    ///
+    /// - Throws: `CMSError.openSSL`
+    package static func isMisreadByGpgsm(
+        _ passphrase: borrowing Passphrase,
+        salt: [UInt8],
+        iterations: Int
+    ) throws(CMSError) -> Bool {
+        let form = PassphraseForm(writing: passphrase)
+        return try lift { () throws(OpenSSLError) in try PKCS12KDF.isMisreadByGpgsm(form.bmp, salt, iterations) }
+    }
 }

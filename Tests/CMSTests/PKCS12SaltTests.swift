@@ -1,0 +1,49 @@
+import CMS
+import Foundation
+import TestSupport
+import Testing
+
+/// Files for old readers have salts from which gpgsm 2.2 derives the right key.
+@Suite struct PKCS12SaltTests {
+    /// Salts from which gpgsm's derivation with the passphrase `test`, written out by hand, gave another key than that of RFC 7292 and
+    /// those beside them. With the first a sum with the passphrase begins with a zero byte, with the second one with the salt.
+    @Test(arguments: [(0x2D, true), (0x33, true), (0x2C, false), (0x2E, false), (0x32, false)])
+    func `a salt that gpgsm 2.2 reads wrongly is known`(_ last: UInt8, _ isMisread: Bool) throws {
+        let salt = [UInt8](repeating: 0, count: 7) + [last]
+        #expect(try PKCS12.isMisreadByGpgsm(Passphrase("test".utf8), salt: salt, iterations: 2048) == isMisread)
+    }
+
+    @Test func `about one salt in 128 is misread`() throws {
+        var random = SeededGenerator(7292)
+        let passphrase = Passphrase("a longer passphrase that needs more than one block of the digest".utf8)
+        var count = 0
+        for _ in 0..<12_800 {
+            let salt = (0..<8).map { _ in UInt8.random(in: 0...255, using: &random) }
+            if try PKCS12.isMisreadByGpgsm(passphrase, salt: salt, iterations: 1) { count += 1 }
+        }
+        #expect((60...200).contains(count), "\(count)")
+    }
+
+    @Test(arguments: [PKCS12.Compatibility.legacy, .macos])
+    func `no file that we write has such a salt`(_ compatibility: PKCS12.Compatibility) throws {
+        let identities = try PKCS12(Fixtures.cert("carol/carol.p12"), passphrase: Passphrase("test".utf8)).identities
+        var salts = 0
+        for _ in 0..<250 {
+            let file = try PKCS12.encode(identities, passphrase: Passphrase("test".utf8), compatibility: compatibility)
+            for salt in Self.salts(of: file) {
+                salts += 1
+                #expect(
+                    try !PKCS12.isMisreadByGpgsm(Passphrase("test".utf8), salt: salt, iterations: 2048),
+                    "\(salt)"
+                )
+            }
+        }
+        #expect(salts == 500)
+    }
+
+    /// The salts of triple DES with SHA-1 in a file: behind that algorithm stands a SEQUENCE that begins with eight octets.
+    private static func salts(of file: [UInt8]) -> [[UInt8]] {
+        let algorithm: [UInt8] = [6, 10, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 12, 1, 3]
+        return file.indices.filter { file[$0...].starts(with: algorithm) }.map { Array(file[($0 + 16)...].prefix(8)) }
+    }
+}
