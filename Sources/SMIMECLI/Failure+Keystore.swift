@@ -53,7 +53,7 @@ extension Failure {
         case .permissions(let path, let why): permissionHints(path, why)
         case .revokedIdentity: ["import a new one; or do without looking: --revocation off"]
         case .unknownAccount:
-            ["import its key: smime import KEY.p12", "`smime account list` shows the accounts there are"]
+            ["`smime account list` shows the accounts there are; smime import KEY.p12 makes one"]
         case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
         case .busy, .cancelled, .cannotCreate, .closed, .insideStore, .malformedBackup,

@@ -93,7 +93,11 @@ extension Failure {
     private init(setting error: SettingError) {
         switch error {
         case .folderUnreadable:
-            self.init(.configuration, "\(error)", hints: ["smime config unset revocation.directory"])
+            self.init(
+                .configuration,
+                "\(error)",
+                hints: ["bring the folder back, or name another: smime config set revocation.directory DIR"]
+            )
         case .notUnderstood(let setting):
             let hint = "`smime config list` shows it; smime config unset \(setting.rawValue)"
             self.init(.configuration, "\(error)", hints: [hint])

@@ -53,7 +53,7 @@ extension Examination {
             return filed
         } catch let error as SettingError {
             let hints = [
-                "make the folder, readable for the user of the store, or: smime config unset revocation.directory"
+                "bring the folder back, readable for the user of the store, or name another: smime config set revocation.directory DIR"
             ]
             add("crl-folder", .warning, "\(error); its revocation lists do not count", hints)
             return []

@@ -50,7 +50,7 @@ struct Examination {
             add(
                 "libcrypto-fault",
                 .warning,
-                "\(fault.identifier): \(fault.text), unless your distribution mended it in \(Libcrypto.versionNumber)",
+                "\(fault.identifier): \(fault.text), unless your distribution repaired its own \(Libcrypto.versionNumber)",
                 ["install the security updates of libssl3"],
                 status: .success
             )
@@ -195,12 +195,14 @@ struct Examination {
         }
     }
 
-    /// An account whose certificates are all for the other purpose was meant to be so.
+    /// An account without any certificate, or with certificates for the other purpose alone, was meant to be so.
     private mutating func examineMissingIdentity(of account: Account, for purpose: IdentitySelection.Purpose) {
         let certificates = account.identities.map(\.certificate)
+        // An account without a key is for a sender whose requests count, and who signs nothing.
         let isMeant =
-            certificates.contains { purpose == .signing ? $0.canEncrypt : $0.canSign }
-            && !certificates.contains { purpose == .signing ? $0.canSign : $0.canEncrypt }
+            certificates.isEmpty
+            || certificates.contains { purpose == .signing ? $0.canEncrypt : $0.canSign }
+                && !certificates.contains { purpose == .signing ? $0.canSign : $0.canEncrypt }
         add(
             "identity-missing",
             isMeant ? .ok : .warning,
