@@ -14,9 +14,10 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign mail.",
             discussion: """
-                The message's From says who signs, unless you do. Content that transports would change is encoded \
-                first. The header fields are signed, too (RFC 9788). With a certificate that a list or a responder said was \
-                revoked nothing is signed, unless --revocation off says not to look; nobody is asked about it.
+                The message's From says who signs, unless you do; it must be exactly one mailbox, or no signature would be \
+                valid. Content that transports would change is encoded first. The header fields are signed, too (RFC 9788). With a \
+                certificate that a list or a responder said was revoked nothing is signed, unless --revocation off says not to look; \
+                nobody is asked about it.
 
                   smime sign mail.eml -o signed.eml
                   smime sign --from alice@example.org < mail.eml | sendmail -t
