@@ -65,16 +65,12 @@ struct GatewayKeys {
     }
 }
 
-/// Only the keys of one account.
-struct AccountKeys: KeyProvider {
-    let provider: any KeyProvider
-    let certificates: Set<Certificate>
+/// Gives other keys than `provider`, and else what that gives.
+protocol KeyFilter: KeyProvider {
+    var provider: any KeyProvider { get }
+}
 
-    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
-        let own = recipients.filter { recipient in certificates.contains { recipient.matches($0) } }
-        return try await provider.keys(for: own).filter { certificates.contains($0.certificate) }
-    }
-
+extension KeyFilter {
     func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
         try await provider.certificates(for: signers)
     }
@@ -86,9 +82,20 @@ struct AccountKeys: KeyProvider {
     func exceptions() async throws -> VerdictExceptions { try await provider.exceptions() }
 }
 
+/// Only the keys of one account.
+struct AccountKeys: KeyFilter {
+    let provider: any KeyProvider
+    let certificates: Set<Certificate>
+
+    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
+        let own = recipients.filter { recipient in certificates.contains { recipient.matches($0) } }
+        return try await provider.keys(for: own).filter { certificates.contains($0.certificate) }
+    }
+}
+
 /// Remembers the first certificate whose key was given.
-final class UsedKeys: KeyProvider {
-    private let provider: any KeyProvider
+final class UsedKeys: KeyFilter {
+    let provider: any KeyProvider
     private let used = Mutex<Certificate?>(nil)
 
     init(provider: any KeyProvider) { self.provider = provider }
@@ -100,14 +107,4 @@ final class UsedKeys: KeyProvider {
         used.withLock { $0 = $0 ?? keys.first?.certificate }
         return keys
     }
-
-    func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
-        try await provider.certificates(for: signers)
-    }
-
-    func trust(for certificates: [Certificate]) async throws -> TrustStore {
-        try await provider.trust(for: certificates)
-    }
-
-    func exceptions() async throws -> VerdictExceptions { try await provider.exceptions() }
 }
