@@ -70,6 +70,35 @@ import Testing
         #expect(verdict.timeProblems.isEmpty)
     }
 
+    @Test(
+        arguments: [
+            "alice", "expired", "expired-ca", "leaf-as-ca", "mallory", "name-constraints", "selfsigned", "sign-only",
+            "unknown-critical", "weak", "wrong-eku",
+        ],
+        [TrustStore.Purpose.encryption, .signing]
+    )
+    func `trust, time and revocation are the same without the other details`(
+        name: String,
+        purpose: TrustStore.Purpose
+    ) throws {
+        let certificate = try Certificate(fixture: "\(name)/cert.pem")
+        let chain = try Certificate.all(fixture: "\(name)/chain.pem")
+        var pinned = store
+        pinned.pinned = [certificate.publicKeyDigest]
+        for store in [store, pinned, TrustStore(), store.under(TrustTerms(revocation: .hard))] {
+            for extra in [chain, []] {
+                func judge(_ detail: TrustStore.Detail) -> ChainVerdict {
+                    store.judge(certificate, extra: extra, purpose: purpose, at: .judged, detail: detail)
+                }
+                let (whole, brief) = (judge(.everything), judge(.trust))
+                #expect(brief.trust == whole.trust && brief.isTrusted == whole.isTrusted)
+                #expect(brief.certificates == whole.certificates && brief.revocation == whole.revocation)
+                #expect(brief.timeProblems == whole.timeProblems)
+                if brief.isTrusted { #expect(brief.problems == whole.problems) }
+            }
+        }
+    }
+
     @Test func `what may only sign is not encrypted to`() throws {
         #expect(try judge("sign-only", .encryption).problems.map(\.code) == ["key-usage"])
         #expect(try judge("encrypt-only", .encryption).isTrusted)

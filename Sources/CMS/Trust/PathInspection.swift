@@ -13,13 +13,19 @@ struct PathInspection {
     let responses: [OCSPResponse]
     /// What all may cost together.
     let effort: PathEffort
+    /// How much is looked for.
+    let detail: TrustStore.Detail
 
     func judge(_ path: CertificatePath, isPinned: Bool) -> ChainVerdict {
-        let verification = PathVerification(path, at: date, policies: store.terms.policies, effort: effort)
         let leaf = path.certificates[0]
         var problems = leafProblems(leaf, isPinned: isPinned)
         if !isPinned {
-            problems += verification.problems + authorityProblems(path)
+            // A path without an anchor has an error of its own.
+            if path.end == .anchor || detail == .everything {
+                problems +=
+                    PathVerification(path, at: date, policies: store.terms.policies, effort: effort).problems
+            }
+            problems += authorityProblems(path)
             if let problem = endProblem(path) { problems.append(problem) }
         }
         problems += store.terms.profile?.problems(path.certificates, endsAtAnchor: path.end == .anchor) ?? []

@@ -102,6 +102,7 @@ struct RevocationCheck {
     }
 
     private func statuses(_ lists: RevocationLists, _ problems: inout [Problem]) -> [Int: Status] {
+        guard !lists.isEmpty else { return [:] }
         let usable = lists.selection(for: path.certificates, at: date)
         problems += usable.forged.map {
             Problem(.crlSignature, "a revocation list in the name of \($0.issuer) is not signed by it")

@@ -26,6 +26,9 @@ struct RevocationLists {
     private let signers: [Certificate]
     let effort: PathEffort
 
+    /// Whether there are none.
+    var isEmpty: Bool { all.isEmpty }
+
     /// The most lists that one verification looks at.
     static let maximumLists = 64
     /// The most certificates beside the path that may have signed them.

@@ -99,6 +99,36 @@ public struct TrustStore: Hashable, Sendable {
         purpose: Purpose,
         at date: Date
     ) -> ChainVerdict {
+        judge(
+            certificate,
+            extra: extra,
+            extraLists: extraLists,
+            responses: responses,
+            purpose: purpose,
+            at: date,
+            detail: .everything
+        )
+    }
+
+    /// How much of a verdict is worked out.
+    package enum Detail: Sendable {
+        /// Everything.
+        case everything
+        /// Trust, time and revocation. Of a chain that is not trusted in any case, not each problem: finding those takes longer
+        /// than all the rest.
+        case trust
+    }
+
+    /// The same, with as much detail as is asked for.
+    package func judge(
+        _ certificate: Certificate,
+        extra: [Certificate] = [],
+        extraLists: [CertificateList] = [],
+        responses: [OCSPResponse] = [],
+        purpose: Purpose,
+        at date: Date,
+        detail: Detail
+    ) -> ChainVerdict {
         let question = TrustQuestion(
             store: self,
             certificate: certificate,
@@ -108,15 +138,16 @@ public struct TrustStore: Hashable, Sendable {
             purpose: purpose,
             date: date
         )
-        guard question.isBrief else { return answer(question).verdict }
+        guard question.isBrief else { return answer(question, detail).verdict }
         if let known = TrustQuestion.recent[question] { return known }
-        let (verdict, isRepeatable) = answer(question)
+        let (verdict, isRepeatable) = answer(question, detail)
+        // A verdict without a fault is the same with any detail, and no other is kept.
         if isRepeatable, question.isSettled(by: verdict) { TrustQuestion.recent[question] = verdict }
         return verdict
     }
 
     /// - Returns: the verdict, and whether the same question would be answered the same later.
-    private func answer(_ question: TrustQuestion) -> (verdict: ChainVerdict, isRepeatable: Bool) {
+    private func answer(_ question: TrustQuestion, _ detail: Detail) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = question.certificate
         let effort = effort ?? PathEffort()
         let lists =
@@ -133,7 +164,8 @@ public struct TrustStore: Hashable, Sendable {
             date: question.date,
             lists: lists,
             responses: question.responses,
-            effort: effort
+            effort: effort,
+            detail: detail
         )
         let pin = pin(of: certificate, inspection, question)
         var judged: [[Certificate]: ChainVerdict] = [:]

@@ -11,7 +11,7 @@ public struct RecipientChoice: Sendable {
     /// Why sources could not be asked for it, one sentence each: nobody knows what they have.
     public internal(set) var outages: [String] = []
 
-    /// The chain of each candidate; nil for what was distrusted by hand.
+    /// The chain of each candidate, without all of its problems; nil for what was distrusted by hand.
     let verdicts: [ChainVerdict?]
 
     /// The one that is used; nil if none can be.
@@ -77,7 +77,7 @@ public struct RecipientChoice: Sendable {
         trust.distrusted = []
         verdicts = recipients.map { recipient in
             guard recipient.trust != .distrusted else { return nil }
-            return trust.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time)
+            return trust.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time, detail: .trust)
         }
         let chains = verdicts.map { verdict in
             guard let verdict else { return RecipientSelection.Chain(isTrusted: false) }
