@@ -15,14 +15,16 @@ struct RecipientEvidence: Sendable {
         in database: Database
     ) throws {
         let byAddress = Dictionary(grouping: found, by: \.address)
+        var domains: [AddressScope: [KnownRecipient]] = [:]
+        let hasIdentities = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM identity)") ?? false
         known = try addresses.map { address in
-            let registered = try RecipientRecord.candidates(for: address, in: database)
+            let registered = try RecipientRecord.candidates(for: address, &domains, in: database)
             // What the registry says of a certificate and its key, distrust included, goes for it wherever it lies.
             var certificates = Set(registered.map(\.certificate))
             let scopes = [address] + [address.address.map(AddressScope.init(domainOf:))].compactMap(\.self)
             let others = scopes.flatMap { byAddress[$0] ?? [] }.filter { certificates.insert($0.certificate).inserted }
             var all = (registered + others.map(KnownRecipient.init)).decidedByKey
-            try Self.markKeyless(&all, of: address, in: database)
+            if hasIdentities { try Self.markKeyless(&all, of: address, in: database) }
             return (address, all)
         }
         authorities = Array(Set(found.flatMap(\.authorities)))

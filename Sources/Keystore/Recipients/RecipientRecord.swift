@@ -40,10 +40,18 @@ enum RecipientRecord {
     }
 
     /// Everything that mail to `address` could be encrypted to: its own, then that of its domain.
-    static func candidates(for address: AddressScope, in database: Database) throws -> [KnownRecipient] {
+    ///
+    /// - Parameter domains: what was read of domains before; what is read now is added.
+    static func candidates(
+        for address: AddressScope,
+        _ domains: inout [AddressScope: [KnownRecipient]],
+        in database: Database
+    ) throws -> [KnownRecipient] {
         guard let own = address.address else { return try all(for: address, in: database) }
-        let both = try all(for: address, in: database) + all(for: AddressScope(domainOf: own), in: database)
-        return both.decidedByKey
+        let domain = AddressScope(domainOf: own)
+        let shared = try domains[domain] ?? all(for: domain, in: database)
+        domains[domain] = shared
+        return (try all(for: address, in: database) + shared).decidedByKey
     }
 
     /// Writes down how far `certificates` are believed for `address`.
