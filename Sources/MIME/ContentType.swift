@@ -8,6 +8,8 @@ public struct ContentType: Hashable, Sendable {
     public let subtype: String
     /// The parameters.
     public let parameters: FieldParameters
+    /// Whether every reader finds this type and subtype: no comment and no other text stands beside them, no blank between.
+    public let hasPlainName: Bool
 
     /// What a part is whose header does not say (RFC 2045 §5.2).
     public static let plainText = ContentType(type: "text", subtype: "plain")
@@ -18,6 +20,7 @@ public struct ContentType: Hashable, Sendable {
         self.type = type
         self.subtype = subtype
         parameters = FieldParameters()
+        hasPlainName = true
     }
 
     /// Reads a Content-Type field, or nil if it has no type and subtype.
@@ -35,6 +38,11 @@ public struct ContentType: Hashable, Sendable {
         tokens.skipBlanksAndComments()
         subtype = String(mail: tokens.takeToken(until: ";(")).lowercased()
         guard !type.isEmpty, !subtype.isEmpty else { return nil }
+        let start = bytes[...].trimmingBlanks().prefix(type.utf8.count + subtype.utf8.count + 1)
+        tokens.skipBlanksAndComments()
+        hasPlainName =
+            start.equalsIgnoringCase("\(type)/\(subtype)") && tokens.comments.isEmpty
+            && (tokens.isAtEnd || tokens.next == UInt8(ascii: ";"))
         parameters = FieldParameters(&tokens)
     }
 
@@ -53,6 +61,16 @@ public struct ContentType: Hashable, Sendable {
         while let last = boundary.last, last.isBlank { boundary.removeLast() }
         let isLegal = boundary.allSatisfy { $0 != 0 && $0 != .carriageReturn && $0 != .lineFeed }
         return isLegal && 1...70 ~= boundary.count ? boundary : nil
+    }
+
+    /// Whether other readers may look for another boundary, or for none.
+    ///
+    /// Some take angle brackets around a value for quotes, and blanks in front of it for none of it.
+    var isBoundaryAmbiguous: Bool {
+        guard hasPlainName, !parameters.isAmbiguous else { return true }
+        if parameters.contradictions.union(parameters.irregularities).contains("boundary") { return true }
+        guard let boundary else { return false }
+        return boundary.first?.isBlank == true || !boundary.allSatisfy { 32...126 ~= $0 && !"<>\"\\".utf8.contains($0) }
     }
 }
 

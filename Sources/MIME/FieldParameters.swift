@@ -12,6 +12,9 @@ public struct FieldParameters: Hashable, Sendable {
     /// sections or beside a comment; or the name stands in what we pass over.
     public private(set) var irregularities: Set<String> = []
 
+    /// Whether others may divide the list in other places: it has comments, backslashes, or quotes outside of values.
+    public private(set) var isAmbiguous = false
+
     /// The value of the parameter called `name`, given in lower case.
     public subscript(name: String) -> String? { values[name] }
 
@@ -57,6 +60,7 @@ public struct FieldParameters: Hashable, Sendable {
             }
         }
         values = sections.mapValues(Self.joined)
+        isAmbiguous = tokens.isAmbiguous
         contradictions.formUnion(sections.filter { $1[-1] != nil && $1[0] != nil }.keys)
         let words = (passedOver + [0] + tokens.comments).split { !$0.isWordByte }.map { String(mail: $0).lowercased() }
         irregularities.formUnion(isCut ? Set(values.keys) : Set(words).intersection(values.keys))

@@ -7,6 +7,9 @@ struct FieldTokens {
     private(set) var comments: [UInt8] = []
     /// Whether a quoted string was never closed.
     private(set) var hasOpenQuote = false
+    /// Whether other readers may divide the field in other places: so far there was a comment, a backslash, or a quote or
+    /// parenthesis where none belongs. Few programs read all of these as the RFCs say.
+    private(set) var isAmbiguous = false
 
     init(_ bytes: [UInt8]) { rest = bytes[...] }
 
@@ -29,6 +32,7 @@ struct FieldTokens {
     private mutating func skipComment() {
         var depth = 0
         let start = rest
+        isAmbiguous = true
         defer { comments += start.prefix(start.count - rest.count) }
         while let byte = rest.popFirst() {
             switch byte {
@@ -53,14 +57,16 @@ struct FieldTokens {
         let token = rest.prefix { byte in
             !byte.isBlank && byte != .carriageReturn && byte != .lineFeed && !stops.utf8.contains(byte)
         }
-        rest = rest.dropFirst(token.count)
-        return Array(token)
+        return take(token)
     }
 
     /// Takes all bytes up to one of `stops`.
-    mutating func takeAll(until stops: String) -> [UInt8] {
-        let token = rest.prefix { !stops.utf8.contains($0) }
+    mutating func takeAll(until stops: String) -> [UInt8] { take(rest.prefix { !stops.utf8.contains($0) }) }
+
+    /// Takes `token`, which stands outside of quotes.
+    private mutating func take(_ token: ArraySlice<UInt8>) -> [UInt8] {
         rest = rest.dropFirst(token.count)
+        if token.contains(where: "\"\\()".utf8.contains) { isAmbiguous = true }
         return Array(token)
     }
 
@@ -71,11 +77,13 @@ struct FieldTokens {
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "\""): return content
-            case UInt8(ascii: "\\"): if let escaped = rest.popFirst() { content.append(escaped) }
+            case UInt8(ascii: "\\"):
+                isAmbiguous = true
+                if let escaped = rest.popFirst() { content.append(escaped) }
             default: content.append(byte)
             }
         }
-        hasOpenQuote = true
+        (hasOpenQuote, isAmbiguous) = (true, true)
         return content
     }
 }

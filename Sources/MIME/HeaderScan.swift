@@ -39,6 +39,8 @@ struct HeaderScan {
             if content.starts(with: "--".utf8), isDelimiter(content) { return finish(fieldsEnd: start, end: start) }
             if isMessage, start == top, isMailboxLine(content) {
                 defects.insert(.mboxLine)
+                // An escaped one is no mailbox's line but one of the text, at which some readers end the header.
+                if isWholeMessage, content.first == UInt8(ascii: ">") { defects.insert(.hiddenFields) }
             } else if content.first?.isBlank == true, !extents.isEmpty {
                 extents[extents.count - 1].end = Int32(next)
             } else if !addField(content, end: next) {
@@ -63,13 +65,19 @@ struct HeaderScan {
 
     /// Notes carriage returns without a line feed, and what those readers see for whom they end a line.
     private mutating func noteBareReturns(before end: Int) {
+        // Behind the last field it hides nothing.
+        let last = bytes[..<end].lastIndex { $0 != .carriageReturn && $0 != .lineFeed } ?? 0
         var position = 0
         while let found = firstIndex(of: .carriageReturn, from: position), found < end {
-            // Several in front of a line feed end one line for everybody; each is looked at once.
+            // Each is looked at once.
             position = bytes[found..<end].firstIndex { $0 != .carriageReturn } ?? end
             let isRun = position - found > 1
             let endsLine = position < end && bytes[position] == .lineFeed
-            if isRun || !endsLine { defects.insert(.bareCR) }
+            if isRun || !endsLine {
+                defects.insert(.bareCR)
+                // The text behind it is a line that is no field, or the line is empty: both end the header for some.
+                if isWholeMessage, found < last { defects.insert(.hiddenFields) }
+            }
             guard !endsLine, position < end else { continue }
             let line = bytes[position..<end].prefix { $0 != .carriageReturn && $0 != .lineFeed }
             if isRun || isDecisive(line) { defects.insert(.hiddenFields) }

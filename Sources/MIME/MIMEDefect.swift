@@ -39,7 +39,7 @@ public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
         case .duplicateTransferEncoding: "more than one Content-Transfer-Encoding field"
         case .encodedMultipart: "a multipart with a transfer encoding"
         case .hiddenFields: "fields that only some readers take for the header's"
-        case .malformedContentType: "a Content-Type that cannot be read"
+        case .malformedContentType: "a Content-Type that not all readers can read"
         case .mboxLine: "a mailbox's From line in front of the header"
         case .missingBoundary: "a multipart without a usable boundary"
         case .missingHeaderEnd: "a line that is no field ends the header"

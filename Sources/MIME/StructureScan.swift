@@ -132,10 +132,7 @@ private struct Draft {
         boundary = contentType.boundary
         if contentType.isMultipart {
             if boundary == nil { defects.insert(.missingBoundary) }
-            let parameters = contentType.parameters
-            if parameters.contradictions.union(parameters.irregularities).contains("boundary") {
-                defects.insert(.contradictoryBoundary)
-            }
+            if contentType.isBoundaryAmbiguous { defects.insert(.contradictoryBoundary) }
             if !transferEncoding.isIdentity { defects.insert(.encodedMultipart) }
         }
         isTerminated = boundary == nil

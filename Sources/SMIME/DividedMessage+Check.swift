@@ -9,8 +9,9 @@ extension DividedMessage {
     /// - Throws: `SMIMEError.defective` for MIME that readers take for different things, `SMIMEError.malformed` for a protected
     ///   message that cannot be opened when it is to be encrypted once more, `.tooManyLayers`, and what reading throws.
     func checkReadable(isEncrypted: Bool, layers: Int) throws {
-        // An empty line is put between the header and the fields that follow a line which is none.
-        let defects = message.defects.filter { $0.isError && $0 != .hiddenFields }
+        // An empty line is put between the header and the fields that follow a line which is none; not behind the first line.
+        let isEscaped = message.header.leadingBytes.starts(with: ">".utf8)
+        let defects = message.defects.filter { $0.isError && ($0 != .hiddenFields || isEscaped) }
         if let defect = defects.min(by: { $0.rawValue < $1.rawValue }) { throw SMIMEError.defective(defect) }
         guard isEncrypted, message.securedForm != nil else { return }
         do { try checkLayers(inside: layers) } catch {

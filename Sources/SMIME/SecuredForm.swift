@@ -28,6 +28,7 @@ extension Entity {
             return nil
         }
         if let defect = defects.first(where: \.isError) { return .malformed(.defective(defect)) }
+        guard contentType.hasPlainName else { return .malformed(.defective(.malformedContentType)) }
         return .cms(declaredType: contentType.parameters["smime-type"]?.lowercased())
     }
 

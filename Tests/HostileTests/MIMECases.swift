@@ -17,6 +17,11 @@ enum MIMECases {
         return mail.signed(content, try signature(content), shape)
     }
 
+    /// The same message with one piece of its text replaced.
+    private static func replaced(_ piece: String, with other: String) throws -> [UInt8] {
+        Array(String(decoding: try shaped(), as: UTF8.self).replacing(piece, with: other).utf8)
+    }
+
     static func signature(_ content: [UInt8] = MailForge.text) throws -> [UInt8] {
         try SignedForge(content, by: Person.alice.get()).encoded()
     }
@@ -100,6 +105,35 @@ enum MIMECases {
         },
         HostileCase("mime-two-boundaries", .reject(65, ["contradictory-boundary"])) {
             try shaped { $0.parameters += "; boundary=\"other\"" }
+        },
+        HostileCase("mime-boundary-backslash", .reject(65, ["contradictory-boundary"])) {
+            try replaced("boundary=\"bnd\"", with: #"boundary="b\nd""#)
+        },
+        HostileCase("mime-boundary-in-angle-brackets", .reject(65, ["contradictory-boundary"])) {
+            try shaped { $0.boundary = "<bnd>" }
+        },
+        HostileCase("mime-boundary-behind-escape", .reject(65, ["contradictory-boundary"])) {
+            let list = #"x="a\\"; boundary=bnd; y="\"; boundary=evil; z=""#
+            return try replaced("boundary=\"bnd\"", with: list)
+        },
+        HostileCase("mime-boundary-behind-quote", .reject(65, ["contradictory-boundary"])) {
+            try replaced("boundary=\"bnd\"", with: "\";; boundary=bnd")
+        },
+        HostileCase("mime-boundary-behind-comment", .reject(65, ["contradictory-boundary"])) {
+            try replaced("boundary=\"bnd\"", with: "()boundary=bnd")
+        },
+        HostileCase("mime-type-behind-comment", .reject(65, ["contradictory-boundary"])) {
+            try replaced("multipart/signed;", with: "(a) multipart/signed;")
+        },
+        HostileCase("mime-type-before-comment", .reject(65, ["contradictory-boundary"])) {
+            try replaced("multipart/signed;", with: "multipart/signed (a/b);")
+        },
+        HostileCase("mime-type-with-blanks", .reject(65, ["contradictory-boundary"])) {
+            try replaced("multipart/signed;", with: "multipart / signed;")
+        },
+        HostileCase("mime-opaque-type-with-comment", .reject(65, ["malformed-content-type"])) {
+            let text = String(decoding: try SignedCases.opaque(), as: UTF8.self)
+            return Array(text.replacing("application/pkcs7-mime;", with: "application/pkcs7-mime (a/b);").utf8)
         },
         HostileCase("mime-boundary-71", .reject) { try shaped { $0.boundary = String(repeating: "b", count: 71) } },
         HostileCase("mime-boundary-70", .accept) { try shaped { $0.boundary = String(repeating: "b", count: 70) } },
@@ -272,9 +306,14 @@ enum MIMECases {
             let content = Array("Content-Type: text/plain\r\n\r\none\ntwo\r\n".utf8)
             return try shaped(content)
         },
-        HostileCase("mime-bare-cr", .warn(["bare-cr"])) {
-            let text = String(decoding: try shaped(), as: UTF8.self)
-            return Array(text.replacing("Subject: hi\r\n", with: "Subject: h\ri\r\n").utf8)
+        HostileCase("mime-bare-cr", .reject(65, ["hidden-fields"])) {
+            try replaced("Subject: hi\r\n", with: "Subject: h\ri\r\n")
+        },
+        HostileCase("mime-bare-cr-before-line-end", .reject(65, ["hidden-fields"])) {
+            try replaced("Subject: hi\r\n", with: "Subject: hi\r\r\n")
+        },
+        HostileCase("mime-escaped-mailbox-line", .reject(65, ["hidden-fields"])) {
+            Array(">From mallory@example.com\r\n".utf8) + (try shaped())
         },
         HostileCase("mime-bare-cr-in-body", .warn) {
             try shaped(Array("Content-Type: text/plain\r\n\r\none\rtwo\r\n".utf8))

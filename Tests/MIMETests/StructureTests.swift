@@ -118,6 +118,10 @@ import Testing
         "boundary=b evil", "boundary=b \"x\"", "boundary=(x)b", "boundary=b(evil)", "(; boundary=evil;) boundary=b",
         "boundary=b; (boundary=evil)", "boundary*0=\"b\"; boundary*2=\"nd\"", "boundary*=us-ascii''b", "boundary=\"b",
         "charset=\"x\" boundary=evil; boundary=b", "charset=x, boundary=evil; boundary=b", "boundary=b\u{C}",
+        #"boundary="\b""#, "boundary=\"<b>\"", #"x="a\\"; boundary=b; y="\"; boundary=evil; z=""#, "\";; boundary=b",
+        "()boundary=b", "boundary=b ()", "boundary=b; x=(y)", "x=a\"; boundary=b; y=\"c\"", "boundary=\" b\"",
+        "x=\\; boundary=b",
+        #"charset="a\"b"; boundary=b"#,
         (0..<1_001).map { "p\($0)=x; " }.joined() + "boundary=b",
         "boundary=b; " + (0..<1_001).map { "p\($0)=x; " }.joined() + "boundary*=us-ascii''evil",
     ])
@@ -128,11 +132,19 @@ import Testing
 
     @Test(arguments: [
         "boundary=----=_Part_1:2/3?x", "boundary=\"b (c) d\"", "boundary=b ; charset=\"my boundary\"",
-        "charset=\"a\\\"b\"; boundary=b", "report-type=x; boundary=\"boundary\";",
+        "boundary=b; charset=\"a;b=(c)\"", "report-type=x; boundary=\"boundary\";",
     ])
     func `a boundary that all read alike is none`(parameters: String) throws {
         let (entity, _) = try parse("Content-Type: multipart/mixed; \(parameters)\n\nx\n".bytes)
         #expect(!entity.defects.contains(.contradictoryBoundary))
+    }
+
+    @Test(arguments: [
+        "(a) multipart/mixed", "multipart/mixed (a/b)", "multipart / mixed", "multipart/ mixed", "multipart/mixed x",
+    ])
+    func `a multipart that only some readers take for one is an error`(type: String) throws {
+        let (entity, _) = try parse("Content-Type: \(type); boundary=b\n\n--b\n\nx\n--b--\n".bytes)
+        #expect(entity.defects.contains(.contradictoryBoundary))
     }
 
     /// In front of the parts, and, where nothing but blanks and controls stand behind the boundary, in them.
