@@ -113,18 +113,6 @@ import Testing
         for order in permutations(of: [whole, part]) { #expect(scene.revocation(order)?.status == .revoked) }
     }
 
-    @Test func `the newest list counts even when it has ended`() throws {
-        let scene = try RevocationScene()
-        let current = try scene.list(-9, number: 1)
-        let ended = try scene.list(-8, lasting: 2, number: 2)
-        let revoking = try scene.list(-8, revoked: -9, lasting: 2, number: 2)
-        for order in permutations(of: [current, ended]) {
-            #expect(scene.revocation(order)?.status == .unknown)
-            #expect(scene.revocation(order)?.problems.contains { $0.code == "crl-expired" } == true)
-        }
-        for order in permutations(of: [current, revoking]) { #expect(scene.revocation(order)?.status == .revoked) }
-    }
-
     @Test func `at an earlier time the newest list of that time counts`() throws {
         let scene = try RevocationScene()
         let lists = [

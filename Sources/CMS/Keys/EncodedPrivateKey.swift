@@ -27,15 +27,24 @@ public struct EncodedPrivateKey: Sendable {
 
     /// Opens the key.
     ///
-    /// - Throws: `CMSError.wrongPassphrase`, also if there is none and one is needed; `.malformed`, also if its private half
-    ///   does not belong to its public one.
-    public func decode(passphrase: borrowing Passphrase?) throws(CMSError) -> PrivateKey {
-        let key = try opened(passphrase)
+    /// - Parameter maximumIterations: how many iterations of key derivation encrypted PKCS#8 may ask for; twice as many are
+    ///   run at the most.
+    /// - Throws: `CMSError.wrongPassphrase`, also if there is none and one is needed; `.limitExceeded` before any work is
+    ///   done; `.malformed`, also if its private half does not belong to its public one.
+    public func decode(
+        passphrase: borrowing Passphrase?,
+        maximumIterations: Int = PKCS12.maximumIterations
+    ) throws(CMSError) -> PrivateKey {
+        let budget = DerivationBudget(allowing: maximumIterations)
+        let key = try opened(passphrase, budget)
         try key.checkPair()
         return key
     }
 
-    private func opened(_ passphrase: borrowing Passphrase?) throws(CMSError) -> PrivateKey {
+    private func opened(
+        _ passphrase: borrowing Passphrase?,
+        _ budget: DerivationBudget
+    ) throws(CMSError) -> PrivateKey {
         switch encoding {
         case .pkcs8(let secret):
             var bytes = secret.withBytes { Array($0) }
@@ -43,7 +52,7 @@ public struct EncodedPrivateKey: Sendable {
             return try PrivateKey(pkcs8: bytes)
         case .traditional(let secret): return try PrivateKey(traditional: secret)
         case .encryptedPKCS8(let bytes):
-            return try PrivateKey(encryptedPKCS8: bytes, forms: PassphraseForm.all(for: passphrase))
+            return try PrivateKey(encryptedPKCS8: bytes, forms: PassphraseForm.all(for: passphrase), budget: budget)
         case .traditionalEncryptedPEM(let text):
             switch passphrase {
             case .none: throw .wrongPassphrase
@@ -95,13 +104,13 @@ extension PrivateKey {
     }
 
     /// Opens EncryptedPrivateKeyInfo with the first form of the passphrase that fits.
-    init(encryptedPKCS8 bytes: [UInt8], forms: [PassphraseForm]) throws(CMSError) {
+    init(encryptedPKCS8 bytes: [UInt8], forms: [PassphraseForm], budget: DerivationBudget) throws(CMSError) {
         let (scheme, ciphertext) = try parsing(.privateKey) {
             var fields = try ElementReader(ASN1Node.read(bytes))
             let scheme = try PasswordEncryption(AlgorithmIdentifier(berEncoded: fields.next(.sequence)))
             return (scheme, try fields.next(.octetString).octets())
         }
-        var budget = DerivationBudget()
+        var budget = budget
         let cost = try scheme.cost()
         try budget.spend(cost)
         var last: PasswordEncryption.DerivedKey?

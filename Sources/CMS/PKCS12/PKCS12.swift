@@ -55,7 +55,7 @@ public struct PKCS12: Sendable {
         passphrase: borrowing Passphrase?,
         maximumIterations: Int = PKCS12.maximumIterations
     ) throws(CMSError) {
-        let budget = DerivationBudget(iterations: min(max(0, maximumIterations), Self.mostIterations))
+        let budget = DerivationBudget(allowing: maximumIterations)
         try self.init(bytes, passphrase: passphrase, budget: budget)
     }
 

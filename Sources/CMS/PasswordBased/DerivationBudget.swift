@@ -15,6 +15,9 @@ struct DerivationBudget {
     /// - Parameter iterations: how many a file may name. Twice as many may be run.
     init(iterations: Int = maximumIterations) { (self.iterations, runs) = (iterations, 2 * iterations) }
 
+    /// What a caller allows for a file, as far as libcrypto counts.
+    init(allowing iterations: Int) { self.init(iterations: min(max(0, iterations), PKCS12.mostIterations)) }
+
     /// Takes what deriving a key costs out of the budget.
     mutating func spend(_ cost: DerivationCost) throws(CMSError) {
         guard cost.iterations <= iterations, cost.runs <= runs else {

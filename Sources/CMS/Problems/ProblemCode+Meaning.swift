@@ -110,7 +110,8 @@ extension ProblemCode {
         case .profileValidity:
             "the certificate is valid for longer than the CA/Browser Forum's S/MIME rules allow"
         case .protectedFromMismatch: "the From inside the signature names somebody else than the signer"
-        case .revocationUnknown: "nothing at hand says whether a certificate of the chain was revoked"
+        case .revocationUnknown:
+            "nothing at hand says whether a certificate of the chain was revoked; an error where that has to be known, else a warning"
         case .signatureDSA: "the signature was made with DSA, which is no longer used"
         case .signatureInvalid: "the signature does not fit the signer's key"
         case .signatureOutside: "nothing inside the encryption is signed, so that the signer need not know what it says"

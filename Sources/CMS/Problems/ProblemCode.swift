@@ -146,6 +146,15 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
 }
 
 extension ProblemCode {
+    /// The levels at which reports name it: that of the code, and a warning where the settings, or a pin, may say that it
+    /// spoils nothing.
+    public var levels: [Problem.Level] {
+        switch self {
+        case .endEntityIsCA, .revocationUnknown, .signerIsSender: [.error, .warning]
+        default: isWeakness ? [.error, .warning] : [level]
+        }
+    }
+
     /// Whether it is about an algorithm or a key that is no longer strong enough, and about nothing else.
     ///
     /// Judging a certificate or a signature by itself finds a warning; whether it spoils a verdict is up to the report.

@@ -1,15 +1,32 @@
+public import Foundation
 import SwiftASN1
 
 extension CertificateList {
-    /// Whether this list counts in the place of `older`: it has the higher CRL Number, or else is later; it is by the same
-    /// key, and about the same certificates. Delta lists are compared with each other alone.
+    /// Whether this list counts in the place of `older` at `date`: it has the higher CRL Number, or else is later; it is by the same
+    /// key, and about the same certificates. Delta lists are compared with each other alone. A list that has ended takes
+    /// the place of no current list, nor of one that was made later.
     ///
     /// RFC 5280 §5.2.1, §5.2.3, §5.2.4, §5.2.5
-    public func supersedes(_ older: CertificateList) -> Bool {
-        guard issuer.matches(older.issuer), let own = try? scope, let other = try? older.scope,
-            let edition = try? edition, let olderEdition = try? older.edition, edition.isDelta == olderEdition.isDelta
-        else { return false }
-        return own == other && edition.replaces(olderEdition)
+    public func supersedes(_ older: CertificateList, at date: Date) -> Bool {
+        guard let pair = editions(with: older) else { return false }
+        return pair.own.replaces(pair.other, at: date)
+    }
+
+    /// Whether this list is current at `date`, and `ended`, which is by the same key and about the same certificates, is
+    /// not, whatever their CRL Numbers.
+    public func outlasts(_ ended: CertificateList, at date: Date) -> Bool {
+        guard let pair = editions(with: ended) else { return false }
+        return thisUpdate <= date && !pair.own.hasEnded(at: date) && pair.other.hasEnded(at: date)
+    }
+
+    /// Where this list and `other` stand; nil unless they can be compared.
+    private func editions(
+        with other: CertificateList
+    ) -> (own: RevocationListEdition, other: RevocationListEdition)? {
+        guard issuer.matches(other.issuer), let own = try? scope, let otherScope = try? other.scope, own == otherScope,
+            let edition = try? edition, let otherEdition = try? other.edition, edition.isDelta == otherEdition.isDelta
+        else { return nil }
+        return (edition, otherEdition)
     }
 
     /// Which certificates it is about, and which key it says that it is signed with.
@@ -42,7 +59,8 @@ extension CertificateList {
                 number: number([2, 5, 29, 20]),
                 baseNumber: number([2, 5, 29, 27]),
                 isDelta: !extensions.values(ofExtension: [2, 5, 29, 27]).isEmpty,
-                thisUpdate: thisUpdate
+                thisUpdate: thisUpdate,
+                nextUpdate: nextUpdate
             )
         }
     }

@@ -98,7 +98,7 @@ struct RevocationListChoice {
         let mark = Mark(role: candidate.role, series: .init(scope, signer: signer))
         return taken[mark]?.contains { other in
             switch candidate.role {
-            case .past: other.replacesItsLike(edition)
+            case .past: other.replacesItsLike(edition, at: date)
             // Lists of later come in the order of their times, so the first one taken is the one that is wanted.
             case .newest, .nearest: other.isDelta == edition.isDelta && other.thisUpdate != edition.thisUpdate
             }

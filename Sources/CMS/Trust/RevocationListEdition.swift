@@ -11,12 +11,28 @@ struct RevocationListEdition: Hashable, Sendable {
     /// Whether the list holds only the changes since another one.
     let isDelta: Bool
     let thisUpdate: Date
+    /// When the next list is due; nil if the list does not say.
+    let nextUpdate: Date?
 
-    /// Whether this list counts and `other` does not: the higher CRL Number decides, then the later thisUpdate.
+    /// Whether the list is over at `date`, as libcrypto sees it.
+    func hasEnded(at date: Date) -> Bool { nextUpdate.map { $0 <= date } ?? false }
+
+    /// Whether this list may take the place of `other` at `date`. One that has ended never hides one that is current, nor
+    /// one that was made later: an authority that began to count anew would be silenced by its old lists.
+    private func mayHide(_ other: RevocationListEdition, at date: Date) -> Bool {
+        !hasEnded(at: date) || other.hasEnded(at: date) && thisUpdate >= other.thisUpdate
+    }
+
+    /// Whether, at `date`, this list counts and `other` does not: it comes after it, and may hide it.
+    func replaces(_ other: RevocationListEdition, at date: Date) -> Bool {
+        replaces(other) && mayHide(other, at: date)
+    }
+
+    /// Whether this list comes after `other`: the higher CRL Number decides, then the later thisUpdate.
     ///
     /// A delta list never replaces a complete one, nor a delta list with an older base: it does not repeat what changed
     /// before its own base.
-    func replaces(_ other: RevocationListEdition) -> Bool {
+    private func replaces(_ other: RevocationListEdition) -> Bool {
         if isDelta {
             guard other.isDelta, let baseNumber, let otherBase = other.baseNumber, baseNumber <= otherBase else {
                 return false
@@ -28,15 +44,17 @@ struct RevocationListEdition: Hashable, Sendable {
 
     /// The same, where both are complete or delta lists, both with or without a number. Only among these does one order
     /// hold: lists with and without a number may replace each other in a circle.
-    func replacesItsLike(_ other: RevocationListEdition) -> Bool {
-        isDelta == other.isDelta && (number == nil) == (other.number == nil) && replaces(other)
+    func replacesItsLike(_ other: RevocationListEdition, at date: Date) -> Bool {
+        isDelta == other.isDelta && (number == nil) == (other.number == nil) && replaces(other, at: date)
     }
 
-    /// The places of those editions, all of one issuer and scope, that count: several in a tie, and delta lists beside a
-    /// complete one. The newest with a number is compared with the newest without one.
-    static func current(of editions: [RevocationListEdition]) -> [Int] {
-        let newest = editions.indices.filter { place in !editions.contains { $0.replacesItsLike(editions[place]) } }
+    /// The places of those editions, all of one issuer and scope, that count at `date`: several in a tie, delta lists beside
+    /// a complete one, and lists that have ended beside a current one that does not replace them. The newest with a number is compared with the newest without one.
+    static func current(of editions: [RevocationListEdition], at date: Date) -> [Int] {
+        let newest = editions.indices.filter { place in
+            !editions.contains { $0.replacesItsLike(editions[place], at: date) }
+        }
         let complete = newest.map { editions[$0] }.filter { !$0.isDelta }
-        return newest.filter { place in !complete.contains { $0.replaces(editions[place]) } }
+        return newest.filter { place in !complete.contains { $0.replaces(editions[place], at: date) } }
     }
 }

@@ -3,7 +3,8 @@ import Foundation
 
 /// Finds out what revocation lists say of the certificates of a path.
 ///
-/// Of the lists of one issuer and scope only the newest counts (RFC 5280 §5.2.3). libcrypto decides which lists are about
+/// Of the lists of one issuer and scope only the newest counts (RFC 5280 §5.2.3); one that has ended revokes beside a
+/// current one, and hides none. libcrypto decides which lists are about
 /// a certificate and holds them against it, but of several that fit it looks at one alone. So each that names a
 /// certificate is asked by itself, too: where lists that count disagree, the certificate was revoked.
 struct RevocationListReading {
@@ -29,12 +30,15 @@ struct RevocationListReading {
         _ lists: RevocationLists,
         _ problems: inout [Problem]
     ) -> (statuses: Statuses, isCutShort: Bool) {
-        let current = SelectedRevocationList.current(of: selected.filter { $0.list.thisUpdate <= date })
+        let current = SelectedRevocationList.current(of: selected.filter { $0.list.thisUpdate <= date }, at: date)
         let later = selected.filter { $0.list.thisUpdate > date }
         let complete = current.filter { !$0.edition.isDelta }
         // libcrypto takes the first delta list that fits.
         let deltas = current.filter(\.isUsableDelta).sorted { isLater($0.edition, $1.edition) }
-        var statuses = statuses((complete + deltas).map(\.list), &problems)
+        // One that has ended takes back nothing that a current list says.
+        let lastingDeltas = deltas.filter { !$0.edition.hasEnded(at: date) }
+        let foremost = foremost(of: complete) + foremost(of: deltas)
+        var statuses = statuses(foremost.map(\.list), &problems)
         var isCutShort = false
         for place in places where statuses[place] != .revoked {
             let certificate = path.certificates[place]
@@ -45,7 +49,7 @@ struct RevocationListReading {
                     continue
                 }
                 let isLater = item.list.thisUpdate > date
-                let asked = isLater ? [item] : [item] + deltas
+                let asked = isLater ? [item] : [item] + lastingDeltas
                 guard lists.affords(asked, for: path.certificates), lists.effort.affords(path.certificates.count) else {
                     isCutShort = true
                     continue
@@ -54,6 +58,12 @@ struct RevocationListReading {
             }
         }
         return (statuses, isCutShort)
+    }
+
+    /// `lists` without those that have ended where a current list of the same series is among them.
+    private func foremost(of lists: [SelectedRevocationList]) -> [SelectedRevocationList] {
+        let lasting = Set(lists.filter { !$0.edition.hasEnded(at: date) }.map(\.series))
+        return lists.filter { !$0.edition.hasEnded(at: date) || !lasting.contains($0.series) }
     }
 
     private func isLater(_ one: RevocationListEdition, _ other: RevocationListEdition) -> Bool {
@@ -93,13 +103,16 @@ struct RevocationListReading {
     /// What libcrypto's errors about one certificate mean.
     private func status(_ codes: [CInt], at place: Int, _ problems: inout [Problem]) -> RevocationCheck.Status {
         let name = path.certificates[place].subject
+        let outOfDate = "the revocation list of \(path.certificates[place].issuer) is out of date"
+        let notKnown = "nothing at hand that is current says whether the certificate of \(name) was revoked"
         var unknown: String?
         for code in codes {
             switch code {
-            case X509_V_ERR_CERT_REVOKED where unknown == nil || unknown == Self.outOfDate(name): return .revoked
+            case X509_V_ERR_CERT_REVOKED where unknown == nil || unknown == notKnown: return .revoked
             case X509_V_ERR_CRL_HAS_EXPIRED:
-                problems.append(Problem(.crlExpired, Self.outOfDate(name)))
-                unknown = unknown ?? Self.outOfDate(name)
+                let problem = Problem(.crlExpired, outOfDate)
+                if !problems.contains(problem) { problems.append(problem) }
+                unknown = unknown ?? notKnown
             case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_CRL_NOT_YET_VALID:
                 unknown = unknown ?? "no revocation list at hand speaks for \(name)"
             case X509_V_ERR_CRL_SIGNATURE_FAILURE, X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
@@ -111,9 +124,5 @@ struct RevocationListReading {
             }
         }
         return unknown.map(RevocationCheck.Status.unknown) ?? .good
-    }
-
-    private static func outOfDate(_ name: DistinguishedName) -> String {
-        "the revocation list for \(name) is out of date"
     }
 }

@@ -30,10 +30,11 @@ struct SelectedRevocationList {
 
     var series: Series { Series(scope, signer: signer) }
 
-    /// Those of `lists` that count: of each series the newest, all of them in a tie.
-    static func current(of lists: [SelectedRevocationList]) -> [SelectedRevocationList] {
+    /// Those of `lists` that count at `date`: of each series the newest, all of them in a tie. One that has ended is among
+    /// them unless a list that may hide it replaces it: it revokes, but never says that a certificate is good.
+    static func current(of lists: [SelectedRevocationList], at date: Date) -> [SelectedRevocationList] {
         let places = Dictionary(grouping: lists.indices) { lists[$0].series }.values.flatMap { members in
-            RevocationListEdition.current(of: members.map { lists[$0].edition }).map { members[$0] }
+            RevocationListEdition.current(of: members.map { lists[$0].edition }, at: date).map { members[$0] }
         }
         return places.sorted().map { lists[$0] }
     }

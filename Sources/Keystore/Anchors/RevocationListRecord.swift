@@ -48,7 +48,7 @@ enum RevocationListRecord {
             for der in others {
                 // What cannot be read is for `store check` to find.
                 guard let other = try? CertificateList(der: [UInt8](der)), let last = other.nextUpdate, last < end,
-                    list.supersedes(other)
+                    list.supersedes(other, at: end)
                 else { continue }
                 try database.cachedStatement("DELETE FROM crl WHERE fingerprint = ?").execute(
                     arguments: [Data(other.fingerprint.bytes)]

@@ -75,7 +75,7 @@ private struct FetchedRemains {
                 arguments: [issuer]
             ).compactMap { try? CertificateList(der: [UInt8]($0)) }
             return all.filter { list in
-                (list.nextUpdate ?? .distantFuture) < end && all.contains { $0 != list && $0.supersedes(list) }
+                (list.nextUpdate ?? .distantFuture) < end && all.contains { $0 != list && $0.supersedes(list, at: end) }
             }.map { Data($0.fingerprint.bytes) }
         }
     }

@@ -25,7 +25,7 @@ extension SMIMECommand {
             guard let code else {
                 return try report.print(["problems": ProblemCode.allCases.map(Explanation.init)]) {
                     var table = TextTable()
-                    for code in ProblemCode.allCases { table.add(code.rawValue, code.level.rawValue, code.meaning) }
+                    for code in ProblemCode.allCases { table.add(code.rawValue, code.levelText, code.meaning) }
                     return table.text
                 }
             }
@@ -43,13 +43,23 @@ private struct Explanation: Encodable {
     let level: String
     let meaning: String
     let advice: String
+    private let levels: String
+
+    private enum CodingKeys: String, CodingKey {
+        case code, level, meaning, advice
+    }
 
     init(_ code: ProblemCode) {
         self.code = code.rawValue
         level = code.level.rawValue
         meaning = code.meaning
         advice = code.commandAdvice
+        levels = code.levelText
     }
 
-    var text: String { "\(code) (\(level)): \(meaning)\n\(advice)\n" }
+    var text: String { "\(code) (\(levels)): \(meaning)\n\(advice)\n" }
+}
+
+extension ProblemCode {
+    fileprivate var levelText: String { levels.map(\.rawValue).joined(separator: " or ") }
 }

@@ -38,7 +38,8 @@ extension SMIMECommand {
         @Option(
             help: ArgumentHelp(
                 """
-                How many iterations of key derivation a PKCS#12 file may ask for; 2000000 take about a second. \
+                How many iterations of key derivation a PKCS#12 file or an encrypted key may ask for; 2000000 take \
+                about a second. \
                 (default: \(PKCS12.maximumIterations))
                 """,
                 valueName: "n"

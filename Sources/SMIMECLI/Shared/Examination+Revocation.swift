@@ -14,8 +14,10 @@ extension Examination {
         let isOnline = (try? await store.revocationServices().areAsked) ?? false
         let all = stored.map { (list: $0, file: String?.none) } + filed.map { ($0.list, $0.path) }
         for (list, file) in all {
-            guard !isOnline, let end = list.nextUpdate, end < time, !all.contains(where: { $0.list.supersedes(list) })
-            else { continue }
+            let hasSuccessor = all.contains {
+                $0.list.supersedes(list, at: time) || $0.list.outlasts(list, at: time)
+            }
+            guard !isOnline, let end = list.nextUpdate, end < time, !hasSuccessor else { continue }
             let hints =
                 file.map {
                     [

@@ -20,7 +20,7 @@ struct ImportedFiles {
     private(set) var mails: [(file: String, source: any ByteSource)] = []
     private(set) var problems: [Problem] = []
     private var looseKeys: [LooseKey] = []
-    /// How many iterations of key derivation a PKCS#12 file may ask for.
+    /// How many iterations of key derivation a PKCS#12 file or an encrypted key may ask for.
     private let maximumIterations: Int
 
     /// Reads all of `files`, opening what is encrypted.
@@ -57,12 +57,14 @@ struct ImportedFiles {
                 try list.checkEntries()
                 certificateLists.append(list)
             case .privateKey(let encoded):
-                let key = try passphrases.open(file, isLocked: encoded.isEncrypted) { passphrase throws(CMSError) in
-                    try encoded.decode(passphrase: passphrase)
+                let key = try open(file, isLocked: encoded.isEncrypted, passphrases) { passphrase throws(CMSError) in
+                    try encoded.decode(passphrase: passphrase, maximumIterations: maximumIterations)
                 }
                 looseKeys.append(LooseKey(file: file, key: key))
             case .pkcs12(let bytes):
-                let contents = try open(bytes, of: file, passphrases)
+                let contents = try open(file, isLocked: true, passphrases) { passphrase throws(CMSError) in
+                    try PKCS12(bytes, passphrase: passphrase, maximumIterations: maximumIterations)
+                }
                 identities += contents.identities.map { ($0.certificate, $0.key) }
                 certificates += contents.certificates
                 certificateLists += contents.certificateLists
@@ -71,12 +73,16 @@ struct ImportedFiles {
         }
     }
 
-    private func open(_ bytes: [UInt8], of file: String, _ passphrases: ImportPassphrase) throws -> PKCS12 {
-        do {
-            return try passphrases.open(file, isLocked: true) { passphrase throws(CMSError) in
-                try PKCS12(bytes, passphrase: passphrase, maximumIterations: maximumIterations)
-            }
-        } catch CMSError.limitExceeded(PKCS12.iterationLimit) {
+    /// Lends the passphrase of `file` to `body`, and says how to allow more where it asks for too many iterations.
+    private func open<Value>(
+        _ file: String,
+        isLocked: Bool,
+        _ passphrases: ImportPassphrase,
+        _ body: (borrowing Passphrase?) throws(CMSError) -> Value
+    ) throws -> Value {
+        do { return try passphrases.open(file, isLocked: isLocked, body) } catch CMSError.limitExceeded(
+            PKCS12.iterationLimit
+        ) {
             let more = min(maximumIterations.multipliedReportingOverflow(by: 10).partialValue, PKCS12.mostIterations)
             throw Failure(
                 .badData,
