@@ -77,11 +77,9 @@ public struct OutgoingFilter: Sendable {
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
     ) async throws -> OutgoingPlan {
-        let (controls, found) = try await judge(source, from: sender, to: recipients)
+        let (controls, found, form) = try await judge(source, from: sender, to: recipients)
         tellOfWarnings(of: found.decisions)
         let changes = found.decisions.contains { $0.action.isChange }
-        // Marking it would make other lines of it.
-        guard !changes || !controls.message.header.hasReturnInLine else { throw SMIMEError.defective(.bareCR) }
         let marked = changes ? try gateway?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action.signs }
         let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }
@@ -94,11 +92,14 @@ public struct OutgoingFilter: Sendable {
             ciphers: ciphers,
             senders: [sender.address, found.signing.account].compactMap(\.self),
             signer: signs ? try await found.signing.signer(in: store) : nil,
-            headers: try await store.headerPolicy(
-                of: store.accounts.summary(of: found.signing.account ?? sender.address)
-            ),
-            time: time
+            headers: try await headers(found, sender),
+            time: time,
+            formError: form?.error
         )
+    }
+
+    private func headers(_ verdict: Verdict, _ sender: EnvelopeSender) async throws -> HeaderPolicy {
+        try await store.headerPolicy(of: store.accounts.summary(of: verdict.signing.account ?? sender.address))
     }
 
     /// How many of the decisions' warnings are told; the others are counted.
@@ -145,7 +146,7 @@ public struct OutgoingFilter: Sendable {
         _ source: any ByteSource,
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
-    ) async throws -> (controls: MessageControls, verdict: Verdict) {
+    ) async throws -> (controls: MessageControls, verdict: Verdict, form: FormLimits?) {
         let tags = if let tags { tags } else { try await store.subjectTags() }
         let controls = try MessageControls(of: source, tags: tags)
         if heedsMessages, !controls.unread.isEmpty {
@@ -164,7 +165,10 @@ public struct OutgoingFilter: Sendable {
         if heedsMessages, controls.wish != MessageWish(), verdict.signing.account == nil {
             warn("what the message asks for with X-SMIME or a tag does not count: \(sender) is no account")
         }
-        return (controls, verdict)
+        let actions = Set(verdict.decisions.map(\.action))
+        guard actions.contains(where: \.isChange) else { return (controls, verdict, nil) }
+        let form = try FormLimits(of: controls.source, for: actions, try await headers(verdict, sender))
+        return (controls, form.areNone ? verdict : verdict.limited(by: form), form)
     }
 
     /// The decisions, and what they were made with.
@@ -172,6 +176,32 @@ public struct OutgoingFilter: Sendable {
         let decisions: [PolicyDecision]
         let parties: [EmailAddress: CipherNegotiation.Party]
         let signing: SigningStanding
+        private let recipients: [EmailAddress]
+        private let questions: [PolicyQuestion]
+
+        init(
+            _ recipients: [EmailAddress],
+            _ questions: [PolicyQuestion],
+            _ parties: [EmailAddress: CipherNegotiation.Party],
+            _ signing: SigningStanding
+        ) {
+            decisions = recipients.compactMap { PolicyDecision.strictest(for: $0, questions) }
+            self.parties = parties
+            self.signing = signing
+            self.recipients = recipients
+            self.questions = questions
+        }
+
+        /// The same, decided anew for a message whose form does not allow everything.
+        func limited(by form: FormLimits) -> Verdict {
+            let limited = questions.map { question in
+                var question = question
+                question.signingObstacle = form.signing.map { "\($0)" }
+                question.encryptionObstacle = form.encryption.map { "\($0)" }
+                return question
+            }
+            return Verdict(recipients, limited, parties, signing)
+        }
     }
 
     /// Decides by one snapshot of the store: rules, accounts, keys and certificates are of the same moment.
@@ -235,11 +265,7 @@ public struct OutgoingFilter: Sendable {
                 encryption: choices.mapValues(PolicyQuestion.Standing.init)
             )
         }
-        return Verdict(
-            decisions: everybody.compactMap { PolicyDecision.strictest(for: $0, questions) },
-            parties: choices.compactMapValues(\.party),
-            signing: signing
-        )
+        return Verdict(everybody, questions, choices.compactMapValues(\.party), signing)
     }
 }
 

@@ -34,6 +34,8 @@ public struct OutgoingPlan: Sendable {
     private let signer: SignedDataWriter.Signer?
     private let headers: HeaderPolicy
     private let time: Date
+    /// What is wrong with the form of a message that must be protected.
+    private let formError: (any Error)?
 
     init(
         source: any ByteSource,
@@ -45,7 +47,8 @@ public struct OutgoingPlan: Sendable {
         senders: [EmailAddress],
         signer: SignedDataWriter.Signer?,
         headers: HeaderPolicy,
-        time: Date
+        time: Date,
+        formError: (any Error)?
     ) {
         self.source = source
         self.changed = changed
@@ -56,6 +59,7 @@ public struct OutgoingPlan: Sendable {
         self.signer = signer
         self.headers = headers
         self.time = time
+        self.formError = formError
         messages = Self.messages(decisions, visible).flatMap { message in
             // Whoever cannot read what the others can gets a message alone.
             let preferences = ciphers.preferences(from: senders, to: message.recipients)
@@ -74,17 +78,20 @@ public struct OutgoingPlan: Sendable {
     ///
     /// - Parameter waitsForServices: whether a certificate may do once a service answers that does not now; what would
     ///   bounce waits then.
-    /// - Throws: `GatewayError.refused`, `GatewayError.waiting`
-    public func checkAllGo(waitsForServices: Bool = false) throws(GatewayError) {
+    /// - Throws: `GatewayError.refused`, `GatewayError.waiting`; `SMIMEError` or `MIMEError` if only the form of the message
+    ///   does not allow what is required.
+    public func checkAllGo(waitsForServices: Bool = false) throws {
         func obstacles(_ decisions: [PolicyDecision]) -> [String] {
             var seen: Set<String> = []
             return decisions.flatMap(\.obstacles).filter { seen.insert($0).inserted }
         }
+        if let formError, !bounces.isEmpty, bounces.allSatisfy(\.isUnfit) { throw formError }
         if !bounces.isEmpty {
             throw waitsForServices
-                ? .waiting(obstacles: obstacles(bounces)) : .refused(obstacles: obstacles(bounces))
+                ? GatewayError.waiting(obstacles: obstacles(bounces))
+                : GatewayError.refused(obstacles: obstacles(bounces))
         }
-        if !deferrals.isEmpty { throw .waiting(obstacles: obstacles(deferrals)) }
+        if !deferrals.isEmpty { throw GatewayError.waiting(obstacles: obstacles(deferrals)) }
     }
 
     private static func messages(_ decisions: [PolicyDecision], _ visible: Set<EmailAddress>) -> [Message] {

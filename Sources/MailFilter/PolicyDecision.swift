@@ -40,6 +40,8 @@ public struct PolicyDecision: Hashable, Sendable {
     /// What is required and cannot be had, as in `no usable certificate for bob@example.org (none is known)`; empty
     /// unless the message bounces or waits.
     public let obstacles: [String]
+    /// Whether the message bounces for nothing but its form, which does not allow what is required.
+    public let isUnfit: Bool
     /// How the decision was reached, one step each.
     public let reasons: [String]
 
@@ -66,6 +68,7 @@ public struct PolicyDecision: Hashable, Sendable {
         isPassed = outcome.action == .plain && question.protection != .unprotected
         warnings = outcome.warnings
         obstacles = outcome.obstacles
+        isUnfit = outcome.isUnfit && !outcome.isRefused && outcome.action == .bounce
         reasons = sign.reasons + encrypt.reasons + outcome.reasons
     }
 }
@@ -131,7 +134,11 @@ private struct Outcome {
     private(set) var obstacles: [String] = []
     private(set) var reasons: [String] = []
     /// Whether it is certain that something required cannot be had.
-    private var isRefused = false
+    private(set) var isRefused = false
+    /// Whether the form of the message does not allow something required.
+    private(set) var isUnfit = false
+    /// Whether nobody knows yet what can be done.
+    private var isUnknown = false
 
     init(
         _ recipient: EmailAddress,
@@ -159,14 +166,21 @@ private struct Outcome {
             reasons.append("the message is \(what) already" + (resigns ? ", and is to be signed again" : ""))
         }
         let doesSign =
-            (resigns || !isSigned) && can(sign, question.signing, ("identity to sign with", "signed"), question.sender)
+            (resigns || !isSigned)
+            && can(sign, question.signing, ("identity to sign with", "signed"), question.sender)
+            && isAllowed(sign, "signed", question.signingObstacle)
         let standing = question.encryption[recipient] ?? .missing(why: "none is known")
-        let doesEncrypt = !isEncrypted && can(encrypt, standing, ("certificate", "encrypted"), recipient)
+        let doesEncrypt =
+            !isEncrypted
+            && can(encrypt, standing, ("certificate", "encrypted"), recipient)
+            && isAllowed(encrypt, "encrypted", question.encryptionObstacle)
         if isUnreadable { refuse(encryptedNotFor: recipient, standing) }
         guard obstacles.isEmpty else {
-            action = isRefused && missing.way == .bounce ? .bounce : .deferral
+            // Time does not change the form of a message.
+            let isHopeless = isUnfit && !isRefused && !isUnknown
+            action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
             let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
-            let what = isRefused ? "what is required cannot be done" : "nobody knows what can be done"
+            let what = isRefused || isHopeless ? "what is required cannot be done" : "nobody knows what can be done"
             reasons.append("\(what): \(action.rawValue)\(origin)")
             return
         }
@@ -186,6 +200,20 @@ private struct Outcome {
         reasons.append(text)
         obstacles.append(text)
         isRefused = true
+    }
+
+    /// Whether the form of the message allows what is wanted as much as `level`; what is required becomes an obstacle.
+    private mutating func isAllowed(_ level: Policy.Level, _ done: String, _ why: String?) -> Bool {
+        guard let why else { return true }
+        let text = "the message cannot be \(done) (\(why))"
+        reasons.append(text)
+        if level == .require {
+            obstacles.append(text)
+            isUnfit = true
+        } else {
+            warnings.append("not \(done): \(why)")
+        }
+        return false
     }
 
     /// Whether something wanted as much as `level` is done; what is required and cannot be had becomes an obstacle.
@@ -209,6 +237,7 @@ private struct Outcome {
         reasons.append(text)
         if case .unknown = standing {
             obstacles.append(text)
+            isUnknown = true
         } else if level == .require {
             obstacles.append(text)
             isRefused = true

@@ -36,10 +36,14 @@ public struct PolicyQuestion: Sendable {
     public var readers: Set<EmailAddress>
     /// What is the detail of a local part.
     public var subaddressing: Subaddressing
-    /// Whether the message can be signed.
+    /// Whether there is a key that the message can be signed with.
     public var signing: Standing
     /// Which recipients can be encrypted to. Those that are not mentioned cannot.
     public var encryption: [EmailAddress: Standing]
+    /// Why the form of the message does not allow that it is signed; nil if it does.
+    public var signingObstacle: String?
+    /// Why the form of the message does not allow that it is encrypted; nil if it does.
+    public var encryptionObstacle: String?
 
     public init(
         sender: EmailAddress?,

@@ -49,6 +49,16 @@ struct DividedMessage {
     /// The protected entity in the form in which it can be signed and sent anywhere, with its digest if one pass tells both.
     func safeContent(_ algorithm: DigestAlgorithm) throws -> ContentForm {
         let (form, digest, count) = try safeForm(algorithm)
+        try Self.checkSafe(form)
+        return ContentForm(digest: form.wasShown ? (algorithm, digest, count) : nil) { try form.write(to: $0) }
+    }
+
+    /// Makes sure that the protected entity has a form in which it can be signed and sent anywhere.
+    ///
+    /// - Throws: `SMIMEError.malformed` if it has none, `MIMEError.limitExceeded`, and what reading throws.
+    func checkSafe() throws { try Self.checkSafe(SevenBitForm(of: message, in: source, split: split)) }
+
+    private static func checkSafe(_ form: SevenBitForm) throws {
         guard form.unsafeMessages.isEmpty else {
             throw SMIMEError.malformed(
                 "a message in it has header fields with bytes above 127 that no encoding is allowed for; attach it as a file"
@@ -57,7 +67,6 @@ struct DividedMessage {
         guard form.unsafeParts.isEmpty else {
             throw SMIMEError.malformed("a part can neither be signed as it is nor be encoded")
         }
-        return ContentForm(digest: form.wasShown ? (algorithm, digest, count) : nil) { try form.write(to: $0) }
     }
 
     private func safeForm(_ algorithm: DigestAlgorithm) throws -> (SevenBitForm, digest: [UInt8], count: Int) {

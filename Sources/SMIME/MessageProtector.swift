@@ -48,7 +48,7 @@ public struct MessageProtector {
     }
 
     /// - Parameter layers: how many layers are put around the message; for one that is signed only it does not matter.
-    private func divided(isEncrypted: Bool, layers: Int = 1) throws -> DividedMessage {
+    func divided(isEncrypted: Bool, layers: Int = 1) throws -> DividedMessage {
         let divided = try DividedMessage(
             message,
             in: source,

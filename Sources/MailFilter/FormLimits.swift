@@ -1,0 +1,39 @@
+import MIME
+import SMIME
+import Streams
+
+/// What cannot be done to a message because of its form, such as a part in an unknown transfer encoding.
+struct FormLimits: Sendable {
+    /// Why the message cannot be signed; nil if it can, or if that was not asked.
+    private(set) var signing: (any Error)?
+    /// Why the message cannot be encrypted; nil if it can, or if that was not asked.
+    private(set) var encryption: (any Error)?
+
+    /// Whether the form allows everything that was asked about.
+    var areNone: Bool { signing == nil && encryption == nil }
+    /// The error that a message goes back with which must be protected.
+    var error: (any Error)? { encryption ?? signing }
+
+    /// Looks at the message in `source` as far as `actions` need it.
+    ///
+    /// - Throws: what reading throws.
+    init(of source: any ByteSource, for actions: Set<PolicyDecision.Action>, _ headers: HeaderPolicy) throws {
+        func obstacle(isSigned: Bool, isEncrypted: Bool) throws -> (any Error)? {
+            do {
+                try MessageProtector(source, headers: headers).checkForm(isSigned: isSigned, isEncrypted: isEncrypted)
+                return nil
+            } catch {
+                switch error {
+                case is SMIMEError, MIMEError.limitExceeded, StreamError.malformedBase64: return error
+                default: throw error
+                }
+            }
+        }
+        if actions.contains(where: \.encrypts) { encryption = try obstacle(isSigned: false, isEncrypted: true) }
+        // What cannot be encrypted may still be signed.
+        let signsInside = encryption == nil && actions.contains(.signAndEncrypt)
+        if signsInside { signing = try obstacle(isSigned: true, isEncrypted: true) }
+        let signsAlone = actions.contains(.sign) || encryption != nil && actions.contains(.signAndEncrypt)
+        if signing == nil, signsAlone { signing = try obstacle(isSigned: true, isEncrypted: false) }
+    }
+}

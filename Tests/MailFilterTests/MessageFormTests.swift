@@ -1,0 +1,76 @@
+import Keystore
+import MIME
+import MailFilter
+import SMIME
+import Streams
+import Synchronization
+import TestSupport
+import Testing
+
+/// Mail whose form does not allow that it is signed or encrypted.
+@Suite struct MessageFormTests {
+    private static let unsignable = [
+        "Content-Type: message/partial; id=1; number=1; total=2\n\nFrom: x@y.test\n\nhi \n",
+        "Content-Type: text/plain\nContent-Transfer-Encoding: x-foo\n\nhi \u{E9}\n",
+        "Content-Type: message/global\n\nFrom: \u{E9}@y.test\n\nhi\n",
+    ]
+    private static let broken = "Content-Type: text/plain\nContent-Type: text/html\n\nhi\n"
+
+    private func plan(
+        _ office: Office,
+        _ body: String,
+        to recipients: [String] = ["eve@x.test"],
+        _ flags: MessageWish = MessageWish()
+    ) async throws -> (plan: OutgoingPlan, warnings: [String]) {
+        let warnings = Mutex<[String]>([])
+        let filter = OutgoingFilter(
+            store: office.store,
+            time: Office.time,
+            systemAnchors: false,
+            flags: flags,
+            warn: { text in warnings.withLock { $0.append(text) } }
+        )
+        let sender = try EmailAddress("alice@example.com")
+        let to = try recipients.map { try EmailAddress($0) }
+        let source = MemorySource(Array("From: alice@example.com\nTo: bob@example.com\n\(body)".utf8))
+        let plan = try await filter.plan(source, from: .address(sender), to: to)
+        return (plan, warnings.withLock(\.self))
+    }
+
+    @Test(arguments: unsignable)
+    func `What cannot be signed goes unsigned with a warning, and encrypted where that is possible`(_ body: String)
+        async throws
+    {
+        let office = try await Office()
+        let (plain, warnings) = try await plan(office, body)
+        #expect(plain.messages.map(\.action) == [.plain])
+        #expect(warnings.contains { $0.hasPrefix("not signed: malformed: ") }, "\(warnings)")
+        let (encrypted, others) = try await plan(office, body, to: ["bob@example.com"])
+        #expect(encrypted.messages.map(\.action) == [.encrypt])
+        #expect(others.contains { $0.hasPrefix("not signed: ") })
+        #expect(try String(decoding: encrypted.source(0).bytes(), as: UTF8.self).contains("enveloped-data"))
+    }
+
+    @Test(arguments: unsignable)
+    func `What must be signed and cannot be goes back, for all recipients`(_ body: String) async throws {
+        let office = try await Office()
+        let (found, warnings) = try await plan(office, body, MessageWish(sign: .require))
+        #expect(found.decisions.map(\.action) == [.bounce] && found.messages.isEmpty && warnings.isEmpty)
+        #expect(throws: SMIMEError.self) { try found.checkAllGo() }
+        let bob = try #require(Policy.Pattern("bob@example.com"))
+        _ = try await office.store.policy.set(Policy.Rule(.recipient(bob), sign: .require, missing: .deferral))
+        let (mixed, _) = try await plan(office, body, to: ["eve@x.test", "bob@example.com"])
+        #expect(mixed.decisions.map(\.action) == [.plain, .bounce])
+        #expect(throws: SMIMEError.self) { try mixed.checkAllGo() }
+    }
+
+    @Test func `What cannot be encrypted goes as it is with a warning, but not under require`() async throws {
+        let office = try await Office()
+        let (plain, warnings) = try await plan(office, Self.broken, to: ["bob@example.com"])
+        #expect(plain.messages.map(\.action) == [.plain])
+        #expect(warnings.contains { $0.hasPrefix("not encrypted: malformed: ") }, "\(warnings)")
+        let (strict, _) = try await plan(office, Self.broken, to: ["bob@example.com"], MessageWish(encrypt: .require))
+        #expect(strict.decisions.map(\.action) == [.bounce] && strict.messages.isEmpty)
+        #expect(throws: SMIMEError.self) { try strict.checkAllGo() }
+    }
+}
