@@ -87,11 +87,12 @@ struct RulePrecedence {
     var encryption: Choice { choice(\.encrypt, encrypting: true) }
 
     /// What decides signing. Mail with the null sender is not signed, as no mail server has checked whose it is; but where
-    /// the account in From must sign, it does not go either.
+    /// the account in From must sign, or a rule for a sender in From asks for that, it does not go either.
     var signing: Choice {
         guard kind == .bounce else { return choice(\.sign, encrypting: false) }
         let choice = deciding(\.sign, encrypting: false, of: nil)
-        return hasAccount && choice.level == .require ? choice : Choice(level: .never, rule: nil, isOfKind: true)
+        let isOwn = hasAccount || rules.contains { $0.isForSender && $0.sign == .require }
+        return isOwn && choice.level == .require ? choice : Choice(level: .never, rule: nil, isOfKind: true)
     }
 
     /// What decides an axis. What a message says of itself, that it is automatic or a list's, lowers nothing that a
@@ -144,4 +145,12 @@ struct RulePrecedence {
 
     /// What happens to mail that is protected already.
     var protected: Policy.Protected { rules.lazy.compactMap(\.protected).first ?? .pass }
+}
+
+extension Policy.Rule {
+    /// Whether it is for mail from an address or domain.
+    var isForSender: Bool {
+        guard case .sender = scope else { return false }
+        return true
+    }
 }

@@ -11,7 +11,8 @@ struct RuledSender: Sendable {
     let isClaimed: Bool
 
     /// Whose rules count for a message from `sender`: the envelope's word; where that names nobody with a domain, as the
-    /// null sender does not, those of every account in From.
+    /// null sender does not, those of every address in From that is an account's or has a rule for senders. An address
+    /// without an account only adds to what holds anyway.
     static func all(
         for sender: EnvelopeSender,
         _ claimed: [EmailAddress],
@@ -23,11 +24,16 @@ struct RuledSender: Sendable {
         guard envelope.address == nil else { return [envelope] }
         var seen: Set<EmailAddress> = []
         let authors = try claimed.filter { seen.insert($0).inserted }.compactMap { author in
-            try snapshot.account(for: author, subaddressing).map {
-                RuledSender(address: author, account: $0.address, isClaimed: true)
-            }
+            let account = try snapshot.account(for: author, subaddressing)
+            let ruled = RuledSender(address: author, account: account?.address, isClaimed: true)
+            return try account != nil || ruled.hasRule(subaddressing, in: snapshot) ? ruled : nil
         }
-        return authors.isEmpty ? [envelope] : authors
+        return authors.contains { $0.account != nil } ? authors : [envelope] + authors
+    }
+
+    /// Whether there is a rule for it as a sender.
+    private func hasRule(_ subaddressing: Subaddressing, in snapshot: StoreSnapshot) throws -> Bool {
+        try snapshot.rules(forSenders: ruleAddresses(subaddressing), recipients: []).contains(where: \.isForSender)
     }
 
     /// The addresses that rules for it can name.
@@ -40,7 +46,9 @@ extension PolicyDecision {
     /// The decision for `recipient` that protects most of what each of `questions` leads to; nil if there is none.
     static func strictest(for recipient: EmailAddress, _ questions: [PolicyQuestion]) -> PolicyDecision? {
         questions.map { PolicyDecision(for: recipient, $0) }.max { one, other in
-            (one.encrypt, one.sign) < (other.encrypt, other.sign)
+            // What one of them keeps from going does not go.
+            guard one.obstacles.isEmpty == other.obstacles.isEmpty else { return one.obstacles.isEmpty }
+            return (one.encrypt, one.sign) < (other.encrypt, other.sign)
         }
     }
 }

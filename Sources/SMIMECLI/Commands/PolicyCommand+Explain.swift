@@ -21,8 +21,10 @@ extension SMIMECommand.PolicyCommand {
 
         @Argument(help: ArgumentHelp("The message; - is standard input.", valueName: "file"), completion: .file())
         var file: String?
-        @Option(help: ArgumentHelp("Who sends. (default: the message's From)", valueName: "addr"))
-        var from: EmailAddress?
+        @Option(
+            help: ArgumentHelp("Who sends; empty for the null sender. (default: the message's From)", valueName: "addr")
+        )
+        var from: GivenSender?
         @Option(
             name: [.customShort("r"), .customLong("to")],
             help: ArgumentHelp("A recipient; may be repeated.", valueName: "addr")
@@ -56,18 +58,27 @@ extension SMIMECommand.PolicyCommand {
 
         private func explain(with filter: OutgoingFilter) async throws -> PolicyReport {
             guard let file else {
-                let decisions = try await filter.decisions(from: from, authors: [from].compactMap(\.self), to: to)
-                return PolicyReport(from, decisions)
+                let decisions = try await filter.decisions(
+                    from: from?.address,
+                    authors: [from?.address].compactMap(\.self),
+                    to: to
+                )
+                return PolicyReport(from?.address, decisions)
             }
             do {
                 let source = try MessageInput.open(file, isText: false)
                 let message = try MIMEReader.message(in: source)
                 let recipients = try to.isEmpty ? Self.recipients(of: message.header) : to
-                guard let sender = try from ?? Sender(of: message.header)?.address else {
+                guard let sender = try from ?? Sender(of: message.header).map({ GivenSender(address: $0.address) })
+                else {
                     throw Failure(.usage, "the message has no From", hints: ["say who sends with --from ADDR"])
                 }
-                let decisions = try await filter.decisions(on: source, from: .address(sender), to: recipients)
-                return PolicyReport(sender, decisions)
+                let decisions = try await filter.decisions(
+                    on: source,
+                    from: sender.address.map { .address($0) } ?? .null,
+                    to: recipients
+                )
+                return PolicyReport(sender.address, decisions)
             } catch { throw Failure(error, in: InputFile.name(file)) }
         }
 
@@ -78,5 +89,18 @@ extension SMIMECommand.PolicyCommand {
             }
             return addresses
         }
+    }
+}
+
+/// A sender as `--from` names it: an address, or nothing for the null sender.
+struct GivenSender: ExpressibleByArgument {
+    /// Nil for the null sender.
+    let address: EmailAddress?
+
+    init(address: EmailAddress) { self.address = address }
+
+    init?(argument: String) {
+        address = argument.isEmpty ? nil : EmailAddress(argument: argument)
+        guard argument.isEmpty || address != nil else { return nil }
     }
 }

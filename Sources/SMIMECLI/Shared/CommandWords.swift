@@ -9,7 +9,7 @@ import MIME
 /// file or a mail, so such words are refused before it sees them.
 enum CommandWords {
     /// The options whose value may be empty: the sender of a bounce, and the name of an account that is to have none.
-    private static let maybeEmpty = ["--sender", "--name"]
+    private static let maybeEmpty = ["--sender", "--name", "--from"]
     /// The options that may stand there several times.
     private static let repeatable = [
         "--add-alias", "--policy", "--remove-alias", "--to", "--to-cert",
