@@ -99,6 +99,25 @@ import Testing
         }
     }
 
+    @Test(arguments: ["", "root"])
+    func `A rule for a domain in From holds for a sender that names nobody`(_ sender: String) async throws {
+        let office = try await Office()
+        let domain = try #require(Policy.Pattern("example.net"))
+        _ = try await office.store.policy.set(Policy.Rule(.sender(domain), encrypt: .require))
+        _ = try await office.store.policy.set(Policy.Rule(.kind(.bounce), encrypt: .never))
+        for from in ["nobody@example.net", "eve@x.test, nobody@example.net"] {
+            let mail = "From: \(from)\nTo: bob@example.com\n\n\(Self.secret)\n"
+            #expect(try await sent(office, mail, from: sender, to: ["eve@x.test"]).isEmpty, "\(from)")
+            let texts = try await sent(office, mail, from: sender, to: ["bob@example.com"])
+            #expect(texts.count == 1 && !texts.joined().contains("Meet me"), "\(from)")
+        }
+        // A rule for a sender whom only From names lowers nothing.
+        _ = try await office.store.policy.set(Policy.Rule(.sender(domain), encrypt: .never))
+        _ = try await office.store.policy.set(Policy.Rule(.global, encrypt: .require))
+        let mail = "From: nobody@example.net\nTo: bob@example.com\n\n\(Self.secret)\n"
+        #expect(try await sent(office, mail, from: sender, to: ["eve@x.test"]).isEmpty)
+    }
+
     @Test func `An alias that the certificate does not name is not signed`() async throws {
         let office = try await Office()
         let address = try EmailAddress("alice@example.com")
@@ -126,7 +145,15 @@ import Testing
     @Test(arguments: [
         ("alice@example.com", "From: x@y.test\n", true), ("x@y.test", "From: alice@example.com\n", true),
         ("", "From: alice@example.com\n", true), ("alice+x@example.com", "", true),
-        ("x@y.test", "From: x@y.test\n", false),
+        ("x@y.test", "From: x@y.test\n", false), ("x@y.test", "From: Alice alice@example.com\n", true),
+        ("x@y.test", "From: <alice@example.com\n", true), ("x@y.test", "From: alice@example.com>\n", true),
+        ("x@y.test", "From: alice@example.com.\n", true),
+        ("x@y.test", "From: x <alice@example.com> <b@c.test>\n", true),
+        ("x@y.test", "junk\nFrom: alice@example.com\n", true), ("x@y.test", "From: ali\\ce@example.com\n", true),
+        ("x@y.test", "From: =?utf-8?q?alice=40example.com?= <x@y.test>\n", true),
+        ("x@y.test", "From: 'alice@example.com' <b@c.test>\n", true), ("<alice@example.com>", "", true),
+        ("x@y.test", "Sender: alice@example.com\nFrom: x@y.test\n", false),
+        ("x@y.test", "From: malice@example.com\n", false), ("root", "From: alice@example.com,\n", true),
         ("x@y.test", "From: a@y.test\nFrom: Alice <alice+q@example.com>\n", true), ("", "", false),
         ("mallory@example.com", "From: mallory@example.com\n", false),
     ])

@@ -7,7 +7,8 @@ public import Streams
 ///
 /// Such mail has passed no outgoing filter: a mail server takes it from its own hosts on port 25, or has the filter for
 /// incoming mail where users send. It would go on in clear. Mail counts as our own if the envelope sender is an account,
-/// with or without a detail (`alice+tag@…`), or if any address in From is. Of such mail from outside From is forged, or a
+/// with or without a detail (`alice+tag@…`), or if the text of From
+/// contains one's address. Of such mail from outside From is forged, or a
 /// mailing list sends a colleague's mail back; that is refused, too, for nobody can tell it from mail that leaks.
 public struct RequiredEncryption: Sendable {
     private let store: Store
@@ -18,7 +19,8 @@ public struct RequiredEncryption: Sendable {
     /// Makes sure that the message in `source` may go on in clear to `recipients`, or is encrypted.
     ///
     /// Neither what the message asks for nor what it says of itself counts.
-    /// A message beyond our limits is no encrypted one, and its From is not read.
+    /// From is read as leniently as any program does: an account counts whose address stands anywhere in it.
+    /// A message beyond our limits is no encrypted one.
     /// - Throws: `GatewayError.mustBeEncrypted`, `KeystoreError`, `SettingError`, and what reading throws.
     public func check(
         _ source: any ByteSource,
@@ -28,8 +30,9 @@ public struct RequiredEncryption: Sendable {
         // Most stores require nothing, and most mail is spared the rest.
         guard try await store.policy.rules().contains(where: { $0.encrypt == .require }) else { return }
         let message = try Self.message(in: source)
-        let claimed = message.map { Array($0.header.readableAddresses("From")) } ?? []
-        guard let found = try await required(sender, claimed, recipients) else { return }
+        let listed = message.map { $0.header.readableAddresses("From") } ?? []
+        let claimed = listed.union(try MentionedAddresses(inFromOf: source).all)
+        guard let found = try await required(sender, Array(claimed), recipients) else { return }
         if let message, try ExistingLayer(of: message, in: source).protection == .encrypted { return }
         throw GatewayError.mustBeEncrypted(sender: found.sender, recipients: found.recipients)
     }
@@ -72,7 +75,8 @@ public struct RequiredEncryption: Sendable {
         _ subaddressing: Subaddressing,
         in snapshot: StoreSnapshot
     ) throws -> (sender: EmailAddress, recipients: [EmailAddress])? {
-        for own in [sender.ruled].compactMap(\.self) + claimed.sorted(by: { $0.key < $1.key }) {
+        let envelope = [sender.ruled].compactMap(\.self) + MentionedAddresses(in: sender.text).all
+        for own in envelope + claimed.sorted(by: { $0.key < $1.key }) {
             guard let account = try snapshot.account(for: own, subaddressing) else { continue }
             let ruled = RuledSender(address: own, account: account.address, isClaimed: false)
             let rules = try snapshot.rules(

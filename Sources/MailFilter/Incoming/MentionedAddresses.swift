@@ -1,0 +1,115 @@
+import MIME
+import Streams
+
+/// The addresses that a lenient program may read as the sender, however broken the text is.
+///
+/// They serve to refuse a message; they prove nothing.
+struct MentionedAddresses {
+    /// The addresses found.
+    private(set) var all: Set<EmailAddress> = []
+
+    /// Looks for addresses in `text`: in the text itself, in the text without comments and quoting, and in the encoded words.
+    init(in text: String) {
+        let bare = Self.withoutBlanksInside(Self.withoutCommentsAndQuotes(text))
+        for form in Set([text, bare, EncodedWord.decode(text, replacing: true)]) { search(Array(form.unicodeScalars)) }
+    }
+
+    /// Looks for addresses in each From field of the message in `source`, also behind lines that are no fields and end the
+    /// header for us.
+    ///
+    /// - Throws: what reading throws.
+    init(inFromOf source: any ByteSource) throws {
+        let header = try source.bytes(in: 0..<min(source.count, MIMELimit.headerBytes.rawValue))
+        let lines = header.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        var field: [UInt8]?
+        for line in lines.prefix(while: { !$0.isEmpty && !$0.elementsEqual([0x0D]) }) {
+            // Some programs end lines at these, too.
+            for piece in line.split(whereSeparator: { (0x0B...0x0D).contains($0) }) {
+                if piece.first == 0x20 || piece.first == 0x09 {
+                    field?.append(contentsOf: piece)
+                } else {
+                    add(field)
+                    field = Self.bodyOfFrom(piece)
+                }
+            }
+        }
+        add(field)
+    }
+
+    private mutating func add(_ field: [UInt8]?) {
+        if let field { all.formUnion(Self(in: String(decoding: field, as: UTF8.self)).all) }
+    }
+
+    /// What stands behind the colon, if `line` begins a From field; bytes that nobody sees may stand in front.
+    private static func bodyOfFrom(_ line: ArraySlice<UInt8>) -> [UInt8]? {
+        let start = line.drop { $0 >= 0x80 || $0 < 0x20 }
+        guard String(decoding: start.prefix(4), as: UTF8.self).lowercased() == "from" else { return nil }
+        let rest = start.dropFirst(4).drop { $0 == 0x20 || $0 == 0x09 }
+        return rest.first == UInt8(ascii: ":") ? Array(rest.dropFirst()) : nil
+    }
+
+    /// How many `@` are looked at: more than anybody writes, and few enough to be looked up.
+    private static let maximumCount = 1_000
+    /// A local part may have 64 bytes, a domain 255.
+    private static let maximumLength = 255
+
+    private mutating func search(_ text: [Unicode.Scalar]) {
+        for at in text.indices.lazy.filter({ text[$0] == "@" }).prefix(Self.maximumCount) {
+            let before = text[..<at].suffix(Self.maximumLength)
+            let behind = text[(at + 1)...].prefix(Self.maximumLength)
+            // Programs differ on whether what is not ASCII belongs to an address.
+            for isWide in [false, true] {
+                let local = before.reversed().prefix { Self.isLocal($0, isWide) }.reversed()
+                var domain = behind.prefix { Self.isDomain($0, isWide) }
+                while domain.last == "." || domain.last == "-" { domain.removeLast() }
+                let clean = local.drop { !$0.properties.isAlphabetic && $0.properties.numericType == nil }
+                for name in [Array(local), Array(clean)] { add(name, domain) }
+            }
+        }
+    }
+
+    private mutating func add(_ local: [Unicode.Scalar], _ domain: ArraySlice<Unicode.Scalar>) {
+        var text = String.UnicodeScalarView(local)
+        text.append("@")
+        text.append(contentsOf: domain)
+        if let address = try? EmailAddress(String(text)) { all.insert(address) }
+    }
+
+    private static func isLocal(_ scalar: Unicode.Scalar, _ isWide: Bool) -> Bool {
+        guard scalar.isASCII else { return isWide }
+        return scalar.value > 0x20 && scalar.value < 0x7F && !"()<>[]:;@\\,\"".unicodeScalars.contains(scalar)
+    }
+
+    private static func isDomain(_ scalar: Unicode.Scalar, _ isWide: Bool) -> Bool {
+        guard scalar.isASCII else { return isWide }
+        return scalar == "-" || scalar == "." || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+    }
+
+    private static func withoutCommentsAndQuotes(_ text: String) -> String {
+        var depth = 0
+        var rest = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "(": depth += 1
+            case ")": depth = max(0, depth - 1)
+            case "\\", "\"": continue
+            default: if depth == 0 { rest.append(scalar) }
+            }
+        }
+        return String(rest)
+    }
+
+    /// Takes out blanks beside an `@` or a dot.
+    private static func withoutBlanksInside(_ text: String) -> String {
+        var rest: [Unicode.Scalar] = []
+        for scalar in text.unicodeScalars {
+            let isBlank = scalar == " " || scalar == "\t"
+            if isBlank, rest.last == "@" || rest.last == "." { continue }
+            if scalar == "@" || scalar == "." {
+                while rest.last == " " || rest.last == "\t" { rest.removeLast() }
+            }
+            rest.append(scalar)
+        }
+        return String(String.UnicodeScalarView(rest))
+    }
+}
