@@ -4,7 +4,6 @@ import MailFilter
 import SMIME
 import Streams
 import Synchronization
-import TestSupport
 import Testing
 
 /// Mail whose form does not allow that it is signed or encrypted.
@@ -48,7 +47,7 @@ import Testing
         let (encrypted, others) = try await plan(office, body, to: ["bob@example.com"])
         #expect(encrypted.messages.map(\.action) == [.encrypt])
         #expect(others.contains { $0.hasPrefix("not signed: ") })
-        #expect(try String(decoding: encrypted.source(0).bytes(), as: UTF8.self).contains("enveloped-data"))
+        #expect(try String(decoding: encrypted.source(0).bytes, as: UTF8.self).contains("enveloped-data"))
     }
 
     @Test(arguments: unsignable)
