@@ -78,6 +78,8 @@ public struct OutgoingFilter: Sendable {
         to recipients: [EmailAddress]
     ) async throws -> OutgoingPlan {
         let (controls, found, form) = try await judge(source, from: sender, to: recipients)
+        // Other programs end such a header elsewhere. Mail that is to be protected does not leave in clear because of that.
+        guard form == nil || !controls.message.header.hasReturnInLine else { throw SMIMEError.defective(.bareCR) }
         tellOfWarnings(of: found.decisions)
         let changes = found.decisions.contains { $0.action.isChange }
         let marked = changes ? try gateway?.marked(controls.source, controls.message.header) : nil
