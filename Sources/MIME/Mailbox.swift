@@ -17,7 +17,7 @@ public struct Mailbox: Hashable, Sendable {
     /// Whether the name shows an address, and one that is not this mailbox's own.
     ///
     /// It is looked at as the most different readers show it: with encoded words decoded wherever they stand, in other forms
-    /// of the same characters, and without those that nobody sees.
+    /// of the same characters, and without invisible ones.
     public var displayNamePosesAsAddress: Bool {
         guard let displayName else { return false }
         guard let loose = EncodedWord.decodeLoosely(displayName) else { return true }

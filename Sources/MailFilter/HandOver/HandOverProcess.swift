@@ -23,12 +23,12 @@ public enum HandOverProcess {
         case sent = 3
     }
 
-    /// Endings that somebody asked for: the mail waits then, and nothing is held against the message.
+    /// Endings by request, as of an administrator: the mail waits then, and the message is not to blame.
     private static let requests = ChildProgram.endingSignals + [SIGKILL, SIGQUIT, SIGALRM]
 
     /// The process that waits; 0 where there is none.
     private static let first = Atomic<pid_t>(0)
-    /// Where the worker tells how far it is; -1 where nobody is told.
+    /// Where the worker reports how far it is; -1 for nowhere.
     private static let progress = Atomic<Int32>(-1)
     /// The signal that the worker before this process died by; 0 for a worker.
     private static let fatalSignal = Atomic<Int32>(0)

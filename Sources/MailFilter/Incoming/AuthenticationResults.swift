@@ -91,7 +91,7 @@ struct AuthenticationResults {
         switch status {
         case .valid: .pass
         case .invalid, .revoked: .fail
-        // The signature holds, and is not acceptable: not by somebody known, not by who is said to write, or too weak.
+        // The signature holds, and is not acceptable: its signer is not trusted or is not in From, or it is too weak.
         case .expired, .mismatch, .notYetValid, .partial, .untrusted, .weak: .policy
         case .malformed: malformed
         case .unsigned: .none
