@@ -86,18 +86,11 @@ struct HeaderScan {
 
     /// Notes what those readers see for whom other control characters end a line, as they do for some text libraries.
     private mutating func noteOtherSeparators(before end: Int) {
-        guard isWholeMessage, !defects.contains(.hiddenFields) else { return }
-        let pieces = bytes[..<end].split(whereSeparator: Self.endsLine)
+        let mayStand = isWholeMessage && LineSeparator.mayStand(in: bytes[..<end])
+        guard mayStand, !defects.contains(.hiddenFields) else { return }
+        let pieces = LineSeparator.pieces(of: bytes[..<end])
         if pieces.contains(where: { $0.startIndex > 0 && bytes[$0.startIndex - 1] != .lineFeed && isDecisive($0) }) {
             defects.insert(.hiddenFields)
-        }
-    }
-
-    /// Line feed and carriage return, vertical tab, form feed, FS, GS, RS; the last byte of NEL, LS and PS in UTF-8.
-    private static func endsLine(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x0A...0x0D, 0x1C...0x1E, 0x85, 0xA8, 0xA9: true
-        default: false
         }
     }
 
@@ -113,7 +106,7 @@ struct HeaderScan {
             let feed = firstIndex(of: .lineFeed, from: start)
             let line = bytes[start..<(feed.map(contentEnd) ?? bytes.count)]
             if line.isEmpty { return false }
-            if line.split(whereSeparator: Self.endsLine).contains(where: isDecisive) { return true }
+            if LineSeparator.pieces(of: line).contains(where: isDecisive) { return true }
             guard let feed, feed < limit else {
                 return isWhole ? false : bytes.count >= limit ? isWholeMessage : nil
             }
@@ -129,11 +122,18 @@ struct HeaderScan {
         while let feed = firstIndex(of: .lineFeed, from: start) {
             let isEnd = feed > 0 && bytes[feed - 1] == .carriageReturn
             if isEnd, feed - 1 == start { return false }
-            if isEnd, isDecisive(bytes[(feed + 1)...].prefix { !Self.endsLine($0) }) { return true }
+            if isEnd, opensDecisively(feed + 1) { return true }
             guard feed < MIMELimit.headerBytes.rawValue else { return true }
             start = feed + 1
         }
         return isWhole ? false : bytes.count >= MIMELimit.headerBytes.rawValue ? true : nil
+    }
+
+    /// Whether some reader may take the line at `start` for a field that decides.
+    private func opensDecisively(_ start: Int) -> Bool {
+        let line = bytes[start...].prefix { $0 != .lineFeed && $0 != .carriageReturn }
+        guard let piece = LineSeparator.pieces(of: line).first, piece.startIndex == start else { return false }
+        return isDecisive(piece)
     }
 
     /// The fields that decide who a message is from and what is shown of it.

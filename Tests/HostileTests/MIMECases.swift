@@ -315,6 +315,13 @@ enum MIMECases {
         HostileCase("mime-escaped-mailbox-line", .reject(65, ["hidden-fields"])) {
             Array(">From mallory@example.com\r\n".utf8) + (try shaped())
         },
+        HostileCase("mime-next-line-before-from", .reject(65, ["hidden-fields"])) {
+            try replaced("Subject: hi\r\n", with: "Subject: hi\u{85}From: mallory@example.com\r\n")
+        },
+        // The second byte of the letter is that of NEL in ISO 8859-1.
+        HostileCase("mime-letter-before-from", .accept) {
+            try replaced("Subject: hi\r\n", with: "Subject: hi \u{145}From: x \u{443}\u{445}Date: y\r\n")
+        },
         HostileCase("mime-bare-cr-in-body", .warn) {
             try shaped(Array("Content-Type: text/plain\r\n\r\none\rtwo\r\n".utf8))
         },

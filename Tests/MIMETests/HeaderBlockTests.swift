@@ -55,6 +55,29 @@ import Testing
         #expect(try HeaderBlock(parsing: text.bytes).defects.contains(.hiddenFields) == isHidden)
     }
 
+    /// NEL, LS and PS end lines for some readers; the bytes that they end in stand in many letters, too.
+    @Test(arguments: [
+        ("A: b\u{85}From: x\n\n", true), ("A: b\u{2028}Subject: x\n\n", true), ("A: b\u{2029}To: x\n\n", true),
+        ("A: b\u{B}From: x\n\n", true), ("A: b\u{145}From: x\n\n", false), ("A: \u{C5}From: x\n\n", false),
+        ("A: \u{443}\u{441}\u{43F}\u{435}\u{445}From: x\n\n", false), ("A: \u{E9}\u{2026}From: x\n\n", false),
+        ("A: \u{4E05}From: x\n\n", false), ("A: \u{1F605}From: x\n\n", false), ("A: \u{168}\u{3A8}Date: x\n\n", false),
+        ("A: b\njunk \u{145}From: x\n\n", false), ("A: b\njunk\u{85}From: x\n\n", true),
+        ("A: b\r\n\n\u{145}From: x\r\n\r\n", false),
+    ])
+    func `a line ends at a character, not inside one`(text: String, isHidden: Bool) throws {
+        #expect(try HeaderBlock(parsing: text.bytes).defects.contains(.hiddenFields) == isHidden)
+    }
+
+    @Test(arguments: [
+        ([0x85], true), ([0xC5, 0x85], false), ([0xE2, 0x85], true), ([0xC5, 0xC5, 0x85], false),
+        ([0xE0, 0x80, 0x85], true),
+        ([0xF0, 0x9F, 0x98, 0x85], false), ([0xE9, 0x85], true), ([0xA8], false), ([0xA9], false),
+    ])
+    func `the byte 0x85 ends a line where it is no part of a character`(bytes: [UInt8], isHidden: Bool) throws {
+        let header = try HeaderBlock(parsing: "A: \u{FC}".bytes + [0xFC] + bytes + "From: x\n\n".bytes)
+        #expect(header.defects.contains(.hiddenFields) == isHidden)
+    }
+
     @Test func `a line of blanks folds and does not end the header`() throws {
         let header = try HeaderBlock(parsing: "A: b\n \nC: d\n\n".bytes)
         #expect(header.fields.map(\.value) == ["b", "d"])
