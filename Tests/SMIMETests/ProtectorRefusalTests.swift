@@ -57,6 +57,25 @@ import Testing
     }
 
     @Test(arguments: [
+        ">From x\nFrom: alice@example.com\n", "\u{FEFF}>From x\nFrom: alice@example.com\n",
+        "From: alice@example.com\nSubject: a\u{B}From: x\n", "From: alice@example.com\nSubject: a\u{85}From: x\n",
+        "From: alice@example.com\nSubject: a\u{2028}Subject: x\n", "From: alice@example.com\nFrom_: x\n",
+    ])
+    func `a header that readers of our mail would refuse is neither signed nor encrypted`(header: String) throws {
+        let mail = "\(header)Content-Type: text/plain\n\nhello\n"
+        let alice = try Keyring.signer("alice")
+        let sink = MemorySink()
+        #expect(throws: SMIMEError.defective(.hiddenFields)) {
+            try MessageProtector(MemorySource(Array(mail.utf8))).sign(by: alice, as: .detached, at: Self.time, to: sink)
+        }
+        #expect(throws: SMIMEError.defective(.hiddenFields)) {
+            try MessageProtector(MemorySource(Array(mail.utf8)))
+                .encrypt(to: [Recipient(alice.certificate)], cipher: .aes256GCM, at: Self.time, to: sink)
+        }
+        #expect(sink.bytes.isEmpty)
+    }
+
+    @Test(arguments: [
         ("Content-Type: text/plain\nContent-Type: text/html\n", MIMEDefect.duplicateContentType),
         ("Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: 8bit\n", .duplicateTransferEncoding),
         ("Content-Type: multipart/mixed; boundary=b\nContent-Transfer-Encoding: base64\n", .encodedMultipart),
