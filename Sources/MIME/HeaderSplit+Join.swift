@@ -4,9 +4,19 @@ extension HeaderSplit {
     ///
     /// Of the inner header only the Content-* fields count, and MIME-Version where the outer one is of our adding.
     public static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
+        join(outer: outer, inner: inner, .all)
+    }
+
+    /// The same with as many of the inner header's fields as `extent` lets take part.
+    package static func join(outer: HeaderBlock, inner: HeaderBlock, _ extent: ProtectedHeader.Extent) -> [UInt8] {
         let slots = outer.fields.indices.filter { isReplaced(outer.fields[$0], outer.lineEnd) }
         let hasVersion = outer.fields.contains { $0.isNamed("MIME-Version") && !isReplaced($0, outer.lineEnd) }
-        let moved = inner.fields.filter { $0.isContentField || !hasVersion && $0.isNamed("MIME-Version") }
+        let moved = extent.once(
+            inner.fields.filter { field in
+                guard field.isContentField else { return !hasVersion && field.isNamed("MIME-Version") }
+                return extent.includesContent(field.name.lowercased())
+            }
+        )
         var places = [Int: [UInt8]]()
         var place = slots.first ?? outer.fields.endIndex
         let marks = marks(slots.map { ($0, outer.fields[$0]) }, names: moved.map { $0.name.lowercased() })

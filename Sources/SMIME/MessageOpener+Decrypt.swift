@@ -145,12 +145,14 @@ extension MessageOpener {
     /// Looks for the message's header fields in the innermost content, and takes away what is there for readers who do not.
     private func readHeader(_ opening: inout Opening) throws {
         guard let outer = opening.header, opening.isEncrypted else { return }
+        try checkContentType(opening)
         if let payload = opening.part {
             opening.protected = ProtectedHeader(in: payload, outer: outer)
             if opening.protected?.scheme == .wrapped,
                 let message = try payload.entity.embeddedMessage(in: payload.source)
             {
                 opening.part = SecuredEntity(entity: message, source: payload.source)
+                try checkContentType(opening)
             }
         } else {
             opening.protected = opening.plaintext?.header.flatMap { ProtectedHeader(of: $0) }
@@ -163,6 +165,15 @@ extension MessageOpener {
         else { return }
         opening.part = SecuredEntity(entity: try MIMEReader.message(in: source), source: source)
         opening.plaintext = nil
+    }
+
+    /// Makes sure that what was decrypted says once what it is, as for what is signed: readers choose differently.
+    ///
+    /// RFC 2045 §3
+    private func checkContentType(_ opening: Opening) throws(SMIMEError) {
+        guard let header = opening.part?.entity.header ?? opening.plaintext?.header else { return }
+        if header.all("Content-Type").count > 1 { throw .defective(.duplicateContentType) }
+        if header.all("Content-Transfer-Encoding").count > 1 { throw .defective(.duplicateTransferEncoding) }
     }
 
     private func read(_ layer: SignedLayer, _ opening: inout Opening) async throws {

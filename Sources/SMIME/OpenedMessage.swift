@@ -105,7 +105,7 @@ public struct OpenedMessage: Sendable {
         let bytes =
             try header.map { outer in
                 try shown(above: inner, outer)?.restored(into: outer, keepingFrom: keepsFrom, extent)
-                    ?? HeaderSplit.join(outer: outer, inner: keepsSignature ? try inner.asMessage() : inner)
+                    ?? HeaderSplit.join(outer: outer, inner: keepsSignature ? try inner.asMessage() : inner, extent)
             } ?? inner.bytes + inner.lineEnd.bytes
         try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader().copy(to: sink)
     }

@@ -42,6 +42,17 @@ enum HeaderFieldKind {
         "to",
     ]
 
+    /// The fields about the content that a gateway takes out of an encrypted part: those of MIME, in lower case.
+    ///
+    /// RFC 2045 §3, RFC 2183, RFC 3282
+    static let gatewayContentNames: Set = [
+        "content-description", "content-disposition", "content-id", "content-language", "content-transfer-encoding",
+        "content-type", "mime-version",
+    ]
+
+    /// The fields of which a message may have several (RFC 5322 §3.6.5).
+    static let repeatedNames: Set = ["comments", "keywords"]
+
     /// Fields that a message must not be without, and gets on its way where its author left them out (RFC 6409 §8.2, §8.3).
     static let completedNames: Set = ["date", "message-id"]
 }

@@ -10,13 +10,16 @@ extension ProtectedHeader {
     ///
     /// RFC 9788 §4.2, §4.4
     package func restored(into outer: HeaderBlock, keepingFrom: Bool, _ extent: Extent) -> [UInt8] {
-        let inner = header.fields.filter { field in
-            switch HeaderFieldKind(field) {
-            case .message: extent.includes(field.name.lowercased()) && !(keepingFrom && field.isNamed("From"))
-            case .structural: true
-            case .carried, .mechanism: false
+        let inner = extent.once(
+            header.fields.filter { field in
+                let name = field.name.lowercased()
+                return switch HeaderFieldKind(field) {
+                case .message: extent.includes(name) && !(keepingFrom && name == "from")
+                case .structural: extent.includesContent(name)
+                case .carried, .mechanism: false
+                }
             }
-        }
+        )
         let places = Dictionary(grouping: inner.indices) { inner[$0].name.lowercased() }
         var counts: [String: Int] = [:]
         var output = Array(outer.leadingBytes)

@@ -61,10 +61,26 @@ public struct ProtectedHeader: Sendable {
         /// All that are the message's.
         case all
         /// Those alone that a gateway may take out of an encrypted header: Subject, Comments, Keywords, From, To, Cc,
-        /// Reply-To, Date, Message-ID, References and In-Reply-To.
+        /// Reply-To, Date, Message-ID, References and In-Reply-To; of the fields about the content those of MIME. Each comes
+        /// out once, but Comments and Keywords as often as they are there.
         case gateway
 
         func includes(_ name: String) -> Bool { self == .all || HeaderFieldKind.gatewayNames.contains(name) }
+
+        /// Whether the field about the content called `name`, in lower case, takes part.
+        func includesContent(_ name: String) -> Bool {
+            self == .all || HeaderFieldKind.gatewayContentNames.contains(name)
+        }
+
+        /// `fields` without those that come out no second time.
+        func once(_ fields: [HeaderField]) -> [HeaderField] {
+            guard self == .gateway else { return fields }
+            var seen = Set<String>()
+            return fields.filter { field in
+                let name = field.name.lowercased()
+                return seen.insert(name).inserted || HeaderFieldKind.repeatedNames.contains(name)
+            }
+        }
     }
 
     private init(_ scheme: Scheme, _ header: HeaderBlock, _ records: Set<Statement>) {
