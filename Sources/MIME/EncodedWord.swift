@@ -77,7 +77,7 @@ package enum EncodedWord {
     /// them; nil if one is in a character set in which ASCII characters are written otherwise and that we cannot read.
     ///
     /// For looking into it only.
-    static func decodeLoosely(_ text: String) -> String? {
+    package static func decodeLoosely(_ text: String) -> String? {
         guard mayHoldWords(text) else { return text }
         var decoded = ""
         var rest = Array(text.utf8)[...]

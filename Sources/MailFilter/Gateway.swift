@@ -62,6 +62,14 @@ public struct Gateway: Sendable {
         self.init(name: host, host: host)
     }
 
+    /// Whether `text` is one of our names to people, or to programs that fold look-alikes: `gw。example。org`, for example.
+    ///
+    /// - Parameter seen: what `SubjectSkeleton` makes of a text.
+    func isTakenForUs(_ seen: String) -> Bool { claims.contains { ConfusableWord.isTaken(seen, for: $0) } }
+
+    /// How many characters the longest of our names has.
+    var longestName: Int { claims.map(\.count).max() ?? 0 }
+
     /// The names that mean us.
     var names: [String] { claims.sorted() }
 

@@ -183,7 +183,7 @@ public struct IncomingFilter: Sendable {
         let gateway = gateway
         edit.replacement = { field in
             if gateway.isForged(field) { return [] }
-            guard let tags, field.isNamed("Subject") else { return Array(field.rawBytes) }
+            guard let tags, field.isNamed("Subject") else { return gateway.withoutHiddenVerdicts(field) }
             return tags.apply(to: field, lineEnd: header.lineEnd)
         }
         return edit.apply(to: try withoutHiddenVerdicts(source, header), header)
@@ -196,7 +196,7 @@ public struct IncomingFilter: Sendable {
         let end = min(source.count, start + MIMELimit.headerBytes.rawValue)
         let bytes = try source.bytes(in: start..<end)
         let lines = Array(bytes[..<(UnparsedHeader.end(in: bytes) ?? bytes.count)])
-        let (kept, removed) = UnparsedHeader(of: gateway).removingVerdicts(from: lines)
+        let (kept, removed) = UnparsedHeader(of: gateway).removingVerdicts(from: lines, and: gateway.isForged(line:))
         guard !removed.isEmpty else { return source }
         return RewrittenSource(try source.bytes(in: 0..<start) + kept, source, after: start + lines.count)
     }

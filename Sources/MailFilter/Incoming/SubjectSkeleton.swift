@@ -1,10 +1,11 @@
 import Foundation
 
-/// What a subject looks like to people: its characters as the ASCII ones that they resemble, in lower case.
+/// What a subject or the name of a field or host looks like to people: its characters as the ASCII ones that they resemble,
+/// in lower case.
 ///
-/// UTS #39 §4, as far as letters and brackets go that verdict tags are written in; UAX #15 (NFKD)
+/// UTS #39 §4, as far as the characters go that tags, field names and host names are written in; UAX #15 (NFKD)
 struct SubjectSkeleton {
-    /// One character that is seen, and the place in the subject of the scalar that it comes of.
+    /// One character that is seen, and the place in the text of the scalar that it comes of.
     struct Glyph {
         let character: Character
         let place: Int
@@ -17,11 +18,28 @@ struct SubjectSkeleton {
         var glyphs: [Glyph] = []
         glyphs.reserveCapacity(scalars.count)
         for (place, scalar) in scalars.enumerated() {
+            // Most text, and nothing in it needs the tables of Unicode.
+            if scalar.isASCII {
+                if let character = Self.appearance(ofASCII: scalar) {
+                    glyphs.append(Glyph(character: character, place: place))
+                }
+                continue
+            }
             let seen = known[scalar] ?? Self.appearance(of: scalar)
             known[scalar] = seen
             glyphs += seen.map { Glyph(character: $0, place: place) }
         }
         self.glyphs = glyphs
+    }
+
+    init(_ text: String) { self.init(Array(text.unicodeScalars)) }
+
+    /// The text as it is seen.
+    var text: String { String(glyphs.map(\.character)) }
+
+    /// Whether `scalar` is a colon, or looks like one.
+    static func isColon(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == ":" || !scalar.isASCII && appearance(of: scalar) == [":"]
     }
 
     /// Whether `scalar` changes the order in which others are shown.
@@ -37,17 +55,31 @@ struct SubjectSkeleton {
     /// Whether `scalar` shows nothing by itself; marks that are set over others count, too.
     static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark, .format: true
+        case .nonspacingMark, .enclosingMark, .format, .privateUse, .unassigned: true
         case .control: !scalar.properties.isWhitespace
-        default: scalar.properties.isDefaultIgnorableCodePoint
+        // The signs for an object and for a character that are not there.
+        default: scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{FFFC}" || scalar == "\u{FFFD}"
+        }
+    }
+
+    /// Nil for control characters; braces are taken for brackets.
+    private static func appearance(ofASCII scalar: Unicode.Scalar) -> Character? {
+        switch scalar.value {
+        case 0x41...0x5A: Character(Unicode.Scalar(UInt8(truncatingIfNeeded: scalar.value | 0x20)))
+        case 0x7B: "["
+        case 0x7D: "]"
+        case 0x09...0x0D, 0x20...0x7E: Character(scalar)
+        default: nil
         }
     }
 
     private static func appearance(of scalar: Unicode.Scalar) -> [Character] {
-        if scalar.isASCII { return isUnseen(scalar) ? [] : [Character(scalar.properties.lowercaseMapping)] }
         if isUnseen(scalar) { return [] }
         if let letter = squareLetter(scalar) { return [letter] }
         if let twin = twins[scalar] { return [twin] }
+        if let digit = scalar.properties.numericType == .decimal ? scalar.properties.numericValue : nil {
+            return Array("\(UInt8(exactly: digit) ?? 0)")
+        }
         return String(scalar).decomposedStringWithCompatibilityMapping.unicodeScalars.flatMap { part -> [Character] in
             if isUnseen(part) { return [] }
             if part.properties.isWhitespace { return [" "] }
@@ -72,13 +104,15 @@ struct SubjectSkeleton {
     private static let twins: [Unicode.Scalar: Character] = {
         let rows: [(Character, String)] = [
             ("a", "аαɑᴀᎪⲁАΑꓮ⍺ӑӓ"), ("b", "ЬьВΒвʙᏴꓐꞴβᏼƀⲂ"), ("c", "сϲᴄСϹⅽⲥᏟꓚꮯ"), ("d", "ԁɗᴅᎠꓓꭰđժ"),
-            ("e", "еҽᴇЕΕᎬꓰєɛεꬲꭼєⲉҿ"), ("f", "ƒϝꓝꜰքẝ"), ("g", "ɡցɢԌᏀꓖǥᶃꮐ"), ("h", "һհНΗʜᎻꓧнᏂⲎ"),
-            ("i", "іıιɩɪӏІΙⅰⲒᎥꓲꙇӀ|ǀⵏ"), ("j", "јϳᴊЈᎫꓙʝյ"), ("k", "кκᴋКΚᏦꓗқⲕ"), ("l", "ӏⅼʟᏞꓡǀاłⳐ"),
-            ("m", "мᴍМΜᎷꓟⲘⅿ"), ("n", "пոηɴΝꓠⲚռᴎ"), ("o", "оοօᴏОΟⲟꓳסഠ০੦೦๐໐၀〇օѳөɵø"), ("p", "рρᴘРΡⲣᏢꓑ"),
+            ("e", "℮еҽᴇЕΕᎬꓰєɛεꬲꭼєⲉҿ"), ("f", "ƒϝꓝꜰքẝ"), ("g", "ɡցɢԌᏀꓖǥᶃꮐ"), ("h", "һհНΗʜᎻꓧнᏂⲎ"),
+            ("i", "іı⍳ιɩɪӏІΙⅰⲒᎥꓲꙇӀ|ǀⵏ"), ("j", "јϳᴊЈᎫꓙʝյ"), ("k", "кκᴋКΚᏦꓗқⲕ"), ("l", "ӏⅼʟᏞꓡǀاłⳐ"),
+            ("m", "мᴍМΜᎷꓟⲘⅿ"), ("n", "пոηɴΝꓠⲚռᴎ"), ("o", "оοօᴏОΟⲟꓳסഠ০੦೦๐໐၀〇օѳөɵø"), ("p", "⍴рρᴘРΡⲣᏢꓑ"),
             ("q", "ԛգզԚⵕϙ"), ("r", "гᴦʀɾᎡꓣⲅꮁᏒꭇ"), ("s", "ѕꜱЅՏᏚꓢꮪʂ"), ("t", "тτᴛТΤᎢꓔⲦꭲ"),
-            ("u", "υսᴜՍꓴцʋ"), ("v", "νѵᴠѴᏙꓦט"), ("w", "ԝѡաᴡԜᎳꓪⲱш"), ("x", "хχⅹХΧꓫⲭ᙮×"), ("y", "уүγʏУΥҮᎩꓬⲨყ"),
-            ("z", "ᴢΖᏃꓜⲌʐ"), (":", "։׃：꞉ː∶˸፡᛬ࠃ⠆"),
-            ("[", "［【〔⁅❲⟦〚⦋⦍⦏⌈⌊⎡⎣﹇﹝「『﹁⸢⸤｢〖⦗⁽"), ("]", "］】〕⁆❳⟧〛⦌⦎⦐⌉⌋⎤⎦﹈﹞」』﹂⸣⸥｣〗⦘⁾"),
+            ("u", "∪υսᴜՍꓴцʋ"), ("v", "∨νѵᴠѴᏙꓦט"), ("w", "⍵ԝѡաᴡԜᎳꓪⲱш"), ("x", "хχⅹХΧꓫⲭ᙮×"), ("y", "уүγʏУΥҮᎩꓬⲨყ"),
+            ("z", "ᴢΖᏃꓜⲌʐ"), (":", "։׃：꞉ː∶˸፡᛬ࠃ⠆"), (" ", "\u{2800}"), (".", "。｡．․·•‧∙⋅・･᛫⸱۔܁܂٠۰꘎𐩐𝅭"),
+            ("-", "‐‑‒–—―⁃−˗➖⸺⸻﹘﹣－ー─━﹉╌╴╶⎯⏤〜～֊᐀᠆ｰ"), ("_", "＿ˍ﹍﹎﹏‿⁔"),
+            ("[", "［【〔⁅❲⟦〚⦋⦍⦏⌈⌊⎡⎣﹇﹝「『﹁⸢⸤｢〖⦗⁽❴｛﹛⦃❬❮❰⟨⟪⦑⧼〈《‹«︷︹︻︽︿﹃⎢"),
+            ("]", "］】〕⁆❳⟧〛⦌⦎⦐⌉⌋⎤⎦﹈﹞」』﹂⸣⸥｣〗⦘⁾❵｝﹜⦄❭❯❱⟩⟫⦒⧽〉》›»︸︺︼︾﹀﹄⎥"),
         ]
         return Dictionary(
             rows.flatMap { character, twins in

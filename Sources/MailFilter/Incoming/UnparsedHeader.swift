@@ -22,10 +22,15 @@ struct UnparsedHeader {
     }
 
     /// `lines` without the verdict fields among them, and those fields.
-    func removingVerdicts(from lines: [UInt8]) -> (kept: [UInt8], removed: [[UInt8]]) {
+    ///
+    /// - Parameter others: which lines are verdicts, too.
+    func removingVerdicts(
+        from lines: [UInt8],
+        and others: (ArraySlice<UInt8>) -> Bool = { _ in false }
+    ) -> (kept: [UInt8], removed: [[UInt8]]) {
         var (kept, removed): ([UInt8], [[UInt8]]) = ([], [])
         for field in Self.fields(lines) {
-            if isVerdict(field) { removed.append(Array(field)) } else { kept += field }
+            if isVerdict(field) || others(field) { removed.append(Array(field)) } else { kept += field }
         }
         return (kept, removed)
     }
@@ -55,22 +60,27 @@ struct UnparsedHeader {
     }
 
     private func isVerdict(_ field: ArraySlice<UInt8>) -> Bool {
-        let name = Self.name(of: field)
-        if name.elementsEqual("x-smime".utf8) || name.starts(with: "x-smime-".utf8) { return true }
-        guard name.elementsEqual("authentication-results".utf8) else { return false }
+        // In lower case, and with blanks for the marks between words.
+        let words = Self.name(of: field).split { !Self.isWordByte($0) }
+        let letters = Array(words.joined())
+        // X-SMIME, XSMIME and X-S-MIME end with a word; X-SMIMEA is another field.
+        if (1...3).contains(where: { words.prefix($0).joined().elementsEqual("xsmime".utf8) }) { return true }
+        guard letters.starts(with: "authenticationresult".utf8), letters.count <= 21 else { return false }
         let value = field.drop { $0 != UInt8(ascii: ":") }.dropFirst()
         let first = Self.squeezed(value.prefix { $0 != UInt8(ascii: ";") })
         let all = Self.squeezed(value)
-        // What is not ASCII may be one of our names in another form.
-        return first.isEmpty || value.contains { $0 > 127 } || names.contains { Self.contains(all, $0) }
+        // What is not ASCII, or an encoded word, may be one of our names in another form.
+        let isEncoded = Self.contains(Array(value), Array("=?".utf8)) || value.contains { $0 > 127 }
+        return first.isEmpty || isEncoded || names.contains { Self.contains(all, $0) }
     }
 
     /// The letters, digits, dots, hyphens and underscores of `text`, in lower case.
     private static func squeezed(_ text: some Collection<UInt8>) -> [UInt8] {
-        text.map(lowercased).filter { byte in
-            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-                || "-._".utf8.contains(byte)
-        }
+        text.map(lowercased).filter { isWordByte($0) || "-._".utf8.contains($0) }
+    }
+
+    private static func isWordByte(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {

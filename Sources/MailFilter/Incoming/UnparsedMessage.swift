@@ -88,10 +88,15 @@ public struct UnparsedMessage {
     private static func withoutTags(_ field: ArraySlice<UInt8>, _ lineEnd: [UInt8]) -> [UInt8] {
         guard UnparsedHeader.name(of: field).elementsEqual("subject".utf8) else { return Array(field) }
         var value = Array(field.drop { $0 != UInt8(ascii: ":") }.dropFirst())
-        let isPlain = value.allSatisfy { $0 < 127 } && !zip(value, value.dropFirst()).contains { $0 == 61 && $1 == 63 }
+        let isText = value.allSatisfy { 32..<127 ~= $0 || 9...10 ~= $0 || $0 == 13 }
+        let isPlain = isText && !zip(value, value.dropFirst()).contains { $0 == 61 && $1 == 63 }
         if !isPlain { value = Array(" (not shown)".utf8) + lineEnd }
         value = value.map {
-            $0 == UInt8(ascii: "[") ? UInt8(ascii: "(") : $0 == UInt8(ascii: "]") ? UInt8(ascii: ")") : $0
+            switch $0 {
+            case UInt8(ascii: "["), UInt8(ascii: "{"): UInt8(ascii: "(")
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): UInt8(ascii: ")")
+            default: $0
+            }
         }
         return Array("Subject: [\(VerdictTags.unprocessed)]".utf8) + value
     }

@@ -26,12 +26,6 @@ struct VerdictTags {
     /// What stands in the tag of a message at which the filter died.
     static let unprocessed = "signature not checked"
 
-    /// What others may have written: our tags, and what might be taken for one.
-    private static let names = Set(
-        [.expired, .invalid, .notYetValid, .partial, .revoked, .untrusted, .weak].map { name($0).lowercased() }
-            + [doubtful, unprocessed, "encrypted", "signature valid", "signed"]
-    )
-
     /// What stands in front of the subject, with a blank behind it; empty for mail that is neither signed nor encrypted.
     private let text: String
 
@@ -50,7 +44,7 @@ struct VerdictTags {
     /// The Subject `field` with the tags in front, and without those of others.
     func apply(to field: HeaderField, lineEnd: LineEnd) -> [UInt8] {
         let shown = EncodedWord.decode(field.value, else: .replaced)
-        let clean = Self.removingAllTags(from: shown)
+        let clean = Self.removingAllTags(from: SubjectControls.removed(from: shown))
         // What still begins like an encoded word some reader may decode, and bytes in a character set that nothing names some
         // reader may guess; encoded they are what they are to us.
         let isAmbiguous = clean.contains("=?") || String(validating: field.bodyBytes, as: UTF8.self) == nil
@@ -66,11 +60,7 @@ struct VerdictTags {
 
     /// What is left of one may be a tag again, which stood around it.
     private static func removingAllTags(from subject: String) -> String {
-        let all = Array(subject.unicodeScalars)
-        // What turns the order round would make a tag of what is none to us.
-        var scalars =
-            all.contains(where: SubjectSkeleton.isBidiControl)
-            ? all.filter { !SubjectSkeleton.isBidiControl($0) } : all
+        var scalars = Array(subject.unicodeScalars)
         if scalars.count <= maximumSubject {
             for _ in 0..<8 {
                 let clean = removingTags(from: scalars)
@@ -90,37 +80,45 @@ struct VerdictTags {
     private static func removingTags(from subject: [Unicode.Scalar]) -> [Unicode.Scalar] {
         let glyphs = SubjectSkeleton(subject).glyphs
         var removed: [Range<Int>] = []
-        var position = 0
-        while let open = glyphs[position...].firstIndex(where: { $0.character == "[" }) {
-            let inner = glyphs[(open + 1)...].prefix { $0.character != "]" && $0.character != "[" }
-            let close = inner.endIndex
-            guard close < glyphs.count, glyphs[close].character == "]", isTag(String(inner.map(\.character))) else {
-                // The next bracket is where it ends, or further on.
-                position = close
-                continue
+        var removedEnd = 0
+        var start = glyphs.startIndex
+        // From each bracket, or the start, to the next one, or the end.
+        while start <= glyphs.endIndex {
+            let end = glyphs[start...].firstIndex { "[]".contains($0.character) } ?? glyphs.endIndex
+            // What follows a tag may be one with what stands in front of that, once it is gone.
+            if start == 0 || start != removedEnd, let tag = tag(in: glyphs, between: start, and: end) {
+                removedEnd = tag.upperBound
+                let rest = subject[(glyphs[tag.upperBound - 1].place + 1)...]
+                let next = rest.firstIndex { !$0.properties.isWhitespace && !SubjectSkeleton.isUnseen($0) }
+                removed.append(glyphs[tag.lowerBound].place..<(next ?? subject.count))
             }
-            let rest = subject[(glyphs[close].place + 1)...]
-            let end = rest.firstIndex { !$0.properties.isWhitespace && !SubjectSkeleton.isUnseen($0) }
-            removed.append(glyphs[open].place..<(end ?? subject.count))
-            position = close + 1
+            start = end + 1
         }
         guard !removed.isEmpty else { return subject }
         var output: [Unicode.Scalar] = []
-        var start = 0
-        for range in removed where range.lowerBound >= start {
-            output += subject[start..<range.lowerBound]
-            start = range.upperBound
+        var position = 0
+        for range in removed where range.lowerBound >= position {
+            output += subject[position..<range.lowerBound]
+            position = range.upperBound
         }
-        return output + subject[start...]
+        return output + subject[position...]
     }
 
-    private static func isTag(_ inner: String) -> Bool {
-        let words = inner.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        if names.contains(words) { return true }
-        guard words.hasPrefix("signed") else { return false }
-        // Behind the word a name follows after whatever sign.
-        let rest = words.dropFirst("signed".count)
-        return rest.hasPrefix(" by ") || rest.first { $0 != " " }.map { !$0.isLetter && !$0.isNumber } ?? true
+    /// Where the tag stands that the text from `start` to `end` makes with the brackets around it; nil if it makes none.
+    private static func tag(
+        in glyphs: [SubjectSkeleton.Glyph],
+        between start: Int,
+        and end: Int
+    ) -> Range<Int>? {
+        let isOpened = start > 0 && glyphs[start - 1].character == "["
+        let isClosed = end < glyphs.count && glyphs[end].character == "]"
+        guard start < end, isOpened || isClosed else { return nil }
+        let text = BracketedText(glyphs[start..<end])
+        switch (isOpened, isClosed) {
+        case (true, true): return text.isTag ? start - 1..<end + 1 : nil
+        case (true, false): return text.unclosedTagCount.map { start - 1..<start + $0 }
+        default: return text.isUnopenedTag ? start..<end + 1 : nil
+        }
     }
 }
 

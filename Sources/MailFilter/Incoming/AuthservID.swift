@@ -1,0 +1,100 @@
+import Foundation
+
+/// Who an Authentication-Results field says has written it, as people and lenient programs may read it.
+///
+/// RFC 8601 §2.2, §2.5
+struct AuthservID {
+    /// The words in front of the first semicolon, without comments and quotes, as they are seen.
+    let words: [String]
+    /// The words of the whole field, wherever they stand.
+    let allWords: [String]
+    /// Whether the words are a name and maybe a version, as they should be.
+    let isPlain: Bool
+    /// Whether nobody can say what it names: nothing is there, a comment or quoted string does not end, or there is too much.
+    let isUnreadable: Bool
+
+    /// The most words that are looked at.
+    private static let maximumCount = 64
+    /// How far is looked, in characters; real ones name themselves at the start.
+    private static let maximumLength = 4_096
+
+    /// Reads the value of a field.
+    init(_ value: String) {
+        let scalars = Array(value.unicodeScalars.prefix(Self.maximumLength))
+        let characters = Self.seen(scalars)
+        let (head, isEnded) = Self.head(of: characters, isWhole: scalars.count < Self.maximumLength)
+        words = Self.words(of: head)
+        let isVersion = words.dropFirst().allSatisfy { $0.allSatisfy(\.isNumber) }
+        let hasOnlyNames = head.allSatisfy { Self.isNameCharacter($0) || $0.isWhitespace || $0 == "/" }
+        isPlain = words.count <= 2 && isVersion && hasOnlyNames
+        isUnreadable = !isEnded || words.isEmpty || words.count > Self.maximumCount
+        allWords = isPlain ? [] : Array(Self.words(of: characters[...]).prefix(512))
+    }
+
+    /// As much of `value` as is looked at.
+    static func beginning(of value: String) -> String {
+        String(String.UnicodeScalarView(value.unicodeScalars.prefix(maximumLength)))
+    }
+
+    /// The words in front of the first semicolon with their accents: an international name is compared as IDNA does (RFC 5891 §5).
+    static func internationalWords(of value: String) -> [String] {
+        let text = value.precomposedStringWithCompatibilityMapping.replacing("\u{3002}", with: ".")
+        return Array(words(of: head(of: Array(text), isWhole: true).head).prefix(maximumCount))
+    }
+
+    /// The characters as they are seen. What shows nothing parts words, and so do look-alikes of what has a meaning here.
+    private static func seen(_ scalars: [Unicode.Scalar]) -> [Character] {
+        var characters: [Character] = []
+        var next = 0
+        for glyph in SubjectSkeleton(scalars).glyphs {
+            if glyph.place > next { characters.append(" ") }
+            let isImitation = !scalars[glyph.place].isASCII && "();\"\\".contains(glyph.character)
+            characters.append(isImitation ? " " : glyph.character)
+            next = glyph.place + 1
+        }
+        return characters
+    }
+
+    /// What stands in front of the first semicolon, blanks instead of comments and quotes, and whether that ends:
+    /// at a semicolon or with the whole value, and not in a comment or quoted string.
+    ///
+    /// RFC 5322 §3.2
+    private static func head(
+        of characters: [Character],
+        isWhole: Bool
+    ) -> (head: ArraySlice<Character>, isEnded: Bool) {
+        var head: [Character] = []
+        var (depth, isQuoted, isEscaped) = (0, false, false)
+        for character in characters {
+            if isEscaped {
+                if depth == 0 { head.append(character) }
+                isEscaped = false
+            } else if character == "\\", isQuoted || depth > 0 {
+                isEscaped = true
+            } else if character == "\"", depth == 0 {
+                isQuoted.toggle()
+                head.append(" ")
+            } else if isQuoted {
+                head.append(character)
+            } else if character == "(" {
+                depth += 1
+            } else if depth > 0 {
+                if character == ")" { depth -= 1 }
+                if depth == 0 { head.append(" ") }
+            } else if character == ";" {
+                return (head[...], true)
+            } else {
+                head.append(character)
+            }
+        }
+        return (head[...], isWhole && !isQuoted && depth == 0 && !isEscaped)
+    }
+
+    private static func words(of text: ArraySlice<Character>) -> [String] {
+        text.split { !isNameCharacter($0) }.map { String($0) }
+    }
+
+    private static func isNameCharacter(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || character == "." || character == "-" || character == "_"
+    }
+}

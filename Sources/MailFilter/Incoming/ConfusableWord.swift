@@ -1,0 +1,36 @@
+/// Words as people read them who do not look closely.
+///
+/// It works on what `SubjectSkeleton` makes of text, which is in lower case.
+enum ConfusableWord {
+    /// `word` with digits as the letters that they resemble, `l` as `i`, and pairs of letters as the one letter that they look like.
+    ///
+    /// UTS #39 §4
+    static func folded(_ word: String) -> String {
+        var output = ""
+        for character in word {
+            let letter = letters[character] ?? character
+            if let last = output.last, let merged = pairs["\(last)\(letter)"] {
+                output.removeLast()
+                output.append(merged)
+            } else {
+                output.append(letter)
+            }
+        }
+        return output
+    }
+
+    /// Whether people may take `seen` for `word`, both folded: a character that resembles no ASCII character that we know of may be
+    /// any letter, where at least half of the word is written plainly.
+    static func isTaken(_ seen: String, for word: String) -> Bool {
+        if seen == word { return true }
+        guard !seen.utf8.allSatisfy({ $0 < 0x80 }), seen.count == word.count else { return false }
+        let foreign = seen.count(where: { !$0.isASCII })
+        return foreign * 2 <= seen.count && zip(seen, word).allSatisfy { $0 == $1 || !$0.isASCII }
+    }
+
+    private static let letters: [Character: Character] = [
+        "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "6": "g", "7": "t", "8": "b", "9": "g", "l": "i",
+    ]
+    /// With `i` for `l`.
+    private static let pairs: [String: Character] = ["ci": "d", "rn": "m", "vv": "w"]
+}

@@ -1,0 +1,37 @@
+import CMS
+import Foundation
+import Keystore
+import MailFilter
+import SMIME
+import Streams
+import Testing
+
+/// What a gateway without keys, called gw.example.org on the host mx1.example.org, delivers to its people.
+enum GatewayDelivery {
+    static func text(of message: [UInt8], tags: Bool) async throws -> String {
+        let home = NSTemporaryDirectory() + "smime-incoming-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await Store.open(StoreLocation(home: home), mode: .readWrite)
+        let filter = IncomingFilter(
+            store: store,
+            provider: Nobody(),
+            time: Date(timeIntervalSince1970: 1_793_491_200),
+            gateway: Gateway(
+                name: try #require(HostName("gw.example.org")),
+                host: try #require(HostName("mx1.example.org"))
+            ),
+            tagsSubjects: tags
+        )
+        let plan = try await filter.plan(MemorySource(message), to: ["alice@example.org"])
+        let sink = MemorySink()
+        try #require(plan.messages.first).source.reader().copy(to: sink)
+        return String(decoding: sink.bytes, as: UTF8.self)
+    }
+}
+
+/// Has no keys, knows nobody, trusts nobody.
+private struct Nobody: KeyProvider {
+    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] { [] }
+    func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] { [] }
+    func trust(for certificates: [Certificate]) async throws -> TrustStore { TrustStore() }
+}
