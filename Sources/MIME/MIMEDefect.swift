@@ -38,7 +38,7 @@ public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
         case .duplicateContentType: "more than one Content-Type field"
         case .duplicateTransferEncoding: "more than one Content-Transfer-Encoding field"
         case .encodedMultipart: "a multipart with a transfer encoding"
-        case .hiddenFields: "fields that only some readers take for the header's"
+        case .hiddenFields: "a header in which other programs may find other fields"
         case .malformedContentType: "a Content-Type that not all readers can read"
         case .mboxLine: "a mailbox's From line in front of the header"
         case .missingBoundary: "a multipart without a usable boundary"

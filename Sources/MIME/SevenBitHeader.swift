@@ -7,6 +7,15 @@ extension HeaderBlock {
             line.reversed().drop { $0 == .carriageReturn }.contains(.carriageReturn)
         }
     }
+    /// Why other programs may find other fields in it, or its end elsewhere, even where an empty line follows its last field;
+    /// nil if they do not.
+    package var ambiguity: MIMEDefect? {
+        guard !hasReturnInLine else { return .bareCR }
+        guard defects.contains(.hiddenFields) else { return nil }
+        // What stands behind a line that is no field is text, and is written as such.
+        guard let alone = try? HeaderBlock(parsing: bytes), alone.defects.contains(.hiddenFields) else { return nil }
+        return alone.defects.contains(.bareCR) ? .bareCR : .hiddenFields
+    }
     /// Whether the fields are what RFC 6532 allows a header to be.
     var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
 }

@@ -78,8 +78,6 @@ public struct OutgoingFilter: Sendable {
         to recipients: [EmailAddress]
     ) async throws -> OutgoingPlan {
         let (controls, found, form) = try await judge(source, from: sender, to: recipients)
-        // Other programs end such a header elsewhere. Mail that is to be protected does not leave in clear because of that.
-        guard form == nil || !controls.message.header.hasReturnInLine else { throw SMIMEError.defective(.bareCR) }
         tellOfWarnings(of: found.decisions)
         let changes = found.decisions.contains { $0.action.isChange }
         let marked = changes ? try gateway?.marked(controls.source, controls.message.header) : nil
@@ -169,6 +167,8 @@ public struct OutgoingFilter: Sendable {
         }
         let actions = Set(verdict.decisions.map(\.action))
         guard actions.contains(where: \.isChange) else { return (controls, verdict, nil) }
+        // Other programs end such a header elsewhere. Mail that is to be protected does not leave in clear because of that.
+        if let defect = controls.message.header.ambiguity { throw SMIMEError.defective(defect) }
         let form = try FormLimits(of: controls.source, for: actions, try await headers(verdict, sender))
         return (controls, form.areNone ? verdict : verdict.limited(by: form), form)
     }

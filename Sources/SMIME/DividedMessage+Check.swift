@@ -9,13 +9,9 @@ extension DividedMessage {
     /// - Throws: `SMIMEError.defective` for MIME that readers take for different things, `SMIMEError.malformed` for a protected
     ///   message that cannot be opened when it is to be encrypted once more, `.tooManyLayers`, and what reading throws.
     func checkReadable(isEncrypted: Bool, layers: Int) throws {
-        var defects = message.defects.subtracting([.hiddenFields])
-        // What follows a line that is no field is put behind an empty line, and hidden no more; all else stays in the header.
-        if message.defects.contains(.hiddenFields) {
-            let written = try HeaderBlock(parsing: split.outerHeader([]))
-            defects.formUnion(written.defects.intersection([.hiddenFields]))
-        }
-        defects = defects.filter(\.isError)
+        // An empty line is put between the header and the fields that follow a line which is none. A header that is
+        // ambiguous in itself has been refused.
+        let defects = message.defects.filter { $0.isError && $0 != .hiddenFields }
         if let defect = defects.min(by: { $0.rawValue < $1.rawValue }) { throw SMIMEError.defective(defect) }
         guard isEncrypted, message.securedForm != nil else { return }
         do { try checkLayers(inside: layers) } catch {

@@ -32,7 +32,8 @@ public struct MessageProtector {
     ///   - omitting: fields that shall not be in the output. Bcc would tell everybody who else got it; whoever leaves it in
     ///     has a program behind him that reads it and takes it out.
     ///   - headers: what becomes of the header.
-    /// - Throws: `MIMEError`, `SMIMEError.defective` for a header with a bare carriage return, and what reading throws.
+    /// - Throws: `MIMEError`, `SMIMEError.defective` for a header that other programs read differently, and what reading
+    ///   throws.
     public init(
         _ source: any ByteSource,
         omitting: Set<String> = ["Bcc", "Resent-Bcc"],
@@ -42,8 +43,8 @@ public struct MessageProtector {
         omitted = omitting
         policy = headers
         message = try MIMEReader.message(in: source)
-        // What stands behind it would stay outside, and in clear.
-        guard !message.header.hasReturnInLine else { throw SMIMEError.defective(.bareCR) }
+        // `MessageOpener` calls no such message valid, and what others take for the body would stay outside, in clear.
+        if let defect = message.header.ambiguity { throw SMIMEError.defective(defect) }
         lineEnd = message.header.lineEnd
     }
 

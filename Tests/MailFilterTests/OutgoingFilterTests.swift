@@ -59,6 +59,12 @@ import Testing
         #expect(try await plan(to: "bob@example.com", header: header, flags: plain).messages.count == 1)
     }
 
+    @Test(arguments: ["X-A: b\u{C}Subject: c\n", "X-A: b\r\r\n", "From2: eve@x.test\n"])
+    func `What other programs may read differently is neither signed nor sent in clear`(field: String) async throws {
+        let header = "\(field)From: alice@example.com\nTo: bob@example.com\n"
+        await #expect(throws: SMIMEError.self) { try await plan(to: "bob@example.com", header: header) }
+    }
+
     @Test func `A message nobody needs a change of is the very same bytes`() async throws {
         let header = "From: alice@example.com\r\nSubject:  odd \n folded\nTo: bob@example.com\n"
         let found = try await plan(

@@ -76,6 +76,16 @@ import Testing
     }
 
     @Test(arguments: [
+        ("X-A: b\r\r\n", MIMEDefect.bareCR), ("X-A: b\u{C}From: eve@example.com\r\n", .hiddenFields),
+        ("X-A: b\u{1C}Subject: c\r\n", .hiddenFields), ("X-A: b\u{85}From: eve@example.com\r\n", .hiddenFields),
+        ("From2: eve@example.com\r\n", .hiddenFields), (">From eve\r\n", .hiddenFields),
+    ])
+    func `a header in which other programs find other fields is not protected`(field: String, defect: MIMEDefect) {
+        let mail = "\(field)From: a@example.com\r\nTo: b@example.com\r\n\r\nhello\r\n"
+        #expect(throws: SMIMEError.defective(defect)) { try MessageProtector(MemorySource(Array(mail.utf8))) }
+    }
+
+    @Test(arguments: [
         ("Content-Type: text/plain\nContent-Type: text/html\n", MIMEDefect.duplicateContentType),
         ("Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: 8bit\n", .duplicateTransferEncoding),
         ("Content-Type: multipart/mixed; boundary=b\nContent-Transfer-Encoding: base64\n", .encodedMultipart),
