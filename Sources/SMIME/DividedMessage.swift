@@ -61,11 +61,13 @@ struct DividedMessage {
     private static func checkSafe(_ form: SevenBitForm) throws {
         guard form.unsafeMessages.isEmpty else {
             throw SMIMEError.malformed(
-                "a message in it has header fields with bytes above 127 that no encoding is allowed for; attach it as a file"
+                "the header of a message attached to it has letters outside ASCII, which cannot be signed unchanged; attach that message in a ZIP file"
             )
         }
         guard form.unsafeParts.isEmpty else {
-            throw SMIMEError.malformed("a part can neither be signed as it is nor be encoded")
+            throw SMIMEError.malformed(
+                "a part of it cannot be signed as it is, and its type or transfer encoding allows no other form; attach it in a ZIP file"
+            )
         }
     }
 

@@ -27,7 +27,7 @@ extension SMIMECommand {
                   smime encrypt --sign --to bob@example.org < mail.eml | sendmail -t
                   smime encrypt --with-password mail.eml -o secret.eml
 
-                With --outform der or pem any file is encrypted, byte for byte:
+                With --outform der or pem any file is encrypted, byte for byte, and not signed:
 
                   smime encrypt --to bob@example.org --outform der backup.tar -o backup.tar.p7m
                 """
@@ -44,7 +44,7 @@ extension SMIMECommand {
             completion: .file()
         )
         var toCert: [String] = []
-        @Flag(help: "Sign first.")
+        @Flag(help: "Sign first; only mail, and so not with --outform der or pem.")
         var sign = false
         @OptionGroup var signing: SigningOptions
         @Flag(help: "Compress the content first.")
@@ -93,7 +93,11 @@ extension SMIMECommand {
             guard sign || !signing.isSaid else {
                 throw ValidationError("--identity, --digest, --opaque and --no-chain need --sign")
             }
-            if sign, object.isBare { throw ValidationError("--sign makes a mail, not a bare CMS object") }
+            if sign, object.isBare {
+                throw ValidationError(
+                    "--sign makes a mail, not a bare CMS object; sign the file first with `smime sign --outform`"
+                )
+            }
         }
 
         func run() async throws {
