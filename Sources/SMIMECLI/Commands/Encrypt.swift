@@ -143,7 +143,8 @@ extension SMIMECommand {
 
         private func encrypt(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
             guard !object.isBare else { return try await encryptContent(path, common) }
-            let source = try MessageInput.open(path, isText: text, fields: textFields)
+            let opened = try MessageInput.open(path, isText: text, fields: textFields)
+            let source = sign ? try signing.withAuthor(opened, named: InputFile.name(path)) : opened
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
             let store = try await common.opening.store()
             let account = try await store.accounts.summary(of: signing.from ?? author)

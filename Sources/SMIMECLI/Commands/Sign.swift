@@ -14,8 +14,8 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign mail.",
             discussion: """
-                The message's From says who signs, unless you do; it must be exactly one mailbox, or no signature would be \
-                valid. Content that transports would change is encoded first. The header fields are signed, too (RFC 9788). With a \
+                The message's From says who signs, unless you do; it must be exactly one mailbox that the certificate names, or \
+                no signature would be valid. Where there is no From, --from writes it. Content that transports would change is encoded first. The header fields are signed, too (RFC 9788). With a \
                 certificate that a list or a responder said was revoked nothing is signed, unless --revocation off says not to look; \
                 nobody is asked about it.
 
@@ -61,7 +61,10 @@ extension SMIMECommand {
 
         private func sign(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws {
             guard !object.isBare else { return try await signContent(path, opening, lists) }
-            let source = try MessageInput.open(path, isText: text, fields: signing.fromField)
+            let source = try signing.withAuthor(
+                MessageInput.open(path, isText: text, fields: signing.fromField),
+                named: InputFile.name(path)
+            )
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
             let store = try await opening.store()
             let policy = try await headers.policy(of: store.accounts.summary(of: signing.from ?? author), in: store)
@@ -84,7 +87,7 @@ extension SMIMECommand {
                 // Whoever a file is from, the signer that was named signs it.
                 readsHeader: signing.from == nil && signing.identity == nil
             )
-            let signer = try await signer(for: content.header, in: try await opening.store(), lists)
+            let signer = try await signer(for: content.header, isMail: false, in: try await opening.store(), lists)
             let target = output.target(for: path)
             try object.check(target: target)
             try Output.write(to: target) { sink in
@@ -96,11 +99,12 @@ extension SMIMECommand {
 
         private func signer(
             for header: HeaderBlock?,
+            isMail: Bool = true,
             in store: Store,
             _ lists: FolderLists
         ) async throws -> SignedDataWriter.Signer {
             let terms = try await revocation.terms(lists, in: store)
-            return try await signing.signer(for: header, in: store, at: .now, under: terms)
+            return try await signing.signer(for: header, isMail: isMail, in: store, at: .now, under: terms)
         }
     }
 }

@@ -5,6 +5,7 @@ import Keystore
 import MIME
 import MailFilter
 import SMIME
+import Streams
 
 /// Who signs, and with what.
 struct SigningOptions: ParsableArguments {
@@ -43,15 +44,26 @@ struct SigningOptions: ParsableArguments {
     /// The signer of a message with `header`.
     ///
     /// - Parameter terms: whether it counts that a certificate was revoked, and lists that say so.
-    /// - Throws: `Failure` with status 65 if From is not exactly one mailbox that all programs read alike; with 67 if nobody
-    ///   fits, or the certificate does not name the message's From, or is known to have been revoked.
+    /// A mail gets no signature that `verify` would refuse because of its author.
+    ///
+    /// - Parameter isMail: whether a mail is signed, which must have From; for a bare CMS object, From counts only if it is there.
+    /// - Throws: `Failure` with status 65 if From is not exactly one mailbox that all programs read alike; with 67 if there is
+    ///   no From, no account fits, or the certificate does not name the message's From, or is known to have been revoked.
     func signer(
         for header: HeaderBlock?,
+        isMail: Bool = true,
         in store: Store,
         at time: Date,
         under terms: TrustTerms
     ) async throws -> SignedDataWriter.Signer {
-        let author = try header.flatMap { try Self.author(in: $0) }
+        let author = try Self.author(in: header)
+        guard author != nil || !isMail else {
+            throw Failure(
+                .noUser,
+                "the message has no From to sign as, and without it no signature would be valid",
+                hints: ["say who signs with --from ADDR, which writes the field"]
+            )
+        }
         let keyed = try await keyedCertificate(author, store, time, terms)
         if let failure = try await check(keyed.certificate, isFrom: author, in: store) {
             throw try await misfit(failure, author, store, time)
@@ -80,9 +92,27 @@ struct SigningOptions: ParsableArguments {
         }.signer(with: keyed, digest: digest)
     }
 
-    /// The mailbox in From; nil if there is no such field, which a mail program may add later.
-    private static func author(in header: HeaderBlock) throws -> EmailAddress? {
-        guard header.first("From") != nil else { return nil }
+    /// The message in `source`, called `name`; if it has no From, with that of `--from` in front of its header, as a warning
+    /// says.
+    func withAuthor(_ source: any ByteSource, named name: String) throws -> any ByteSource {
+        guard let from else { return source }
+        let header = try MIMEReader.message(in: source).header
+        guard header.first("From") == nil else { return source }
+        Console.warning(
+            "\(name): the message has no From; wrote `From: \(from)` into it, or its signature would not be valid"
+        )
+        let start = header.range.lowerBound + header.leadingBytes.count
+        let spool = Spool()
+        try source.reader(in: 0..<start).copy(to: spool)
+        try spool.write(NewField("From", from.text).bytes(lineEnd: header.lineEnd))
+        try source.reader(in: start..<source.count).copy(to: spool)
+        try source.checkUnchanged()
+        return try spool.finish()
+    }
+
+    /// The mailbox in From; nil if there is no such field.
+    private static func author(in header: HeaderBlock?) throws -> EmailAddress? {
+        guard let header, header.first("From") != nil else { return nil }
         let reading = AuthorReading(header)
         guard let author = reading.soleAddress else {
             throw Failure(
@@ -119,7 +149,7 @@ struct SigningOptions: ParsableArguments {
             return keyed
         }
         guard let address = from ?? author else {
-            throw Failure(.noUser, "the message has no From to sign as", hints: ["say who signs with --from ADDR"])
+            throw Failure(.noUser, "nothing says who signs", hints: ["say who signs with --from ADDR"])
         }
         do throws(KeystoreError) {
             return try await store.accounts.signingIdentity(for: address, at: time, under: terms)
@@ -148,21 +178,27 @@ struct SigningOptions: ParsableArguments {
         )
     }
 
-    /// What is wrong with signing as `author` with `certificate`; nil, with a warning, if the user wants it so.
+    /// What is wrong with signing as `author` with `certificate`, which does not name that address: `verify` would find that
+    /// the signer is not the author. Nil, with a warning, if the author's account was given the certificate by hand.
     private func check(
         _ certificate: Certificate,
         isFrom author: EmailAddress?,
         in store: Store
     ) async throws -> Failure? {
         guard let author, !certificate.names(author) else { return nil }
-        let text = "the certificate does not name the message's From, \(author), so nobody would believe it"
-        var isWanted = identity != nil
-        if !isWanted { isWanted = try await store.accounts.isAssigned(certificate) }
-        guard isWanted else {
-            return Failure(.noUser, text, hints: ["see `smime account list` for the accounts there are"])
+        let text = "the certificate does not name the message's From, \(author), so the signature would not be valid"
+        let isAssigned = try await store.read { snapshot in
+            try snapshot.account(for: author)?.identities.contains { $0.isAssigned && $0.certificate == certificate }
         }
-        Console.warning(text)
-        return nil
+        guard isAssigned != true else {
+            Console.warning("\(text); the account has it all the same, as `import --account` was told")
+            return nil
+        }
+        let named = certificate.emailAddresses.prefix(3).map(\.text).joined(separator: " or ")
+        let hint =
+            named.isEmpty
+            ? "see `smime account list` for the accounts there are" : "it names \(named): write that in From"
+        return Failure(.noUser, text, hints: [hint])
     }
 }
 
