@@ -93,7 +93,12 @@ extension MessageOpener {
 
     private func openLayers(_ opening: inout Opening, first: Layer?) async throws {
         let isMail = opening.header.map { !$0.isOnlyStructural } ?? false
-        var next = try first ?? opening.part.flatMap { try Layer($0, isMail: isMail) }
+        // An odd header keeps no reader from the content, but says nothing for certain about the author.
+        let ignored: Set<MIMEDefect> = [.hiddenFields]
+        var next = try first ?? opening.part.flatMap { try Layer($0, isMail: isMail, ignoring: ignored) }
+        if let message = opening.part?.entity, message.defects.contains(.hiddenFields) {
+            opening.result.report.problems.append(Problem(.hiddenFields))
+        }
         layers: while let layer = next {
             try Task.checkCancellation()
             guard opening.result.report.layers.count < Self.maximumLayers else { throw SMIMEError.tooManyLayers }

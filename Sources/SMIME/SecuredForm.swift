@@ -14,12 +14,16 @@ enum SecuredForm {
 
 extension Entity {
     /// How this entity is protected; nil if it is not.
-    var securedForm: SecuredForm? {
+    var securedForm: SecuredForm? { securedForm(ignoring: []) }
+
+    /// The same for an entity whose header may have `ignored`, none of which hides what the entity itself is.
+    func securedForm(ignoring ignored: Set<MIMEDefect>) -> SecuredForm? {
         // Of two types readers believe one or the other, and a claim in either is a claim.
         if defects.contains(.duplicateContentType), header.all("Content-Type").contains(where: Self.isSecured) {
             return .malformed(.defective(.duplicateContentType))
         }
-        if contentType.name == "multipart/signed" { return multipartSigned }
+        let defect = defects.subtracting(ignored).first(where: \.isError)
+        if contentType.name == "multipart/signed" { return multipartSigned(defect) }
         guard
             contentType.isCMS
                 || (contentType.name == "application/octet-stream"
@@ -27,7 +31,7 @@ extension Entity {
         else {
             return nil
         }
-        if let defect = defects.first(where: \.isError) { return .malformed(.defective(defect)) }
+        if let defect { return .malformed(.defective(defect)) }
         guard contentType.hasPlainName else { return .malformed(.defective(.malformedContentType)) }
         return .cms(declaredType: contentType.parameters["smime-type"]?.lowercased())
     }
@@ -52,11 +56,11 @@ extension Entity {
     /// Whether this part is a detached signature by its type, wherever it stands.
     var isSignature: Bool { contentType.isSignature }
 
-    private var multipartSigned: SecuredForm? {
+    private func multipartSigned(_ defect: MIMEDefect?) -> SecuredForm? {
         let stated = contentType.parameters["protocol"]?.lowercased()
         let isOurs = stated.map(Self.signatureTypes.contains) ?? children.last?.contentType.isSignature ?? false
         guard isOurs else { return nil }
-        if let defect = defects.first(where: \.isError) { return .malformed(.defective(defect)) }
+        if let defect { return .malformed(.defective(defect)) }
         guard children.count == 2 else {
             return .malformed(.malformed("multipart/signed with \(children.count) parts instead of two"))
         }
