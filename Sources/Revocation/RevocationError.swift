@@ -15,12 +15,14 @@ public enum RevocationError: Error, Hashable, Sendable {
     case silent(since: Date)
     /// It did not answer in time.
     case timeLimit
+    /// It was not asked, as other services had delayed the verdict for long enough.
+    case verdictTimeLimit
 
     /// Whether the service may keep everybody waiting who asks it again.
     var isSilence: Bool {
         switch self {
         case .notReached, .timeLimit: true
-        case .badAnswer, .cancelled, .notAsked, .privateAddress, .silent: false
+        case .badAnswer, .cancelled, .notAsked, .privateAddress, .silent, .verdictTimeLimit: false
         }
     }
 }
@@ -38,6 +40,7 @@ extension RevocationError: LocalizedError, CustomStringConvertible {
         case .privateAddress: "not asked, as it is in a private network (setting revocation.private-addresses)"
         case .silent(let since): "not asked again yet, as it gave no answer at \(since.formatted(.iso8601))"
         case .timeLimit: "no answer in time"
+        case .verdictTimeLimit: "not asked, as other services took too long"
         }
     }
 }

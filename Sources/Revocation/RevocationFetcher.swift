@@ -44,28 +44,48 @@ public actor RevocationFetcher: RevocationSource {
     /// What responders said that counts, for keeping.
     public private(set) var responses: [Kept] = []
 
-    /// The services that were asked and did not answer, or could not be reached.
+    /// The services that were asked and did not answer, or could not be reached, as host and port (`ServiceURL.service`).
+    /// None of them is asked again.
     public private(set) var silentServices: Set<String> = []
-    /// The services that answered, rightly or not.
+    /// The services that answered, rightly or not, as host and port.
     public private(set) var answeringServices: Set<String> = []
     /// Services that are not asked, and since when they are silent.
     private let knownSilence: [String: Date]
+    /// Those of them that `outages` has.
+    private var knownOutages: Set<String> = []
 
-    /// - Parameter silentServices: URLs of services that did not answer a short while ago, and when. They are not asked.
+    /// - Parameter silentServices: services, as host and port, that did not answer a short while ago, and when. They are not
+    ///   asked.
     public init(_ client: HTTPClient = HTTPClient(), silentServices: [String: Date] = [:]) {
         self.client = client
         knownSilence = silentServices
     }
 
+    /// How long one answer may take.
+    nonisolated var timeLimit: Duration { client.timeLimit }
+
+    /// Asks for one verdict, and no longer than `VerdictRevocation.timeLimit`.
+    nonisolated public func forOneVerdict() -> any RevocationSource { VerdictRevocation { self } }
+
     /// Asks the services that the certificates at `places` of `chain` name: responders first, then for lists.
     public func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
+        await evidence(on: chain, at: places, date: date, before: nil)
+    }
+
+    /// The same; after `deadline` nobody is asked any more.
+    func evidence(
+        on chain: [Certificate],
+        at places: [Int],
+        date: Date,
+        before deadline: ContinuousClock.Instant?
+    ) async -> RevocationEvidence {
         var evidence = RevocationEvidence()
         for place in places where place + 1 < chain.count && !Task.isCancelled {
             let (certificate, issuer) = (chain[place], chain[place + 1])
-            if let response = await response(about: certificate, issuedBy: issuer, at: date) {
+            if let response = await response(about: certificate, issuedBy: issuer, at: date, before: deadline) {
                 evidence.responses.append(response)
             } else {
-                evidence.certificateLists += await lists(for: certificate, issuedBy: issuer)
+                evidence.certificateLists += await lists(for: certificate, issuedBy: issuer, before: deadline)
             }
         }
         return evidence
@@ -75,14 +95,15 @@ public actor RevocationFetcher: RevocationSource {
     private func response(
         about certificate: Certificate,
         issuedBy issuer: Certificate,
-        at date: Date
+        at date: Date,
+        before deadline: ContinuousClock.Instant?
     ) async -> OCSPResponse? {
         let services = certificate.revocationServices
         guard !services.responders.isEmpty, let request = try? OCSPRequest(about: certificate, issuedBy: issuer) else {
             return nil
         }
         for text in services.responders {
-            guard let der = await ask(Question(url: text, request: request)) else { continue }
+            guard let der = await ask(Question(url: text, request: request), before: deadline) else { continue }
             let response = OCSPResponse(der: der)
             if let lifetime = response.lifetime(about: certificate, issuedBy: issuer, at: date) {
                 if let name = try? certificate.nameDigest {
@@ -97,19 +118,27 @@ public actor RevocationFetcher: RevocationSource {
     }
 
     /// All lists that can be had: they may be parts of one another, and a complete one may say where its delta is.
-    private func lists(for certificate: Certificate, issuedBy issuer: Certificate) async -> [CertificateList] {
+    private func lists(
+        for certificate: Certificate,
+        issuedBy issuer: Certificate,
+        before deadline: ContinuousClock.Instant?
+    ) async -> [CertificateList] {
         let named = certificate.revocationServices.lists
         var lists: [CertificateList] = []
-        for text in named { lists += await list(at: text, issuedBy: issuer) }
+        for text in named { lists += await list(at: text, issuedBy: issuer, before: deadline) }
         // What nobody signed must not send us anywhere.
         let deltas = lists.filter { $0.isSigned(by: issuer) }.flatMap(\.deltaLists).filter { !named.contains($0) }
-        for text in Set(deltas).sorted() { lists += await list(at: text, issuedBy: issuer) }
+        for text in Set(deltas).sorted() { lists += await list(at: text, issuedBy: issuer, before: deadline) }
         return lists
     }
 
     /// The list at `text`; none if there is none that can be used.
-    private func list(at text: String, issuedBy issuer: Certificate) async -> [CertificateList] {
-        guard let der = await ask(Question(url: text, request: nil)) else { return [] }
+    private func list(
+        at text: String,
+        issuedBy issuer: Certificate,
+        before deadline: ContinuousClock.Instant?
+    ) async -> [CertificateList] {
+        guard let der = await ask(Question(url: text, request: nil), before: deadline) else { return [] }
         do throws(CMSError) {
             let list = try CertificateList(der: der)
             let isSigned = list.isSigned(by: issuer)
@@ -126,38 +155,62 @@ public actor RevocationFetcher: RevocationSource {
         }
     }
 
-    private func ask(_ question: Question) async -> [UInt8]? {
-        guard let answer = answers[question] ?? begin(question) else { return nil }
+    private func ask(_ question: Question, before deadline: ContinuousClock.Instant?) async -> [UInt8]? {
+        guard let answer = answers[question] ?? begin(question, before: deadline) else { return nil }
+        let service = ServiceURL(question.url)?.service ?? question.url
         switch await withTaskCancellationHandler(operation: { await answer.value }, onCancel: { answer.cancel() }) {
         case .success(let bytes):
-            answeringServices.insert(question.url)
+            answeringServices.insert(service)
             return bytes
         case .failure(.cancelled):
-            if answers[question] == answer { answers[question] = nil }
+            forget(answer, to: question)
             // It may be only somebody else who gave up waiting.
-            return answer.isCancelled && !Task.isCancelled ? await ask(question) : nil
+            return answer.isCancelled && !Task.isCancelled ? await ask(question, before: deadline) : nil
+        case .failure(.verdictTimeLimit):
+            // For another verdict there is time enough.
+            forget(answer, to: question)
+            note(question.url, .verdictTimeLimit)
+            return nil
         case .failure(let error):
-            if error.isSilence { silentServices.insert(question.url) }
+            if error.isSilence { silentServices.insert(service) }
             note(question.url, error)
             return nil
         }
     }
 
+    private func forget(_ answer: Answer, to question: Question) {
+        if answers[question] == answer { answers[question] = nil }
+    }
+
     /// Sends `question`; nil if it is not to be asked.
-    private func begin(_ question: Question) -> Answer? {
+    private func begin(_ question: Question, before deadline: ContinuousClock.Instant?) -> Answer? {
         guard answers.count < Self.maximumQuestions else { return nil }
         guard let url = ServiceURL(question.url) else {
             // A directory (ldap) beside a web server is usual, and no outage.
             if !question.url.lowercased().hasPrefix("ldap") { note(question.url, .notAsked) }
             return nil
         }
-        if let since = knownSilence[question.url] {
-            note(question.url, .silent(since: since))
+        if let since = knownSilence[url.service] {
+            if knownOutages.insert(url.service).inserted { note(question.url, .silent(since: since)) }
             return nil
         }
+        // What it was silent about is among the outages.
+        guard !silentServices.contains(url.service) else { return nil }
+        let left = deadline.map { $0 - .now } ?? client.timeLimit
+        guard left > .zero else {
+            note(question.url, .verdictTimeLimit)
+            return nil
+        }
+        var client = client
+        let isCut = left < client.timeLimit / 2
+        client.timeLimit = min(client.timeLimit, left)
         let content = question.request.map { (type: "application/ocsp-request", bytes: $0.der) }
         let type = question.request.map { _ in "application/ocsp-response" }
-        let answer = Answer { [client] in await client.ask(url, posting: content, expecting: type) }
+        let answer = Answer { [client] in
+            let result = await client.ask(url, posting: content, expecting: type)
+            // It had much less time than others have, so it is not called silent.
+            return isCut && result == .failure(.timeLimit) ? .failure(.verdictTimeLimit) : result
+        }
         answers[question] = answer
         return answer
     }

@@ -50,6 +50,9 @@ public struct ServiceURL: Hashable, Sendable {
         return (String(host), port)
     }
 
+    /// The host and its port, as in `crl.example.org:80`: where one service lies that may have many URLs.
+    public var service: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)".lowercased() }
+
     /// The host as a request names it.
     public var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host

@@ -26,7 +26,7 @@ extension MessageOpener {
             keepsSignatures: keepingSignatures,
             isAuthenticatedOnly: onlyAuthenticated
         )
-        return try await open(opening, first: nil)
+        return try await forOneVerdict.open(opening, first: nil)
     }
 
     /// Opens the bare CMS object `stream`, whose bytes come from `source`, as far as the content that was encrypted or
@@ -35,7 +35,7 @@ extension MessageOpener {
     /// That content is a file: if it is signed mail, its signatures are judged and stay in it.
     public func decrypt(cms stream: ByteStream, in source: any ByteSource) async throws -> OpenedMessage {
         let layer = try Layer(cms: stream, declared: nil, content: .anything)
-        return try await open(Opening(source: source, header: nil, part: nil), first: layer)
+        return try await forOneVerdict.open(Opening(source: source, header: nil, part: nil), first: layer)
     }
 
     /// How far a message is opened.

@@ -22,7 +22,7 @@ public struct MessageOpener: Sendable {
     /// How certificates are judged, beside what the provider trusts.
     private let terms: TrustTerms
     /// Who is asked about revocation where nothing at hand tells; nil for nobody.
-    private let revocation: (any RevocationSource)?
+    private var revocation: (any RevocationSource)?
     /// What opens encrypted layers without a certificate; never anything that was not given on purpose.
     let secret: SharedSecret?
     /// What is accepted beside the provider's exceptions.
@@ -50,12 +50,23 @@ public struct MessageOpener: Sendable {
         self.exceptions = exceptions
     }
 
+    /// The same opener for one message: the time in which services may be asked about revocation begins anew.
+    var forOneVerdict: MessageOpener {
+        var opener = self
+        opener.revocation = revocation?.forOneVerdict()
+        return opener
+    }
+
     /// Judges the signatures of a whole message without decrypting anything.
     ///
     /// What is wrong with the message is in the report; errors are for what keeps the answer from being known.
     ///
     /// - Throws: `StreamError`, `CancellationError`, or what the provider throws.
     public func verify(_ source: any ByteSource) async throws -> VerifiedContent {
+        try await forOneVerdict.judge(source)
+    }
+
+    private func judge(_ source: any ByteSource) async throws -> VerifiedContent {
         var result = VerifiedContent()
         do {
             guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
@@ -104,7 +115,7 @@ public struct MessageOpener: Sendable {
                 let layer =
                     try detached.map { try SignedLayer(cms: stream, detached: $0, isMail: isMail) }
                     ?? SignedLayer(cms: stream, mustBeEntity: false)
-                try await judge(layer, header: nil, coverage: .whole, into: &result)
+                try await forOneVerdict.judge(layer, header: nil, coverage: .whole, into: &result)
             default:
                 throw SMIMEError.malformed("the CMS object is not signed")
             }

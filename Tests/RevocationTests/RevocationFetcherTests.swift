@@ -208,6 +208,42 @@ import Testing
         #expect(await fetcher.outages == [])
     }
 
+    @Test func `a host that is silent is asked once, however many of its URLs a certificate names`() async throws {
+        let server = try LoopbackServer { _ in .silence }
+        let urls = (0..<20).map { "URI:\(server.url("\($0).crl"))" }.joined(separator: ",")
+        let responders = (0..<20).map { "OCSP;URI:\(server.url("ocsp\($0)"))" }.joined(separator: ",")
+        let factory = try makeChain(["crlDistributionPoints=\(urls)", "authorityInfoAccess=\(responders)"])
+        let fetcher = RevocationFetcher(HTTPClient(timeLimit: .seconds(1), allowsPrivateAddresses: true))
+        #expect(try await verdict(factory, fetcher)?.status == .unknown)
+        #expect(server.asked.count <= 1)
+        #expect(await fetcher.outages.map(\.error) == [.timeLimit])
+        #expect(await fetcher.silentServices == ["127.0.0.1:\(server.port)"])
+        // It was so a short while ago.
+        let next = RevocationFetcher(Self.client, silentServices: ["127.0.0.1:\(server.port)": .now])
+        #expect(try await verdict(factory, next)?.status == .unknown)
+        #expect(server.asked.count <= 1)
+        #expect(await next.outages.count == 1)
+    }
+
+    @Test func `all services together delay one verdict for a limited time, and the next one asks the others`()
+        async throws
+    {
+        let servers = try (0..<3).map { _ in try LoopbackServer { _ in .silence } }
+        let urls = servers.map { "URI:\($0.url("ca.crl"))" }.joined(separator: ",")
+        let factory = try makeChain(["crlDistributionPoints=\(urls)"])
+        let (leaf, ca) = (try certificate("leaf", factory), try certificate("ca", factory))
+        let fetcher = RevocationFetcher(HTTPClient(timeLimit: .seconds(2), allowsPrivateAddresses: true))
+        let verdict = VerdictRevocation(timeLimit: .seconds(2)) { fetcher }
+        for _ in 0..<2 { #expect(await verdict.evidence(on: [leaf, ca], at: [0], date: leaf.notBefore).isEmpty) }
+        #expect(await fetcher.outages.map(\.error) == [.timeLimit, .verdictTimeLimit, .verdictTimeLimit])
+        #expect(await fetcher.silentServices == ["127.0.0.1:\(servers[0].port)"])
+        #expect(servers[1].asked.isEmpty && servers[2].asked.isEmpty)
+        let next = VerdictRevocation(timeLimit: .seconds(2)) { fetcher }
+        _ = await next.evidence(on: [leaf, ca], at: [0], date: leaf.notBefore)
+        #expect(await fetcher.silentServices.contains("127.0.0.1:\(servers[1].port)"))
+        #expect(servers[0].asked.count <= 1)
+    }
+
     @Test func `without permission no private address is asked`() async throws {
         let server = try LoopbackServer { _ in .silence }
         let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])

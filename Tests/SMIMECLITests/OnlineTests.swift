@@ -137,6 +137,20 @@ import Testing
         #expect(server.asked.count == 2)
     }
 
+    @Test func `of many services without an answer three are named, and the others counted`() throws {
+        let urls = (0..<4).map { "URI:http://127.0.0.1:\(1000 + $0)/" }
+        let services = [
+            "authorityInfoAccess=\(urls.map { "OCSP;\($0)ocsp" }.joined(separator: ","))",
+            "crlDistributionPoints=\(urls.map { "\($0)ca.crl" }.joined(separator: ","))",
+        ]
+        let scene = try OnlineScene(services, allowsPrivate: false)
+        let result = try scene.read("verify --online --json signed.eml")
+        #expect(result.status == 0)
+        let lines = result.errorText.split(separator: "\n")
+        #expect(lines.count == 4, "\(result.errorText)")
+        #expect(lines.last == "smime: 5 more services did not answer, or could not be asked")
+    }
+
     /// Silence, a refusal, garbage, an answer about somebody else or by nobody, a flood: nothing of it counts.
     @Test(arguments: ["stalls", "trickles", "refuses", "garbage", "other", "stranger", "list", "flood"])
     func `a responder that`(does what: String) throws {

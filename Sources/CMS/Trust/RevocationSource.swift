@@ -6,6 +6,15 @@ public protocol RevocationSource: Sendable {
     ///
     /// Nothing of it is believed before it was checked. Whoever cannot be reached says nothing.
     func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence
+
+    /// What is asked for one verdict, on one message or on its recipients: a source with a time limit for all questions of a
+    /// verdict begins to count anew. The source itself if there is no such limit.
+    func forOneVerdict() -> any RevocationSource
+}
+
+extension RevocationSource {
+    /// The source itself, as nothing limits its time.
+    public func forOneVerdict() -> any RevocationSource { self }
 }
 
 /// What a source had to say about revocation.

@@ -75,7 +75,8 @@ public actor AnchorStore {
         }
     }
 
-    /// The URLs of services for questions about revocation that did not answer within the last five minutes, and when.
+    /// The services for questions about revocation, as host and port, that did not answer within the last five minutes, and
+    /// when.
     public func silentServices(at time: Date) async throws(KeystoreError) -> [String: Date] {
         try await database.read { try OutageRecord.services(at: time.seconds, in: $0) }
     }

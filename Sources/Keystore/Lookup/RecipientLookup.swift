@@ -115,7 +115,7 @@ public struct RecipientLookup: Sendable {
         _ choices: [RecipientChoice],
         at time: Date
     ) async -> [RecipientChoice] {
-        guard revocation != nil, terms.revocation != .off else { return choices }
+        guard let revocation = revocation?.forOneVerdict(), terms.revocation != .off else { return choices }
         var (choices, terms) = (choices, terms)
         for _ in 0..<Self.maximumRounds {
             let asked = await terms.asking(revocation, about: choices.flatMap(\.wantedChains), at: time)

@@ -91,9 +91,9 @@ public struct ImportBatch: Sendable {
     public var fetchedLists: [CertificateList] = []
     /// Answers of responders, whose signatures were checked.
     public var responses: [ResponseItem] = []
-    /// The URLs of services that were asked and did not answer in time; it is remembered for some minutes.
+    /// Services, as host and port, that were asked and did not answer in time; it is remembered for some minutes.
     public var silentServices: [String] = []
-    /// The URLs of services that did, of which that need no longer be remembered.
+    /// Services that did, of which that need no longer be remembered.
     public var answeringServices: [String] = []
 
     public init() {}

@@ -40,6 +40,13 @@ actor OnlineRevocation: RevocationSource {
     }
 
     func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
+        await readyFetcher()?.evidence(on: chain, at: places, date: date) ?? RevocationEvidence()
+    }
+
+    nonisolated func forOneVerdict() -> any RevocationSource { VerdictRevocation { await self.readyFetcher() } }
+
+    /// What asks the services; nil if none is to be asked.
+    private func readyFetcher() async -> RevocationFetcher? {
         if !isReady {
             do {
                 let made = try await makeFetcher()
@@ -50,7 +57,7 @@ actor OnlineRevocation: RevocationSource {
             }
             isReady = true
         }
-        return await fetcher?.evidence(on: chain, at: places, date: date) ?? RevocationEvidence()
+        return fetcher
     }
 
     private func makeFetcher() async throws -> RevocationFetcher? {
@@ -80,9 +87,19 @@ actor OnlineRevocation: RevocationSource {
         return .unavailable
     }
 
-    /// The services that did not answer, and why; one sentence each.
+    /// How many services that did not answer are named; the others are counted.
+    private static let maximumWarnings = 3
+
+    /// The first services that did not answer, and why; one sentence each, and how many others there are.
     var warnings: [String] {
-        get async { await (fetcher?.outages ?? []).map { "\($0.url): \($0.error)" } }
+        get async {
+            let outages = await fetcher?.outages ?? []
+            let others = outages.count - Self.maximumWarnings
+            return outages.prefix(Self.maximumWarnings).map { "\($0.url): \($0.error)" }
+                + (others > 0
+                    ? ["\(others) more \(others == 1 ? "service" : "services") did not answer, or could not be asked"]
+                    : [])
+        }
     }
 
     /// Says which services did not answer, and keeps what the others said.
