@@ -4,7 +4,7 @@ public import MIME
 
 /// A message that its author is known to have signed as a whole: what may be learned from it.
 ///
-/// Only `MessageOpener` makes one, and only if the verdict is valid, one signature covers everything, or more by the same
+/// Only `MessageOpener` makes one, and only if the verdict is valid without any weak algorithm, accepted or not, one signature covers everything, or more by the same
 /// signer inside each other, and the signer's certificate names the author in From. Nothing in it is about anybody else.
 public struct VerifiedMessage: Sendable {
     /// The address in From that the signer's certificate names.
@@ -34,6 +34,8 @@ public struct VerifiedMessage: Sendable {
             let certificate = signer.certificate, let evidence = signer.evidence,
             report.layers.allSatisfy({ !$0.isDecisive || $0.signers.count == 1 }),
             report.signers.allSatisfy({ $0.certificate == certificate }),
+            // Who accepts weak signatures to read an archive does not want to encrypt to what they bring.
+            !report.signers.flatMap(\.problems).contains(where: \.kind.isWeakness),
             let author = SignerIdentity(header).author(named: certificate)
         else { return nil }
         self.author = author

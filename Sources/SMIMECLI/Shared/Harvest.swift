@@ -145,7 +145,10 @@ struct Harvest {
 extension VerificationReport {
     /// Why nothing is learned from it, in a few words.
     var reason: String {
-        guard status != .valid else { return "not signed by its author alone" }
+        guard status != .valid else {
+            let weakness = signers.flatMap(\.problems).first(where: \.kind.isWeakness)
+            return weakness.map { "weak: \($0.text)" } ?? "not signed by its author alone"
+        }
         let problem = (problems + signers.flatMap(\.problems)).first { $0.level == .error }
         return problem.map { "\(status.rawValue): \($0.text)" } ?? status.rawValue
     }
