@@ -81,6 +81,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("-md sha1 -keyopt rsa_mgf1_md:sha1", ["digest-sha1"]),
+        ("-md sha1 -keyopt rsa_mgf1_md:sha256", ["digest-sha1"]),
+        ("-md sha256 -keyopt rsa_mgf1_md:sha1", []),
+    ])
+    func `a pss signature is weak by its digest, and not by its mask`(options: String, problems: [String]) throws {
+        let party = try Party("alice").folder.path
+        let signed = try OpenSSLCommand().cms(
+            "-sign -nodetach -outform DER -signer \(party)/cert.pem -inkey \(party)/key.pem"
+                + " -keyopt rsa_padding_mode:pss \(options)",
+            input: sample(100)
+        )
+        let data = try SignedData(reading: ByteStream(signed))
+        #expect(data.signers.first?.signatureName == "rsa-pss")
+        #expect(try codes(data) == problems)
+    }
+
     @Test func `pss signatures of a plain rsa key verify`() throws {
         let party = try Party("alice").folder.path
         let signed = try OpenSSLCommand().cms(

@@ -40,6 +40,34 @@ import Testing
         #expect(verdict.revocation?.problems.allSatisfy { $0.level == .warning } == true)
     }
 
+    /// RFC 8017 §9.1.1: the mask only spreads what the digest has bound; two certificates of one digest would share a signature.
+    @Test(arguments: [
+        ("sha1", "sha1", true), ("sha1", "sha256", true), ("sha256", "sha1", false), ("sha512", "sha512", false),
+    ])
+    func `a certificate that was issued with PSS is weak by its digest, and not by its mask`(
+        digest: String,
+        mask: String,
+        isWeak: Bool
+    ) throws {
+        var factory = try CertificateFactory()
+        let key = "RSA -pkeyopt rsa_keygen_bits:2048"
+        try factory.issue("ca", subject: "/CN=CA", key: key, extensions: CertificateFactory.authority)
+        let pss = "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:20 -sigopt rsa_mgf1_md:\(mask)"
+        try factory.issue(
+            "leaf",
+            subject: "/CN=leaf",
+            by: "ca",
+            extensions: CertificateFactory.person("a@example.com"),
+            options: "-days 100 -\(digest) \(pss)"
+        )
+        let ca = try Certificate(der: Party.decode(factory.file("ca.pem")))
+        let leaf = try Certificate(der: Party.decode(factory.file("leaf.pem")))
+        let verdict = TrustStore(anchors: [ca])
+            .judge(leaf, purpose: .signing, at: leaf.notBefore.addingTimeInterval(600))
+        #expect(verdict.problems.map(\.code) == (isWeak ? ["chain-sha1"] : []))
+        #expect(leaf.signatureAlgorithm == (isWeak ? "rsa-pss-sha1" : "rsa-pss"))
+    }
+
     @Test func `a verdict that was given before holds for the same question only`() throws {
         for _ in 0..<2 {
             #expect(try judge("alice").isTrusted)

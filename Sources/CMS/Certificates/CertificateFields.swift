@@ -51,10 +51,17 @@ struct CertificateFields {
     func extensionValue(_ type: ASN1ObjectIdentifier) -> [UInt8]? { extensions.value(ofExtension: type) }
 }
 
-/// The names of the algorithms that certificates are signed with.
+/// The names of the algorithms that certificates are signed with. Those with SHA-1 or MD5 end in it.
 enum CertificateSignature {
     static func name(_ identifier: AlgorithmIdentifier) -> String {
-        names.first { $0.oid == identifier.algorithm }?.name ?? LatticeScheme(oid: identifier.algorithm)?.reportName
+        // The digest of the mask (MGF1) does not count: to forge a signature, two certificates must have one digest.
+        if identifier.algorithm == ASN1ObjectIdentifier.Key.rsaPSS,
+            let digest = try? PSSParameters(identifier.parameters).digest, [.md5, .sha1].contains(digest)
+        {
+            return "rsa-pss-\(digest.rawValue)"
+        }
+        return names.first { $0.oid == identifier.algorithm }?.name ?? LatticeScheme(oid: identifier.algorithm)?
+            .reportName
             ?? "\(identifier.algorithm)"
     }
 
@@ -70,5 +77,8 @@ enum CertificateSignature {
         ([2, 16, 840, 1, 101, 3, 4, 3, 11], "ecdsa-sha3-384"), ([2, 16, 840, 1, 101, 3, 4, 3, 12], "ecdsa-sha3-512"),
         ([1, 2, 840, 10040, 4, 3], "dsa-sha1"), ([2, 16, 840, 1, 101, 3, 4, 3, 2], "dsa-sha256"),
         ([1, 3, 101, 112], "ed25519"), ([1, 3, 101, 113], "ed448"),
+        // Older numbers, which libcrypto takes for the same: OIW (ISO/IEC 14888), X9.57.
+        ([1, 3, 14, 3, 2, 3], "rsa-md5"), ([1, 3, 14, 3, 2, 15], "rsa-sha1"), ([1, 3, 14, 3, 2, 29], "rsa-sha1"),
+        ([1, 3, 14, 3, 2, 13], "dsa-sha1"), ([1, 3, 14, 3, 2, 27], "dsa-sha1"),
     ]
 }
