@@ -87,7 +87,7 @@ extension SMIMECommand.TrustCommand {
             abstract: "Believe every certificate that chains to one in FILE.",
             discussion: """
                 A certificate given here is an anchor even if it is an intermediate. One that came with an identity is
-                named by its fingerprint. Compare the fingerprint first.
+                named by its whole fingerprint. Compare the fingerprint first.
 
                   smime trust add our-ca.pem
                   smime trust add sha256:…
@@ -95,7 +95,7 @@ extension SMIMECommand.TrustCommand {
         )
 
         @Argument(
-            help: "Certificate files, - for standard input, or fingerprints of certificates in the store.",
+            help: "Certificate files, - for standard input, or whole fingerprints of certificates in the store.",
             completion: .file()
         )
         var files: [String]
@@ -103,6 +103,7 @@ extension SMIMECommand.TrustCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
+            // No prefix: certificates whose fingerprints begin alike can be made by trying.
             let known = files.compactMap { Fingerprint($0) }
             var batch = try ImportBatch(certificatesOf: files.filter { Fingerprint($0) == nil }) {
                 $1.anchors.append($0)
@@ -137,35 +138,35 @@ extension SMIMECommand.TrustCommand {
             discussion: """
                 Where a trust anchor would go, it asks first, or wants --yes.
 
-                  smime trust remove sha256:…
+                  smime trust remove sha256:9f86d081
                 """
         )
 
-        @Argument(help: ArgumentHelp("Their fingerprints, as `smime trust list` shows them.", valueName: "fpr"))
-        var fingerprints: [Fingerprint]
+        @Argument(
+            help: ArgumentHelp(
+                "Their fingerprints, as `smime trust list` shows them; the first 8 digits are enough where only one begins so.",
+                valueName: "fpr"
+            )
+        )
+        var named: [FingerprintPrefix]
         @OptionGroup var confirmation: ConfirmationOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
             let known = try await global.store(.readOnly)
-            guard known.exists else { throw KeystoreError.unknownCertificate(fingerprints[0]) }
-            let anchors = try await known.anchors.all().filter { fingerprints.contains($0.certificate.fingerprint) }
-            let named =
-                try await known.anchors.revocationLists().map(\.fingerprint)
-                + anchors.map(\.certificate.fingerprint)
-            if let unknown = fingerprints.first(where: { !named.contains($0) }) {
-                throw KeystoreError.unknownCertificate(unknown)
-            }
+            let all = known.exists ? try await known.anchors.all() : []
+            let listed = known.exists ? try await known.anchors.revocationLists().map(\.fingerprint) : []
+            let fingerprints = try named.map { try $0.only(among: listed + all.map(\.certificate.fingerprint)) }
+            let anchors = all.filter { fingerprints.contains($0.certificate.fingerprint) }
             if !anchors.isEmpty {
                 let names = anchors.map { "\($0.certificate.subject)" }.joined(separator: "; ")
                 try confirmation.confirm("\(names): nothing that chains to it would be trusted any more")
             }
             let store = try await global.store(.readWrite)
             let lists = try await store.anchors.revocationLists().filter { fingerprints.contains($0.fingerprint) }
-            let listed = Set(lists.map(\.fingerprint))
-            let removed = try await store.anchors.remove(fingerprints.filter { !listed.contains($0) })
-            try await store.anchors.removeRevocationLists(Array(listed))
+            let removed = try await store.anchors.remove(anchors.map(\.certificate.fingerprint))
+            try await store.anchors.removeRevocationLists(lists.map(\.fingerprint))
             try await store.close()
             let report = TrustReport(
                 anchors: removed.map { AuthorityReport($0) },

@@ -1,0 +1,23 @@
+import CMS
+import Testing
+
+/// What a person types to name a certificate.
+@Suite struct FingerprintPrefixTests {
+    private static func fingerprint(_ beginning: String) throws -> Fingerprint {
+        try #require(Fingerprint(beginning + String(repeating: "0", count: 64 - beginning.count)))
+    }
+
+    @Test(arguments: ["0a1b2c3d", "0A1B2C3D", "sha256:0a1b2c3d", "SHA256:0A:1B:2C:3D", "0a1b2c3d4", "0a:1b:2c:3d:4"])
+    func `eight digits or more name those that begin so`(text: String) throws {
+        let (wanted, twin) = try (Self.fingerprint("0a1b2c3d4e"), Self.fingerprint("0a1b2c3d4f"))
+        let other = try Self.fingerprint("0a1b2c3e")
+        let prefix = try #require(FingerprintPrefix(text))
+        #expect(prefix.matches(among: [other]).isEmpty)
+        #expect(prefix.matches(among: [other, wanted, wanted]) == [wanted])
+        #expect(prefix.matches(among: [other, wanted, twin]) == [wanted, twin])
+        #expect(FingerprintPrefix("\(wanted)")?.matches(among: [wanted, twin]) == [wanted])
+    }
+
+    @Test(arguments: ["", "0a1b2c3", "0a1b2c3g", "sha256:", "0a1b2c3d ", String(repeating: "0", count: 65), "ca.pem"])
+    func `anything else is none`(text: String) { #expect(FingerprintPrefix(text) == nil) }
+}
