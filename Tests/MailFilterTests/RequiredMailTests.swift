@@ -156,6 +156,10 @@ import Testing
         ("x@y.test", "From: malice@example.com\n", false), ("root", "From: alice@example.com,\n", true),
         ("x@y.test", "From: a@y.test\nFrom: Alice <alice+q@example.com>\n", true), ("", "", false),
         ("mallory@example.com", "From: mallory@example.com\n", false),
+        ("x@y.test", "From: x\ralice@example.com\n", true), ("x@y.test", "From: al\0ice@example.com\n", true),
+        ("x@y.test", "Fr\0om: alice@example.com\n", true), ("x@y.test", "X: y\u{1C}From: alice@example.com\n", true),
+        ("x@y.test", "X: y\u{2028}From: alice@example.com\n", true),
+        ("x@y.test", "From: \u{E9}alice@example.com\n", true),
     ])
     func `Clear mail of our own accounts does not come in for those who must get it encrypted`(
         _ sender: String,

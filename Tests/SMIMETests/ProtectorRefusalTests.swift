@@ -57,28 +57,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ">From x\nFrom: alice@example.com\n", "\u{FEFF}>From x\nFrom: alice@example.com\n",
-        "From: alice@example.com\nSubject: a\u{B}From: x\n", "From: alice@example.com\nSubject: a\u{85}From: x\n",
-        "From: alice@example.com\nSubject: a\u{2028}Subject: x\n", "From: alice@example.com\nFrom_: x\n",
-    ])
-    func `a header that readers of our mail would refuse is neither signed nor encrypted`(header: String) throws {
-        let mail = "\(header)Content-Type: text/plain\n\nhello\n"
-        let alice = try Keyring.signer("alice")
-        let sink = MemorySink()
-        #expect(throws: SMIMEError.defective(.hiddenFields)) {
-            try MessageProtector(MemorySource(Array(mail.utf8))).sign(by: alice, as: .detached, at: Self.time, to: sink)
-        }
-        #expect(throws: SMIMEError.defective(.hiddenFields)) {
-            try MessageProtector(MemorySource(Array(mail.utf8)))
-                .encrypt(to: [Recipient(alice.certificate)], cipher: .aes256GCM, at: Self.time, to: sink)
-        }
-        #expect(sink.bytes.isEmpty)
-    }
-
-    @Test(arguments: [
         ("X-A: b\r\r\n", MIMEDefect.bareCR), ("X-A: b\u{C}From: eve@example.com\r\n", .hiddenFields),
         ("X-A: b\u{1C}Subject: c\r\n", .hiddenFields), ("X-A: b\u{85}From: eve@example.com\r\n", .hiddenFields),
         ("From2: eve@example.com\r\n", .hiddenFields), (">From eve\r\n", .hiddenFields),
+        ("\u{FEFF}>From eve\r\n", .hiddenFields), ("X-A: b\u{2028}Subject: x\r\n", .hiddenFields),
+        ("X-A: b\u{B}From: x\r\n", .hiddenFields), ("From_: x\r\n", .hiddenFields),
     ])
     func `a header in which other programs find other fields is not protected`(field: String, defect: MIMEDefect) {
         let mail = "\(field)From: a@example.com\r\nTo: b@example.com\r\n\r\nhello\r\n"

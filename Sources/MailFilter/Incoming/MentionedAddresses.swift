@@ -21,15 +21,25 @@ struct MentionedAddresses {
     init(inFromOf source: any ByteSource) throws {
         let header = try source.bytes(in: 0..<min(source.count, MIMELimit.headerBytes.rawValue))
         let lines = header.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .prefix { !$0.isEmpty && !$0.elementsEqual([0x0D]) }
+            // Some programs leave NUL out.
+            .map { $0.filter { $0 != 0 } }
+        // Some programs end lines at other characters, too, and they do not agree on which.
+        search(lines) { $0.split { (0x0B...0x0D).contains($0) } }
+        search(lines) { LineSeparator.pieces(of: $0[...]) }
+    }
+
+    /// Looks for addresses in the From fields among `lines`, whose pieces between separators may be lines for some.
+    private mutating func search(_ lines: [[UInt8]], _ divide: ([UInt8]) -> [ArraySlice<UInt8>]) {
         var field: [UInt8]?
-        for line in lines.prefix(while: { !$0.isEmpty && !$0.elementsEqual([0x0D]) }) {
-            // Some programs end lines at these, too.
-            for piece in line.split(whereSeparator: { (0x0B...0x0D).contains($0) }) {
-                if piece.first == 0x20 || piece.first == 0x09 {
-                    field?.append(contentsOf: piece)
+        for line in lines {
+            for (index, piece) in divide(line).enumerated() {
+                let body = Self.bodyOfFrom(piece)
+                if body == nil, index > 0 || piece.first == 0x20 || piece.first == 0x09 {
+                    field?.append(contentsOf: [0x20] + piece)
                 } else {
                     add(field)
-                    field = Self.bodyOfFrom(piece)
+                    field = body
                 }
             }
         }
