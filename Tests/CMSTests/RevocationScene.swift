@@ -30,6 +30,8 @@ struct RevocationScene {
 
     /// What a list by ca, or by the decoy, says `days` from now; with `revoked`, that the leaf was revoked so many days
     /// from now.
+    ///
+    /// - Parameter entryIssuer: whose certificate the entry says that it is about (RFC 5280 §5.3.3).
     func list(
         _ days: Double,
         revoked: Double? = nil,
@@ -40,6 +42,7 @@ struct RevocationScene {
         number: Int? = nil,
         base: Int? = nil,
         reason: UInt8? = nil,
+        entryIssuer: Certificate? = nil,
         extra: [[UInt8]] = [],
         isGenuine: Bool = true
     ) throws -> CertificateList {
@@ -48,9 +51,16 @@ struct RevocationScene {
             return TestDER.element(0x18, Array(text.utf8))
         }
         let algorithm: [UInt8] = [0x30, 0x0A, 0x06, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 3, 2]
-        let reasonCode = reason.map { TestDER.element(0x30, TestDER.listExtension(21, [0x0A, 1, $0])) } ?? []
+        let reasonCode: [UInt8] = reason.map { TestDER.listExtension(21, [0x0A, 1, $0]) } ?? []
+        let issuer: [UInt8] =
+            entryIssuer.map { other in
+                let name = TestDER.element(0x30, TestDER.element(0xA4, other.subject.der))
+                return TestDER.listExtension(29, name, isCritical: true)
+            } ?? []
+        let details: [UInt8] = reasonCode + issuer
+        let block: [UInt8] = details.isEmpty ? [] : TestDER.element(0x30, details)
         let entry = revoked.map {
-            TestDER.element(0x30, TestDER.element(2, leaf.serialNumber), time($0), reasonCode)
+            TestDER.element(0x30, TestDER.element(2, leaf.serialNumber), time($0), block)
         }
         let keyIdentifier = identifier ?? ca.subjectKeyIdentifier ?? []
         var extensions =

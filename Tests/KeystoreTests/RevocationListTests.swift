@@ -12,6 +12,8 @@ import Testing
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let lists: [(name: String, first: Int, last: Int, extensions: [String])]
+        /// Their CRL Numbers; 1 for those that are not named.
+        var numbers: [String: String] = [:]
         var isFetched = true
         let expected: [String]
     }
@@ -34,6 +36,19 @@ import Testing
             testDescription: "what is over and newer stays",
             lists: [("a", 4, 6, []), ("b", 1, 3, [])],
             expected: ["a", "b"]
+        ),
+        Row(
+            testDescription:
+                "what is over and has the higher number stays, as it may revoke what the current one does not",
+            lists: [("a", 1, 3, []), ("b", 4, 20, [])],
+            numbers: ["a": "09"],
+            expected: ["a", "b"]
+        ),
+        Row(
+            testDescription: "what is over goes when a current one with a higher number comes",
+            lists: [("a", 1, 3, []), ("b", 4, 20, []), ("c", 5, 20, [])],
+            numbers: ["a": "09", "c": "0A"],
+            expected: ["b", "c"]
         ),
         Row(
             testDescription: "what is about other certificates stays",
@@ -68,6 +83,7 @@ import Testing
         // Of another key with the same name, and of one that has no end.
         try await add(list("stranger", by: "other", (1, 3, []), factory), isFetched: true, to: store)
         for item in row.lists {
+            if let number = row.numbers[item.name] { try factory.sh("echo \(number) >\(item.name).number") }
             let list = try list(item.name, by: "ca", (item.first, item.last, item.extensions), factory)
             try await add(list, isFetched: row.isFetched, to: store)
         }
