@@ -24,6 +24,9 @@ public actor VerdictRevocation: RevocationSource {
         self.fetcher = fetcher
     }
 
+    /// Whether there is a fetcher.
+    public func isAsking() async -> Bool { await fetcher() != nil }
+
     /// Asks the services as long as there is time left for the verdict.
     public func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
         guard let fetcher = await fetcher() else { return RevocationEvidence() }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct OldStoreTests {
-    private static let forms = [1, 2, 3, 5, 6]
+    private static let forms = [1, 2, 3, 5, 6, 7]
 
     @Test(arguments: forms)
     func `a store of every older form opens and holds what it held`(form: Int) async throws {
@@ -82,7 +82,7 @@ import Testing
         try await opened.close()
         #expect(try await StoreMigration.pending(for: home.location)?.isEmpty == true)
         #expect(try await home.query { try Data.fetchAll($0, sql: keys + " LIMIT \(before.count)") } == before)
-        let missing = "SELECT count(*) FROM certificate WHERE public_key IS NULL OR form <> 3"
+        let missing = "SELECT count(*) FROM certificate WHERE public_key IS NULL OR subject_name IS NULL OR form <> 4"
         #expect(try await home.query { try Int.fetchOne($0, sql: missing) } == 0)
     }
 

@@ -21,7 +21,9 @@ final class CertificateListObject: Sendable {
         try state.withLock { state throws(OpenSSLError) in
             switch state {
             case .read(let weak): if let object = weak.object { return object }
-            case .unreadable(let error): throw error
+            case .unreadable(let error):
+                OpenSSLError.noteOccurrence()
+                throw error
             case .unread: break
             }
             do throws(OpenSSLError) {

@@ -1,5 +1,6 @@
 import COpenSSL
 public import Foundation
+import Synchronization
 
 /// A libcrypto call that failed, and everything libcrypto said about it.
 public struct OpenSSLError: Error, Equatable, Sendable {
@@ -24,9 +25,18 @@ public struct OpenSSLError: Error, Equatable, Sendable {
     ///
     /// The queue belongs to the thread: call this before any `await`.
     init(_ operation: StaticString) {
+        Self.noteOccurrence()
         self.operation = "\(operation)"
         self.stack = Self.drainQueue()
     }
+
+    private static let counter = Atomic<Int>(0)
+
+    /// How many errors there were in this process. What was found out while the number grew may have to do with a lack of memory.
+    static var occurrences: Int { counter.load(ordering: .relaxed) }
+
+    /// Counts an error that is thrown again.
+    static func noteOccurrence() { counter.add(1, ordering: .relaxed) }
 
     private static func drainQueue() -> [Entry] {
         var entries: [Entry] = []

@@ -10,11 +10,17 @@ public protocol RevocationSource: Sendable {
     /// What is asked for one verdict, on one message or on its recipients: a source with a time limit for all questions of a
     /// verdict begins to count anew. The source itself if there is no such limit.
     func forOneVerdict() -> any RevocationSource
+
+    /// Whether it looks for anything at all; true unless it says otherwise.
+    func isAsking() async -> Bool
 }
 
 extension RevocationSource {
     /// The source itself, as nothing limits its time.
     public func forOneVerdict() -> any RevocationSource { self }
+
+    /// True.
+    public func isAsking() async -> Bool { true }
 }
 
 /// What a source had to say about revocation.

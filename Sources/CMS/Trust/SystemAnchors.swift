@@ -20,11 +20,13 @@ public struct SystemAnchors: Hashable, Sendable {
     /// The anchors with this subject.
     ///
     /// libcrypto: `X509_NAME_hash_ex`
-    func certificates(named subject: DistinguishedName) -> [Certificate] {
-        guard let hash = Self.hash(subject) else { return [] }
+    package func certificates(named subject: DistinguishedName) -> [Certificate] {
+        guard let hash = subject.systemHash else { return [] }
+        let digits = String(hash, radix: 16)
+        let name = String(repeating: "0", count: 8 - digits.count) + digits
         var found: [Certificate] = []
         for number in 0..<Self.maximumCollisions {
-            let path = "\(folder)/\(hash).\(number)"
+            let path = "\(folder)/\(name).\(number)"
             guard let file = try? FileSource(path: path) else { break }
             guard let bytes = try? file.bytes(in: 0..<file.count), let items = try? KeyMaterial.read(bytes) else {
                 continue
@@ -36,18 +38,33 @@ public struct SystemAnchors: Hashable, Sendable {
         return found
     }
 
-    private static func hash(_ name: DistinguishedName) -> String? {
+    /// The hashes of subjects that files of the folder are named by; nil if the folder is there and cannot be read.
+    package var hashes: Set<UInt32>? {
+        do {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            return Set(names.compactMap { $0.utf8.count > 9 ? UInt32($0.prefix(8), radix: 16) : nil })
+        } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
+            return []
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension DistinguishedName {
+    /// By which a folder of anchors names the files of those with this subject; nil if libcrypto cannot read the name.
+    ///
+    /// libcrypto: `X509_NAME_hash_ex`
+    package var systemHash: UInt32? {
         Libcrypto.start()
         defer { ERR_clear_error() }
-        let pointer = name.der.withUnsafeBufferPointer { bytes in
+        let pointer = der.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
             return d2i_X509_NAME(nil, &start, bytes.count)
         }
         guard let object = Owned<X509_NAME>(adopting: pointer) else { return nil }
         var isValid: CInt = 0
         let hash = object.withPointer { X509_NAME_hash_ex($0, nil, nil, &isValid) }
-        guard isValid == 1 else { return nil }
-        let digits = String(UInt32(truncatingIfNeeded: hash), radix: 16)
-        return String(repeating: "0", count: 8 - digits.count) + digits
+        return isValid == 1 ? UInt32(truncatingIfNeeded: hash) : nil
     }
 }

@@ -138,18 +138,22 @@ public struct TrustStore: Hashable, Sendable {
             purpose: purpose,
             date: date
         )
-        guard question.isBrief else { return answer(question, detail).verdict }
+        let effort = effort ?? PathEffort()
+        guard question.isBrief else { return answer(question, detail, effort).verdict }
         if let known = TrustQuestion.recent[question] { return known }
-        let (verdict, isRepeatable) = answer(question, detail)
+        let (verdict, isRepeatable) = answer(question, detail, effort)
         // A verdict without a fault is the same with any detail, and no other is kept.
         if isRepeatable, question.isSettled(by: verdict) { TrustQuestion.recent[question] = verdict }
         return verdict
     }
 
     /// - Returns: the verdict, and whether the same question would be answered the same later.
-    private func answer(_ question: TrustQuestion, _ detail: Detail) -> (verdict: ChainVerdict, isRepeatable: Bool) {
+    func answer(
+        _ question: TrustQuestion,
+        _ detail: Detail,
+        _ effort: PathEffort
+    ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = question.certificate
-        let effort = effort ?? PathEffort()
         let lists =
             terms.revocation == .off
             ? nil

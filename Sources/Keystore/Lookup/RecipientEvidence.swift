@@ -5,8 +5,12 @@ import GRDB
 /// What is known of some addresses, with what it takes to judge it: all of one moment.
 struct RecipientEvidence: Sendable {
     private let known: [(address: AddressScope, recipients: [KnownRecipient])]
+    /// What judges the certificates that no verdict is kept of.
     private let trust: TrustStore
     private let authorities: [Certificate]
+    private let systemAnchors: Bool
+    /// What judges the others.
+    private let evidence: GroupedEvidence
 
     init(
         for addresses: [AddressScope],
@@ -28,8 +32,23 @@ struct RecipientEvidence: Sendable {
             return (address, all)
         }
         authorities = Array(Set(found.flatMap(\.authorities)))
-        let certificates = known.flatMap(\.recipients).filter { $0.trust != .distrusted }.map(\.certificate)
-        trust = try TrustStore(judging: certificates + authorities, systemAnchors: systemAnchors, in: database)
+        self.systemAnchors = systemAnchors
+        let recipients = known.flatMap(\.recipients).filter { $0.trust != .distrusted }
+        var evidence = try GroupedEvidence(for: recipients.count, systemAnchors: systemAnchors, in: database)
+        // What came with a certificate from elsewhere may help to judge others.
+        var others = authorities
+        for recipients in known.map(\.recipients) {
+            let pinned = recipients.pinnedKeys
+            for recipient in recipients where recipient.trust != .distrusted {
+                if authorities.isEmpty, let record = recipient.keepableRecord(pinned) {
+                    try evidence.add(record, in: database) { recipient.certificate }
+                } else {
+                    others.append(recipient.certificate)
+                }
+            }
+        }
+        self.evidence = evidence
+        trust = try TrustStore(judging: others, systemAnchors: systemAnchors, in: database)
     }
 
     /// Marks those of `recipients` that were learned or imported for an account whose keys the store has, and whose own key
@@ -50,11 +69,29 @@ struct RecipientEvidence: Sendable {
     }
 
     /// The choice for each of the addresses, in their order.
-    func choices(at time: Date, under terms: TrustTerms) -> [RecipientChoice] {
+    ///
+    /// - Parameter asks: whether a service will be asked where nothing is known about revocation.
+    /// - Returns: the choices, and the verdicts that are worth keeping.
+    func choices(
+        at time: Date,
+        under terms: TrustTerms,
+        asks: Bool = false
+    ) -> (choices: [RecipientChoice], new: [NewVerdict]) {
         let trust = trust.under(terms)
-        return known.map {
-            RecipientChoice(address: $0.address, recipients: $0.recipients, trust: trust, extra: authorities, at: time)
+        var book = VerdictBook(evidence, at: time, under: TermsOfVerdicts(terms, systemAnchors: systemAnchors))
+        let choices = known.map { address, recipients in
+            let pinned = recipients.pinnedKeys
+            let judged = recipients.map { recipient -> RecipientChoice.Judged? in
+                guard recipient.trust != .distrusted else { return nil }
+                if authorities.isEmpty, let record = recipient.keepableRecord(pinned) {
+                    let known = book.verdict(on: record, asks: asks) { recipient.certificate }
+                    return RecipientChoice.Judged(verdict: known.verdict, chain: known.chain)
+                }
+                return RecipientChoice.Judged(recipient, of: recipients, trust, authorities, at: time)
+            }
+            return RecipientChoice(address: address, recipients: recipients, judged: judged, under: terms, at: time)
         }
+        return (choices, book.new)
     }
 }
 

@@ -32,6 +32,8 @@ public struct RecipientLookup: Sendable {
     public let terms: TrustTerms
     /// Who is asked about revocation where nothing at hand tells; nil for nobody.
     public let revocation: (any RevocationSource)?
+    /// How many new verdicts are kept at once at the least: to judge a few certificates takes less than to write to the disk.
+    package var fewestKept = 32
 
     public init(
         store: Store,
@@ -66,7 +68,7 @@ public struct RecipientLookup: Sendable {
         with body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) async throws(KeystoreError) -> (answer: Answer, value: Value) {
         var (evidence, value) = try await look(for: addresses, [], body)
-        var choices = evidence.choices(at: time, under: terms)
+        var (choices, new) = evidence.choices(at: time, under: terms)
         var found: [FoundCertificate] = []
         var warnings: [String] = []
         var outages: [AddressScope: [String]] = [:]
@@ -92,8 +94,9 @@ public struct RecipientLookup: Sendable {
                 continue
             }
             (evidence, value) = try await look(for: addresses, found, body)
-            choices = evidence.choices(at: time, under: terms)
+            (choices, new) = evidence.choices(at: time, under: terms)
         }
+        await store.keep(new, from: fewestKept)
         choices = await afterAsking(evidence, choices, at: time)
         for index in choices.indices { choices[index].outages = outages[choices[index].address] ?? [] }
         warnings += choices.flatMap(\.keylessWarnings)
@@ -117,11 +120,15 @@ public struct RecipientLookup: Sendable {
     ) async -> [RecipientChoice] {
         guard let revocation = revocation?.forOneVerdict(), terms.revocation != .off else { return choices }
         var (choices, terms) = (choices, terms)
+        // A service is asked about a chain, and none is kept with a verdict.
+        if choices.contains(where: \.lacksChains), await revocation.isAsking() {
+            choices = evidence.choices(at: time, under: terms, asks: true).choices
+        }
         for _ in 0..<Self.maximumRounds {
             let asked = await terms.asking(revocation, about: choices.flatMap(\.wantedChains), at: time)
             guard asked != terms else { break }
             terms = asked
-            choices = evidence.choices(at: time, under: terms)
+            choices = evidence.choices(at: time, under: terms, asks: true).choices
         }
         return choices
     }

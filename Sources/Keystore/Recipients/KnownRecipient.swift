@@ -57,6 +57,8 @@ public struct KnownRecipient: Sendable {
     /// Whether it is for an address of an account of ours whose keys are here, but its own is not; false for what was given
     /// for the address or pinned by hand.
     var lacksKey = false
+    /// What the store keeps beside the certificate; nil for one from another source.
+    var record: VerdictRecord?
 
     public init(
         address: AddressScope,

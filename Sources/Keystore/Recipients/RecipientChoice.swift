@@ -11,8 +11,9 @@ public struct RecipientChoice: Sendable {
     /// Why sources could not be asked for it, one sentence each: nobody knows what they have.
     public internal(set) var outages: [String] = []
 
-    /// The chain of each candidate, without all of its problems; nil for what was distrusted by hand.
-    let verdicts: [ChainVerdict?]
+    /// The chain of each candidate, without all of its problems; nil for what was distrusted by hand, and where a verdict was
+    /// kept.
+    let chains: [ChainVerdict?]
 
     /// The one that is used; nil if none can be.
     public var selected: KnownRecipient? { candidates.first { $0.reason.isSelected }?.recipient }
@@ -29,10 +30,13 @@ public struct RecipientChoice: Sendable {
 
     /// The chains of what is used, or would be if it was known that it was not revoked.
     var wantedChains: [ChainVerdict] {
-        zip(candidates, verdicts).compactMap { candidate, verdict in
+        zip(candidates, chains).compactMap { candidate, verdict in
             candidate.reason.isSelected || candidate.reason == .revocationUnknown ? verdict : nil
         }
     }
+
+    /// Whether nothing is known about the revocation of what is used, or would be otherwise, and its chain was not read.
+    let lacksChains: Bool
 
     /// Whether nobody knows if there is one that could be used: none is at hand, and a source could not be asked.
     public var isUnknown: Bool { selected == nil && !outages.isEmpty }
@@ -70,31 +74,54 @@ public struct RecipientChoice: Sendable {
         extra: [Certificate] = [],
         at time: Date
     ) {
+        let judged = recipients.map { recipient in
+            recipient.trust == .distrusted ? nil : Judged(recipient, of: recipients, trust, extra, at: time)
+        }
+        self.init(address: address, recipients: recipients, judged: judged, under: trust.terms, at: time)
+    }
+
+    /// A verdict on one of several recipients.
+    struct Judged {
+        let verdict: RecipientVerdict
+        /// The chain that it is about; nil where the verdict was kept.
+        let chain: ChainVerdict?
+    }
+
+    /// Chooses among `recipients`, all of `address` or of its domain.
+    ///
+    /// - Parameter judged: the verdict on each of them; nil for what was distrusted by hand.
+    init(
+        address: AddressScope,
+        recipients: [KnownRecipient],
+        judged: [Judged?],
+        under terms: TrustTerms,
+        at time: Date
+    ) {
         self.address = address
-        // What was said of a certificate for another address counts there alone.
+        chains = judged.map { $0?.chain }
+        let candidates = recipients.judged(by: judged.map { $0?.verdict }, for: address, under: terms, at: time)
+        self.candidates = candidates
+        lacksChains = zip(candidates, judged).contains { candidate, judged in
+            (candidate.reason.isSelected || candidate.reason == .revocationUnknown) && judged?.chain == nil
+                && judged?.verdict.revocation == .unknown
+        }
+    }
+}
+
+extension RecipientChoice.Judged {
+    /// Judges `recipient`, one of `recipients`, by `trust` and nothing that is kept.
+    init(
+        _ recipient: KnownRecipient,
+        of recipients: [KnownRecipient],
+        _ trust: TrustStore,
+        _ extra: [Certificate],
+        at time: Date
+    ) {
         var trust = trust
+        // What was said of a certificate for another address counts there alone.
         trust.pinned = Set(recipients.filter { $0.trust == .pinned }.map(\.certificate.publicKeyDigest))
         trust.distrusted = []
-        verdicts = recipients.map { recipient in
-            guard recipient.trust != .distrusted else { return nil }
-            return trust.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time, detail: .trust)
-        }
-        let chains = verdicts.map { verdict in
-            guard let verdict else { return RecipientSelection.Chain(isTrusted: false) }
-            return RecipientSelection.Chain(
-                isTrusted: verdict.isTrustedNow,
-                isRevoked: verdict.revocation?.status == .revoked,
-                isRevocationMissing: verdict.revocation?.status == .unknown && trust.terms.revocation == .hard
-            )
-        }
-        // A pin does not reach a certificate of its key that is forged, nor outlive a revocation.
-        let recipients = zip(recipients, verdicts).map { recipient, verdict in
-            recipient.trust == .pinned && verdict?.trust != .pinned ? recipient.with(.chain) : recipient
-        }
-        let reasons = RecipientSelection.judge(recipients, chains: chains, at: time)
-        candidates = zip(recipients, reasons).map { recipient, reason in
-            let isForDomain = reason == .selected && recipient.address.isDomain && !address.isDomain
-            return (recipient, isForDomain ? .selectedForDomain : reason)
-        }
+        let chain = trust.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time, detail: .trust)
+        self.init(verdict: RecipientVerdict(chain), chain: chain)
     }
 }

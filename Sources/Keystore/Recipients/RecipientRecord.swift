@@ -6,8 +6,9 @@ import MIME
 /// Recipients as rows.
 enum RecipientRecord {
     private static let columns = """
-        SELECT address, der, source, source_detail, first_seen, last_seen, trust, capabilities, capabilities_time
-        FROM recipient JOIN certificate ON certificate.id = certificate
+        SELECT address, der, source, source_detail, first_seen, last_seen, recipient.trust, capabilities, capabilities_time,
+            \(VerdictRecord.columns)
+        FROM recipient JOIN certificate ON certificate.id = recipient.certificate \(VerdictRecord.joins)
         """
 
     /// Everything known for `address` itself, newest certificate first.
@@ -100,7 +101,7 @@ enum RecipientRecord {
         guard let source = KnownRecipient.Source(rawValue: try row.value("source")),
             let trust = KnownRecipient.Trust(rawValue: try row.value("trust"))
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a recipient of an unknown kind") }
-        return KnownRecipient(
+        var recipient = KnownRecipient(
             address: try AddressScope(row.value("address") as String),
             certificate: try row.certificate(),
             source: source,
@@ -113,5 +114,7 @@ enum RecipientRecord {
                 Date(timeIntervalSince1970: TimeInterval($0))
             }
         )
+        recipient.record = try VerdictRecord(row, isPinned: trust == .pinned)
+        return recipient
     }
 }

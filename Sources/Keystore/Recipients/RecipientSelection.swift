@@ -69,6 +69,15 @@ public enum RecipientSelection {
     ///
     /// - Parameter chains: what is known of each recipient's chain, in the same order.
     public static func judge(_ recipients: [KnownRecipient], chains: [Chain], at time: Date) -> [Reason] {
+        reasons(for: recipients, chains, at: time)
+    }
+
+    /// The same for whatever is known of recipients.
+    static func reasons(
+        for recipients: [some SelectableRecipient],
+        _ chains: [Chain],
+        at time: Date
+    ) -> [Reason] {
         var reasons = zip(recipients, chains).map { reason(for: $0, $1, at: time) }
         let usable = reasons.indices.filter { reasons[$0] == nil }
         guard let best = usable.max(by: { precedes(recipients[$1], recipients[$0]) }) else {
@@ -79,38 +88,41 @@ public enum RecipientSelection {
         return reasons.compactMap(\.self)
     }
 
-    private static func precedes(_ a: KnownRecipient, _ b: KnownRecipient) -> Bool {
+    private static func precedes<Recipient: SelectableRecipient>(_ a: Recipient, _ b: Recipient) -> Bool {
         if a.address.isDomain != b.address.isDomain { return b.address.isDomain }
         if a.lacksKey != b.lacksKey { return b.lacksKey }
         if a.rank != b.rank { return a.rank < b.rank }
         if (a.trust == .pinned) != (b.trust == .pinned) { return a.trust == .pinned }
-        return a.certificate.isNewer(than: b.certificate)
+        return a.traits.isNewer(than: b.traits)
     }
 
     /// Why `recipient`, which would do, is not used but `best`.
-    private static func reason(for recipient: KnownRecipient, besides best: KnownRecipient) -> Reason {
+    private static func reason<Recipient: SelectableRecipient>(
+        for recipient: Recipient,
+        besides best: Recipient
+    ) -> Reason {
         if recipient.address.isDomain != best.address.isDomain { return .ownPreferred }
         if recipient.lacksKey != best.lacksKey { return .keyMissing }
         if recipient.rank != best.rank { return .laterSource }
-        return recipient.trust == best.trust || best.certificate.isNewer(than: recipient.certificate)
+        return recipient.trust == best.trust || best.traits.isNewer(than: recipient.traits)
             ? .superseded : .pinnedPreferred
     }
 
     /// Why `recipient` cannot be used; nil if it would do.
-    private static func reason(for recipient: KnownRecipient, _ chain: Chain, at time: Date) -> Reason? {
-        let certificate = recipient.certificate
+    private static func reason(for recipient: some SelectableRecipient, _ chain: Chain, at time: Date) -> Reason? {
+        let traits = recipient.traits
         guard recipient.trust != .distrusted else { return .distrusted }
-        guard certificate.publicKeyAlgorithm.isOffered else { return .unsupportedKey }
-        guard certificate.keyAllowsEncryption else { return .notForEncryption }
-        guard certificate.notBefore <= time else { return .notYetValid }
-        guard certificate.notAfter >= time else { return .expired }
+        guard traits.isKeyOffered else { return .unsupportedKey }
+        guard traits.keyAllowsEncryption else { return .notForEncryption }
+        guard traits.notBefore <= time else { return .notYetValid }
+        guard traits.notAfter >= time else { return .expired }
         guard !chain.isRevoked else { return .revoked }
         guard !chain.isRevocationMissing else { return .revocationUnknown }
         guard recipient.trust != .held else { return .held }
-        guard !certificate.publicKeyAlgorithm.isWeak else { return .weakKey }
+        guard !traits.isKeyWeak else { return .weakKey }
         guard recipient.trust != .pinned else { return nil }
-        guard !certificate.isCertificateAuthority else { return .authority }
-        guard recipient.rank == 0 || certificate.names(recipient.address) else { return .otherAddress }
+        guard !traits.isAuthority else { return .authority }
+        guard recipient.rank == 0 || recipient.namesAddress else { return .otherAddress }
         return chain.isTrusted ? nil : .untrusted
     }
 }

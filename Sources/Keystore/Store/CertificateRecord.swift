@@ -6,7 +6,7 @@ public import MIME
 /// The one row of each certificate, shared by accounts, recipients and anchors.
 enum CertificateRecord {
     /// The form of the records that this program writes.
-    static let form = 3
+    static let form = 4
 
     /// What a certificate may be used for, as bits that a query can ask for.
     struct Usage: OptionSet {
@@ -15,26 +15,49 @@ enum CertificateRecord {
         static let signing = Usage(rawValue: 1)
         static let encryption = Usage(rawValue: 2)
         static let authority = Usage(rawValue: 4)
+        /// Purpose and key usage let mail be encrypted to it, also where it is an authority's.
+        static let keyEncryption = Usage(rawValue: 8)
+        static let weakKey = Usage(rawValue: 16)
+        /// Others than its issuer issue revocation lists about it.
+        static let foreignLists = Usage(rawValue: 32)
+        /// What its key is good for is for libcrypto to say, and must be asked anew.
+        static let libraryDependent = Usage(rawValue: 64)
+
+        init(rawValue: Int) { self.rawValue = rawValue }
+
+        init(of certificate: Certificate) {
+            self = certificate.isCertificateAuthority ? .authority : []
+            if certificate.canSign { insert(.signing) }
+            if certificate.canEncrypt { insert(.encryption) }
+            if certificate.keyAllowsEncryption { insert(.keyEncryption) }
+            if certificate.publicKeyAlgorithm.isWeak { insert(.weakKey) }
+            if !certificate.revocationListIssuers.isEmpty { insert(.foreignLists) }
+            switch certificate.publicKeyAlgorithm {
+            case .dsa, .rsa, .rsaPSS, .ed25519, .x25519: break
+            // Curves without a name of ours are libcrypto's to know.
+            case .ellipticCurve(let name) where name.first?.isNumber != true: break
+            default: insert(.libraryDependent)
+            }
+        }
     }
 
     /// The row of `certificate`, made if there is none.
     static func insert(_ certificate: Certificate, into database: Database) throws -> Int64 {
         if let row = try id(of: certificate.fingerprint, in: database) { return row }
-        var usage: Usage = certificate.isCertificateAuthority ? .authority : []
-        if certificate.canSign { usage.insert(.signing) }
-        if certificate.canEncrypt { usage.insert(.encryption) }
         try database.cachedStatement(
             """
-            INSERT INTO certificate
-                (fingerprint, der, subject_key, issuer, serial, key_identifier, public_key, not_before, not_after, usage, form)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO certificate (fingerprint, der, subject_key, issuer, serial, key_identifier, not_before, not_after, form,
+                \(CertificateDescription.columns.joined(separator: ", ")))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?\(String(repeating: ", ?", count: CertificateDescription.columns.count)))
             """
-        ).execute(arguments: [
-            Data(certificate.fingerprint.bytes), Data(certificate.der), Data(certificate.subject.matchingKey),
-            Data(certificate.issuer.der), Data(certificate.serialNumber),
-            certificate.subjectKeyIdentifier.map { Data($0) }, Data(certificate.publicKeyDigest.bytes),
-            certificate.notBefore.seconds, certificate.notAfter.seconds, usage.rawValue, form,
-        ])
+        ).execute(
+            arguments: [
+                Data(certificate.fingerprint.bytes), Data(certificate.der), Data(certificate.subject.matchingKey),
+                Data(certificate.issuer.der), Data(certificate.serialNumber),
+                certificate.subjectKeyIdentifier.map { Data($0) }, certificate.notBefore.seconds,
+                certificate.notAfter.seconds, form,
+            ] + CertificateDescription(of: certificate).arguments
+        )
         return database.lastInsertedRowID
     }
 
@@ -129,11 +152,4 @@ extension Certificate {
 
     /// The mailboxes that it names. One that says `*@example.com` is nobody's.
     public var ownAddresses: [EmailAddress] { emailAddresses.filter { $0.localPart != "*" } }
-
-    /// Whether this became valid after `other`; of equals the one that ends later, so that the order is total.
-    func isNewer(than other: Certificate) -> Bool {
-        if notBefore != other.notBefore { return notBefore > other.notBefore }
-        if notAfter != other.notAfter { return notAfter > other.notAfter }
-        return fingerprint < other.fingerprint
-    }
 }

@@ -21,13 +21,20 @@ struct RecordMigration: Sendable {
     /// All there are.
     static let all = [certificates]
 
-    /// Form 3: `public_key`, by which certificates about one key find each other, is the same however they write the key.
+    /// Form 4: what lists show and ask of a certificate stands beside it. Form 3: `public_key`, by which certificates about one key
+    /// find each other, is the same however they write the key.
     private static let certificates = RecordMigration(table: "certificate", form: CertificateRecord.form) {
-        let update = try $1.cachedStatement("UPDATE certificate SET public_key = ?, form = ? WHERE id = ?")
+        let columns = CertificateDescription.columns.map { "\($0) = ?" }.joined(separator: ", ")
+        let update = try $1.cachedStatement("UPDATE certificate SET \(columns), form = ? WHERE id = ?")
+        let unreadable = try $1.cachedStatement("UPDATE certificate SET public_key = NULL, form = ? WHERE id = ?")
         for record in $0 {
+            let id: Int64 = try record.value("id")
             // One that this program cannot read any more is shown by whoever asks for it, and holds up nobody else.
-            let key = (try? record.certificate()).map { Data($0.publicKeyDigest.bytes) }
-            try update.execute(arguments: [key, CertificateRecord.form, try record.value("id") as Int64])
+            if let description = try? CertificateDescription(of: record.certificate()) {
+                try update.execute(arguments: description.arguments + [CertificateRecord.form, id])
+            } else {
+                try unreadable.execute(arguments: [CertificateRecord.form, id])
+            }
         }
     }
 

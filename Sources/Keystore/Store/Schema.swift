@@ -7,7 +7,7 @@ import GRDB
 /// `form` in a record is the version of that record's own layout, for changes that are made in batches.
 enum Schema {
     /// The form this program writes.
-    static let version = 7
+    static let version = 8
     /// "SMIM": what makes a SQLite file a store.
     static let applicationID = 0x534D_494D
 
@@ -20,6 +20,7 @@ enum Schema {
         migrator.registerMigration("5", migrate: fifth)
         migrator.registerMigration("6", migrate: sixth)
         migrator.registerMigration("7", migrate: seventh)
+        migrator.registerMigration("8", migrate: eighth)
         return migrator
     }()
 
@@ -49,6 +50,10 @@ enum Schema {
 
     private static func seventh(_ database: Database) throws {
         for statement in keyDigests + [stamp(7)] { try database.execute(sql: statement) }
+    }
+
+    private static func eighth(_ database: Database) throws {
+        for statement in descriptions + verdicts + [stamp(8)] { try database.execute(sql: statement) }
     }
 
     private static func stamp(_ number: Int) -> String {
@@ -230,5 +235,35 @@ enum Schema {
         "ALTER TABLE intermediate ADD COLUMN learned INTEGER NOT NULL DEFAULT 0",
         // What people decided, of which there is little among very many recipients.
         "CREATE INDEX recipient_decided ON recipient (certificate) WHERE trust IN ('pinned', 'distrusted')",
+    ]
+
+    /// What `CertificateDescription` says of a certificate, for records of form 4; nothing in those of older forms, and in those
+    /// that cannot be read.
+    private static let descriptions =
+        [
+            "subject_name TEXT", "issuer_name TEXT", "addresses TEXT", "issuer_key BLOB", "issuer_hash INTEGER",
+            "name_digest BLOB",
+        ].map { "ALTER TABLE certificate ADD COLUMN \($0)" } + [
+            "DROP INDEX certificate_of_old_form",
+            "CREATE INDEX certificate_of_old_form ON certificate (id) WHERE form < 4",
+        ]
+
+    /// What came of judging recipients' certificates, as `KeptVerdict` has it. Nothing here must be kept: what is missing, or is of no
+    /// use any more, is judged anew.
+    private static let verdicts = [
+        """
+        CREATE TABLE verdict (
+            certificate INTEGER NOT NULL REFERENCES certificate ON DELETE CASCADE,
+            by_pin INTEGER NOT NULL,
+            basis BLOB NOT NULL,
+            since INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            trusted INTEGER NOT NULL,
+            pinned INTEGER NOT NULL,
+            revocation TEXT,
+            form INTEGER NOT NULL DEFAULT 1,
+            PRIMARY KEY (certificate, by_pin)
+        ) STRICT, WITHOUT ROWID
+        """
     ]
 }

@@ -122,8 +122,10 @@ extension StoreDatabase {
     }
 
     /// Opens a database for writing, whatever is in it.
-    static func openWriter(_ path: String) throws -> DatabaseQueue {
-        try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
+    ///
+    /// - Parameter patience: how long to wait for others, in seconds.
+    static func openWriter(_ path: String, patience: Double = StoreDatabase.patience) throws -> DatabaseQueue {
+        try DatabaseQueue(path: path, configuration: configuration(readOnly: false, patience: patience))
     }
 
     private static func openReader(

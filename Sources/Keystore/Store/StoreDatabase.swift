@@ -11,7 +11,8 @@ final class StoreDatabase: Sendable {
 
     let path: String
     private let writer: any DatabaseWriter
-    private let isReadOnly: Bool
+    /// Whether changes are refused.
+    let isReadOnly: Bool
     private let workplace: Store.Workplace
     private let door = StoreDoor()
     /// Held by the one who closes.

@@ -19,7 +19,7 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var global: GlobalOptions
 
         /// How many addresses are judged at a time; of a large registry no more is held.
-        private static let pageSize = 250
+        private static let pageSize = 1000
 
         func run() async throws {
             let store = try await global.store(.readOnly)
@@ -31,32 +31,29 @@ extension SMIMECommand.RecipientCommand {
             var addresses = try await store.recipients.addresses()[...]
             var (list, table, warnings) = (report.json ? ReportList("recipients") : nil, TextTable(), Set<String>())
             while !addresses.isEmpty {
-                let answer = try await lookup.choices(for: Array(addresses.prefix(Self.pageSize)), at: time.date)
+                let answer = try await lookup.overviews(of: Array(addresses.prefix(Self.pageSize)), at: time.date)
                 addresses = addresses.dropFirst(Self.pageSize)
                 for warning in answer.warnings where warnings.insert(warning).inserted { Console.warning(warning) }
-                for choice in answer.choices where !choice.candidates.isEmpty {
-                    if list == nil { Self.add(choice, to: &table) }
-                    try list?.add(RecipientReport(choice))
+                for overview in answer.overviews where !overview.candidates.isEmpty {
+                    if list == nil { Self.add(overview, to: &table) }
+                    try list?.add(RecipientReport(overview))
                 }
             }
             if list == nil { try Console.print(table.text) }
             try list?.finish()
         }
 
-        private static func add(_ choice: RecipientChoice, to table: inout TextTable) {
+        private static func add(_ overview: RecipientOverview, to table: inout TextTable) {
             defer {
-                for (recipient, reason) in choice.candidates where reason == .held {
-                    table.add(recipient.address.text, "held back", "\(recipient.certificate.fingerprint)")
+                for (entry, reason) in overview.candidates where reason == .held {
+                    table.add(entry.address.text, "held back", "\(entry.fingerprint)")
                 }
             }
-            guard let selected = choice.selected else {
-                return table.add(choice.address.text, choice.candidates.first.map { "unusable: \($0.reason)" } ?? "")
+            guard let selected = overview.selected else {
+                let reason = overview.candidates.first.map { "unusable: \($0.reason)" } ?? ""
+                return table.add(overview.address.text, reason)
             }
-            table.add(
-                choice.address.text,
-                "until \(selected.certificate.notAfter.day)",
-                "\(selected.certificate.fingerprint)"
-            )
+            table.add(overview.address.text, "until \(selected.notAfter.day)", "\(selected.fingerprint)")
         }
     }
 
@@ -88,7 +85,7 @@ extension SMIMECommand.RecipientCommand {
             guard let choice = answer.choices.first, !choice.candidates.isEmpty else {
                 throw KeystoreError.unknownRecipient(address)
             }
-            try report.print(RecipientReport(choice)) {
+            try report.print(RecipientReport(RecipientOverview(choice))) {
                 var table = TextTable()
                 for (recipient, reason) in choice.candidates {
                     let certificate = recipient.certificate
@@ -134,28 +131,27 @@ struct RecipientReport: Encodable {
     let address: String
     let certificates: [CertificateLine]
 
-    init(_ choice: RecipientChoice) {
-        address = choice.address.text
-        certificates = choice.candidates.map { recipient, reason in
-            let certificate = recipient.certificate
-            let capabilities = recipient.capabilities.flatMap { try? SMIMECapability.list($0) } ?? []
+    init(_ overview: RecipientOverview) {
+        address = overview.address.text
+        certificates = overview.candidates.map { entry, reason in
+            let capabilities = entry.capabilities.flatMap { try? SMIMECapability.list($0) } ?? []
             return CertificateLine(
-                fingerprint: certificate.fingerprint,
-                address: recipient.address.text,
+                fingerprint: entry.fingerprint,
+                address: entry.address.text,
                 selected: reason.isSelected,
                 reason: reason.rawValue,
-                trust: recipient.trust.rawValue,
-                source: recipient.source.rawValue,
-                sourceDetail: recipient.sourceDetail,
-                firstSeen: recipient.firstSeen,
-                lastSeen: recipient.lastSeen,
+                trust: entry.trust.rawValue,
+                source: entry.source.rawValue,
+                sourceDetail: entry.sourceDetail,
+                firstSeen: entry.firstSeen,
+                lastSeen: entry.lastSeen,
                 capabilities: SMIMECapability.names(of: capabilities),
-                capabilitiesTime: recipient.capabilitiesTime,
-                subject: certificate.subject.description,
-                issuer: certificate.issuer.description,
-                addresses: certificate.addresses,
-                notBefore: certificate.notBefore,
-                notAfter: certificate.notAfter
+                capabilitiesTime: entry.capabilitiesTime,
+                subject: entry.subject,
+                issuer: entry.issuer,
+                addresses: entry.addresses,
+                notBefore: entry.notBefore,
+                notAfter: entry.notAfter
             )
         }
     }

@@ -45,6 +45,8 @@ actor OnlineRevocation: RevocationSource {
 
     nonisolated func forOneVerdict() -> any RevocationSource { VerdictRevocation { await self.readyFetcher() } }
 
+    func isAsking() async -> Bool { await readyFetcher() != nil }
+
     /// What asks the services; nil if none is to be asked.
     private func readyFetcher() async -> RevocationFetcher? {
         if !isReady {

@@ -1,0 +1,65 @@
+import COpenSSL
+package import Foundation
+import Synchronization
+
+/// A verdict, and whether it may be kept.
+package struct Judgement: Sendable {
+    /// What came of judging.
+    package let verdict: ChainVerdict
+    /// Whether the same question would be answered the same later, as long as what it depends on stays: not if the search was
+    /// cut short, or if libcrypto could not look at something, perhaps only for want of memory.
+    package let isRepeatable: Bool
+}
+
+extension TrustStore {
+    /// The verdict on `certificate` with nothing at hand but what the store holds, never one that was remembered.
+    package func judgement(of certificate: Certificate, purpose: Purpose, at date: Date) -> Judgement {
+        let question = TrustQuestion(
+            store: self,
+            certificate: certificate,
+            extra: [],
+            extraLists: [],
+            responses: [],
+            purpose: purpose,
+            date: date
+        )
+        let (effort, errors) = (PathEffort(), OpenSSLError.occurrences)
+        let verdict = answer(question, .trust, effort).verdict
+        // A list that is left out as forged or unreadable may be one that could not be read just now.
+        let doubts: Set<ProblemCode> = [.chainNotChecked, .crlSignature, .crlUnreadable, .ocspUnusable]
+        let problems = verdict.problems + (verdict.revocation?.problems ?? [])
+        return Judgement(
+            verdict: verdict,
+            isRepeatable: !effort.isSpent && errors == OpenSSLError.occurrences
+                && !problems.contains { doubts.contains($0.kind) }
+        )
+    }
+}
+
+extension Libcrypto {
+    /// Which libcrypto this process runs on, down to the day it was built: distributions mend faults without changing the version.
+    ///
+    /// libcrypto: `OpenSSL_version`
+    package static var build: String {
+        [OPENSSL_VERSION, OPENSSL_BUILT_ON, OPENSSL_PLATFORM, OPENSSL_CFLAGS].map {
+            String(cString: OpenSSL_version($0))
+        }
+        .joined(separator: "; ")
+    }
+}
+
+/// Keeps libcrypto's forms of revocation lists as long as it lives, so that each is made once for many verdicts.
+package final class HeldLists: Sendable {
+    private let lists: [CertificateList]
+    private let objects = Mutex<[Handle<X509_CRL>]?>(nil)
+
+    package init(_ lists: [CertificateList]) { self.lists = lists }
+
+    /// Makes them, unless that was done before.
+    package func hold() {
+        objects.withLock { objects in
+            guard objects == nil else { return }
+            objects = lists.compactMap { try? $0.object() }
+        }
+    }
+}

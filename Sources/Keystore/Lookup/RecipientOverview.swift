@@ -1,0 +1,174 @@
+import CMS
+public import Foundation
+import GRDB
+
+/// What is known for one address or domain, as lists show it.
+public struct RecipientOverview: Sendable {
+    /// Whom it was asked for.
+    public let address: AddressScope
+    /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
+    public let candidates: [(entry: RecipientEntry, reason: RecipientSelection.Reason)]
+
+    /// The one that is used; nil if none can be.
+    public var selected: RecipientEntry? { candidates.first { $0.reason.isSelected }?.entry }
+
+    /// What is shown of `choice`.
+    public init(_ choice: RecipientChoice) {
+        address = choice.address
+        candidates = choice.candidates.map { (RecipientEntry($0.recipient), $0.reason) }
+    }
+
+    init(address: AddressScope, candidates: [(entry: RecipientEntry, reason: RecipientSelection.Reason)]) {
+        (self.address, self.candidates) = (address, candidates)
+    }
+}
+
+extension RecipientLookup {
+    /// The same as `choices(for:at:)`, without reading the certificates as long as verdicts on them are kept.
+    ///
+    /// - Parameter addresses: in the order of the registry.
+    public func overviews(
+        of addresses: [AddressScope],
+        at time: Date
+    ) async throws(KeystoreError) -> (overviews: [RecipientOverview], warnings: [String]) {
+        let (terms, systemAnchors) = (terms, systemAnchors)
+        var page = RegistryPage(overviews: addresses.map { _ in nil })
+        if revocation == nil || terms.revocation == .off {
+            page = try await store.read { snapshot in
+                try snapshot.page(of: addresses, at: time, under: terms, systemAnchors: systemAnchors)
+            }
+            await store.keep(page.new, from: fewestKept)
+        }
+        // What must be read, and what other sources may have.
+        let others = page.overviews.indices.filter { index in
+            guard let overview = page.overviews[index] else { return true }
+            return !sources.isEmpty && overview.selected.map { $0.address != addresses[index] } ?? true
+        }
+        guard !others.isEmpty else { return (page.overviews.compactMap(\.self), []) }
+        let answer = try await choices(for: others.map { addresses[$0] }, at: time)
+        for (index, choice) in zip(others, answer.choices) { page.overviews[index] = RecipientOverview(choice) }
+        return (page.overviews.compactMap(\.self), answer.warnings)
+    }
+}
+
+/// A part of the registry, judged by what stands beside the certificates.
+struct RegistryPage: Sendable {
+    /// In the order of the addresses; nil where certificates must be read.
+    var overviews: [RecipientOverview?]
+    /// The verdicts that are worth keeping.
+    var new: [NewVerdict] = []
+}
+
+extension StoreSnapshot {
+    /// What is known of `addresses`.
+    func page(
+        of addresses: [AddressScope],
+        at time: Date,
+        under terms: TrustTerms,
+        systemAnchors: Bool
+    ) throws -> RegistryPage {
+        try RegistryReading(database).page(of: addresses, at: time, under: terms, systemAnchors: systemAnchors)
+    }
+}
+
+/// Reads a part of the registry as of one moment.
+private struct RegistryReading {
+    private let database: Database
+    /// Whether the store holds keys, so that certificates of its own addresses are looked at more closely.
+    private let hasIdentities: Bool
+
+    init(_ database: Database) throws {
+        self.database = database
+        hasIdentities = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM identity)") ?? false
+    }
+
+    func page(
+        of addresses: [AddressScope],
+        at time: Date,
+        under terms: TrustTerms,
+        systemAnchors: Bool
+    ) throws -> RegistryPage {
+        let known = try entries(of: addresses)
+        let count = known.reduce(0) { $0 + ($1?.count ?? 0) }
+        var evidence = try GroupedEvidence(for: count, systemAnchors: systemAnchors, in: database)
+        let asked = known.map { $0?.questions }
+        for (entries, records) in zip(known, asked) {
+            for (entry, record) in zip(entries ?? [], records ?? []) where entry.trust != .distrusted {
+                if let record { try evidence.add(record, in: database) { try certificate(record) } }
+            }
+        }
+        var book = VerdictBook(evidence, at: time, under: TermsOfVerdicts(terms, systemAnchors: systemAnchors))
+        let overviews = try zip(addresses, zip(known, asked)).map { address, items -> RecipientOverview? in
+            guard let entries = items.0, let records = items.1,
+                let verdicts = try verdicts(on: entries, records, by: &book)
+            else { return nil }
+            let candidates = entries.judged(by: verdicts, for: address, under: terms, at: time)
+            return RecipientOverview(address: address, candidates: candidates.map { ($0.recipient, $0.reason) })
+        }
+        return RegistryPage(overviews: overviews, new: book.new)
+    }
+
+    /// The verdicts on `entries`, nil for what was distrusted by hand; nil if a certificate must be read for more than judging it.
+    private func verdicts(
+        on entries: [RecipientEntry],
+        _ records: [VerdictRecord?],
+        by book: inout VerdictBook
+    ) throws -> [RecipientVerdict?]? {
+        var verdicts: [RecipientVerdict?] = []
+        for (entry, record) in zip(entries, records) {
+            guard entry.trust != .distrusted else {
+                verdicts.append(nil)
+                continue
+            }
+            guard let record else { return nil }
+            verdicts.append(try book.verdict(on: record) { try certificate(record) }.verdict)
+        }
+        return verdicts
+    }
+
+    private func certificate(_ record: VerdictRecord) throws -> Certificate {
+        let row = try Row.fetchOne(
+            database.cachedStatement("SELECT der FROM certificate WHERE id = ?"),
+            arguments: [record.certificate]
+        )
+        guard let row else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a certificate is missing") }
+        return try row.certificate()
+    }
+
+    /// What stands beside the certificates of each of `addresses` and of their domains; nil where that is not enough.
+    private func entries(of addresses: [AddressScope]) throws -> [[RecipientEntry]?] {
+        let select = try database.cachedStatement(
+            "\(RecipientEntry.columns) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint"
+        )
+        func own(_ scope: AddressScope) throws -> [RecipientEntry]? {
+            var entries: [RecipientEntry] = []
+            let rows = try Row.fetchCursor(select, arguments: [scope.key])
+            while let row = try rows.next() {
+                let text: String = try row.value("address")
+                guard let entry = try RecipientEntry(row, of: text == scope.text ? scope : AddressScope(text)) else {
+                    return nil
+                }
+                entries.append(entry)
+            }
+            return entries.decidedByKey
+        }
+        var domains: [AddressScope: [RecipientEntry]?] = [:]
+        return try addresses.map { scope in
+            guard let address = scope.address else { return try own(scope) }
+            if hasIdentities, try AccountRecord.id(of: address, in: database) != nil { return nil }
+            let domain = AddressScope(domainOf: address)
+            let shared = try domains[domain] ?? own(domain)
+            domains[domain] = .some(shared)
+            guard let shared, let entries = try own(scope) else { return nil }
+            return shared.isEmpty ? entries : (entries + shared).decidedByKey
+        }
+    }
+}
+
+extension [RecipientEntry] {
+    /// For each what verdicts on it are asked by; nil where none is kept.
+    fileprivate var questions: [VerdictRecord?] {
+        let pinned = pinnedKeys
+        return map { $0.keepableRecord(pinned) }
+    }
+}

@@ -1,0 +1,131 @@
+public import CMS
+public import Foundation
+import GRDB
+
+/// A certificate that is known for an address, or for every address of a domain, as lists show it: what stands in the store beside the
+/// certificate, which is not read.
+public struct RecipientEntry: Sendable {
+    /// Whose it is: an address, or everybody's in a domain.
+    public let address: AddressScope
+    /// The certificate's fingerprint.
+    public let fingerprint: Fingerprint
+    /// The certificate's subject and issuer.
+    public let subject, issuer: String
+    /// The mail addresses that the certificate names.
+    public let addresses: [String]
+    /// The first moment at which the certificate is valid.
+    public var notBefore: Date { traits.notBefore }
+    /// The last second in which the certificate is valid.
+    public var notAfter: Date { traits.notAfter }
+    /// Where it was first met.
+    public let source: KnownRecipient.Source
+    /// More about the source, such as the Message-ID of the mail it was learned from.
+    public let sourceDetail: String?
+    /// When it came to the store.
+    public let firstSeen: Date
+    /// When it was last met.
+    public let lastSeen: Date
+    /// How far the user believes that it is the address's.
+    public private(set) var trust: KnownRecipient.Trust
+    /// The DER of the SMIMECapabilities the owner announced last (RFC 8551 §2.5.2).
+    public let capabilities: [UInt8]?
+    /// When the capabilities were announced.
+    public let capabilitiesTime: Date?
+
+    let rank: Int
+    let lacksKey: Bool
+    let key: [UInt8]
+    let traits: CertificateTraits
+    let record: VerdictRecord?
+    let namesAddress: Bool
+}
+
+extension RecipientEntry: SelectableRecipient {
+    func with(_ trust: KnownRecipient.Trust) -> RecipientEntry {
+        var entry = self
+        entry.trust = trust
+        return entry
+    }
+}
+
+extension RecipientEntry {
+    /// What is shown of `recipient`.
+    public init(_ recipient: KnownRecipient) {
+        let certificate = recipient.certificate
+        self.init(
+            address: recipient.address,
+            fingerprint: certificate.fingerprint,
+            subject: certificate.subject.description,
+            issuer: certificate.issuer.description,
+            addresses: certificate.addresses,
+            source: recipient.source,
+            sourceDetail: recipient.sourceDetail,
+            firstSeen: recipient.firstSeen,
+            lastSeen: recipient.lastSeen,
+            trust: recipient.trust,
+            capabilities: recipient.capabilities,
+            capabilitiesTime: recipient.capabilitiesTime,
+            rank: recipient.rank,
+            lacksKey: recipient.lacksKey,
+            key: recipient.key,
+            traits: recipient.traits,
+            record: nil,
+            namesAddress: recipient.namesAddress
+        )
+    }
+
+    static let columns = """
+        SELECT address_key, address, source, source_detail, first_seen, last_seen, recipient.trust, capabilities,
+            capabilities_time, subject_name, issuer_name, addresses, public_key, \(VerdictRecord.columns)
+        FROM recipient JOIN certificate ON certificate.id = recipient.certificate \(VerdictRecord.joins)
+        """
+
+    /// Nil for a certificate that must be read: of an older form of the store, one that could not be read, or whose use depends on
+    /// libcrypto.
+    ///
+    /// - Parameter scope: the address of the row.
+    init?(_ row: Row, of scope: AddressScope) throws {
+        let source = KnownRecipient.Source(rawValue: try row.value("source"))
+        guard let source, let trust = KnownRecipient.Trust(rawValue: try row.value("trust")) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a recipient of an unknown kind")
+        }
+        guard let record = try VerdictRecord(row, isPinned: trust == .pinned),
+            !record.usage.contains(.libraryDependent), let key: Data = try row.optional("public_key"),
+            let subject: String = try row.optional("subject_name"),
+            let issuer: String = try row.optional("issuer_name"),
+            let addresses: String = try row.optional("addresses"),
+            let fingerprint = Fingerprint(bytes: [UInt8](record.fingerprint))
+        else { return nil }
+        self.init(
+            address: scope,
+            fingerprint: fingerprint,
+            subject: subject,
+            issuer: issuer,
+            addresses: addresses.isEmpty ? [] : addresses.components(separatedBy: CertificateDescription.separator),
+            source: source,
+            sourceDetail: try row.optional("source_detail"),
+            firstSeen: try row.date("first_seen"),
+            lastSeen: try row.date("last_seen"),
+            trust: trust,
+            capabilities: (try row.optional("capabilities") as Data?).map { [UInt8]($0) },
+            capabilitiesTime: (try row.optional("capabilities_time") as Int?).map {
+                Date(timeIntervalSince1970: TimeInterval($0))
+            },
+            rank: 0,
+            lacksKey: false,
+            key: [UInt8](key),
+            traits: CertificateTraits(
+                fingerprint: fingerprint,
+                notBefore: Date(timeIntervalSince1970: TimeInterval(record.notBefore)),
+                notAfter: Date(timeIntervalSince1970: TimeInterval(record.notAfter)),
+                isKeyOffered: true,
+                isKeyWeak: record.usage.contains(.weakKey),
+                keyAllowsEncryption: record.usage.contains(.keyEncryption),
+                isAuthority: record.usage.contains(.authority)
+            ),
+            record: record,
+            // In the registry that does not count.
+            namesAddress: true
+        )
+    }
+}

@@ -1,0 +1,27 @@
+import CMS
+import Foundation
+import GRDB
+
+/// What the store keeps in columns beside a certificate, so that lists need not read its encoding.
+///
+/// Only the owner of the store can write it, who could as well change the certificates themselves, so the columns
+/// are believed as they are. `columns` and `arguments` are in the same order.
+struct CertificateDescription {
+    static let columns = [
+        "usage", "public_key", "subject_name", "issuer_name", "addresses", "issuer_key", "issuer_hash", "name_digest",
+    ]
+
+    /// Between two addresses in one column; no address holds it, as none holds control characters.
+    static let separator = "\n"
+
+    let arguments: StatementArguments
+
+    init(of certificate: Certificate) throws {
+        arguments = [
+            CertificateRecord.Usage(of: certificate).rawValue, Data(certificate.publicKeyDigest.bytes),
+            certificate.subject.description, certificate.issuer.description,
+            certificate.addresses.joined(separator: Self.separator), Data(try certificate.issuer.matchingKey),
+            certificate.issuer.systemHash.map { Int($0) }, Data(try certificate.nameDigest.bytes),
+        ]
+    }
+}

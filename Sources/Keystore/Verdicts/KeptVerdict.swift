@@ -1,0 +1,48 @@
+import CMS
+import Foundation
+import GRDB
+
+/// A verdict on a certificate that is kept in the store, with what it depends on and when it holds.
+///
+/// It is used only if `basis` is what a verdict of now would depend on, and the time lies within its limits. A store's files can be
+/// written by its owner alone, who could as well make an anchor, so nothing more than that is checked: a key
+/// to authenticate it with would lie beside it.
+struct KeptVerdict: Sendable {
+    let verdict: RecipientVerdict
+    /// The digest of everything it depends on, the time apart.
+    let basis: [UInt8]
+    /// The last second before it holds, and the first one after; since 1970.
+    let since, until: Int
+
+    /// Whether it holds at `time`, in whole seconds.
+    func holds(at time: Int) -> Bool { since < time && time < until }
+}
+
+/// A verdict on its way into the store.
+struct NewVerdict: Sendable {
+    /// The row of the certificate.
+    let certificate: Int64
+    /// Whether it is about a pinned certificate.
+    let byPin: Bool
+    let kept: KeptVerdict
+
+    /// Puts `verdicts` in the place of those that are kept. For certificates that are gone nothing is done; where another one has got its
+    /// row meanwhile, the basis fits none.
+    static func keep(_ verdicts: [NewVerdict], in database: Database) throws {
+        let insert = try database.cachedStatement(
+            """
+            INSERT OR REPLACE INTO verdict (certificate, by_pin, basis, since, until, trusted, pinned, revocation)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM certificate WHERE id = ?1)
+            """
+        )
+        for new in verdicts {
+            let (kept, verdict) = (new.kept, new.kept.verdict)
+            try insert.execute(
+                arguments: [
+                    new.certificate, new.byPin, Data(kept.basis), kept.since, kept.until, verdict.isTrusted,
+                    verdict.isPinned, verdict.revocation?.rawValue,
+                ]
+            )
+        }
+    }
+}

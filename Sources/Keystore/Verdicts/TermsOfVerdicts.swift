@@ -1,0 +1,82 @@
+import CMS
+import Foundation
+
+/// How strictly certificates are judged, for many groups of them: what a verdict depends on beside the store.
+struct TermsOfVerdicts {
+    /// The digest of the terms, lists at hand apart, and of the program that judges; nil if verdicts are not kept.
+    private let digest: [UInt8]?
+    private let terms: TrustTerms
+    /// The lists at hand beside those of the store, by the `matchingKey` of their issuers.
+    private let lists: [[UInt8]: [CertificateList]]
+
+    /// - Parameter systemAnchors: whether the system's trust anchors count.
+    init(_ terms: TrustTerms, systemAnchors: Bool) {
+        self.terms = terms
+        var lists: [[UInt8]: [CertificateList]] = [:]
+        var isWhole = true
+        for list in terms.certificateLists {
+            guard let key = try? list.issuer.matchingKey else {
+                isWhole = false
+                continue
+            }
+            lists[key, default: []].append(list)
+        }
+        self.lists = lists
+        // Of answers that came just now, and while a folder of lists cannot be read, nothing is kept.
+        guard isWhole, terms.responses.isEmpty, terms.unreadableLists.isEmpty, let program = Self.program else {
+            digest = nil
+            return
+        }
+        let policies = terms.policies
+        let fields = [
+            "verdict 1", program, systemAnchors ? SystemAnchors().folder : "-", terms.revocation.rawValue,
+            terms.profile?.rawValue ?? "-",
+            "\(policies.isExplicit) \(policies.inhibitsMapping) \(policies.inhibitsAnyPolicy)",
+        ]
+        let framed = (fields + policies.acceptable.sorted()).map { "\($0.utf8.count):\($0)" }.joined()
+        digest = try? DigestAlgorithm.sha256.digest(Array(framed.utf8))
+    }
+
+    /// The digest of the terms together with what else verdicts depend on; nil if they are not kept. What is one of `authorities`
+    /// must have its place among them.
+    func digest(with authorities: [[Fingerprint]], _ lists: [CertificateList]) -> [UInt8]? {
+        guard var bytes = digest else { return nil }
+        for fingerprints in (authorities + [lists.map(\.fingerprint)]).map(Set.init) {
+            bytes += Array("\(fingerprints.count):".utf8) + fingerprints.sorted().flatMap(\.bytes)
+        }
+        return try? DigestAlgorithm.sha256.digest(bytes)
+    }
+
+    /// The terms with those lists alone that can matter where `issuers` are the names above a certificate.
+    func terms(for issuers: Set<[UInt8]>) -> TrustTerms {
+        var terms = terms
+        if !terms.certificateLists.isEmpty {
+            terms.certificateLists =
+                lists.isEmpty
+                ? []
+                : issuers.sorted { $0.lexicographicallyPrecedes($1) }
+                    .flatMap { lists[$0] ?? [] }
+        }
+        return terms
+    }
+
+    /// Whether a list at hand beside those of the store bears the name with this `matchingKey`.
+    func hasLists(by name: Data) -> Bool { !lists.isEmpty && lists[[UInt8](name)] != nil }
+
+    /// The program and the libcrypto that judge: other ones may judge more strictly. Nil if that cannot be told.
+    private static let program: String? = {
+        let path =
+            FileManager.default.fileExists(atPath: "/proc/self/exe") ? "/proc/self/exe" : Bundle.main.executablePath
+        var status = stat()
+        guard let path, stat(path, &status) == 0 else { return nil }
+        #if os(Linux)
+        let (changed, modified) = (status.st_ctim, status.st_mtim)
+        #else
+        let (changed, modified) = (status.st_ctimespec, status.st_mtimespec)
+        #endif
+        return [
+            "\(status.st_dev)", "\(status.st_ino)", "\(status.st_size)", "\(changed.tv_sec).\(changed.tv_nsec)",
+            "\(modified.tv_sec).\(modified.tv_nsec)", Libcrypto.build,
+        ].joined(separator: " ")
+    }()
+}

@@ -1,0 +1,80 @@
+import CMS
+import Foundation
+
+/// Everything a verdict on one group of certificates depends on under given terms at a given time: as the means to judge,
+/// as a digest, and as the time in which nothing of it begins or ends.
+struct VerdictBasis {
+    /// What judges, without pins.
+    let trust: TrustStore
+    /// The digest of it all; nil if verdicts from it are not kept.
+    private let digest: [UInt8]?
+    /// The last moment before the time at which time alone could have changed a verdict, and the first one after; in
+    /// seconds since 1970.
+    private let since, until: Int
+    private let held: HeldLists
+    private let time: Date
+
+    /// - Parameter issuers: the `matchingKey`s of the names whose lists count.
+    init(_ evidence: VerdictEvidence, with issuers: Set<[UInt8]>, under terms: TermsOfVerdicts, at time: Date) {
+        let trust = evidence.trust.under(terms.terms(for: issuers))
+        let lists = trust.certificateLists + trust.terms.certificateLists
+        let system = evidence.issuers.flatMap { trust.systemAnchors?.certificates(named: $0) ?? [] }
+        (self.trust, self.time, held) = (trust, time, HeldLists(lists))
+        let authorities = trust.anchors + trust.intermediates + system
+        let moments =
+            authorities.map(\.notBefore) + authorities.map(\.notAfter) + lists.map(\.thisUpdate)
+            + lists.compactMap(\.nextUpdate)
+        let now = time.seconds
+        (since, until) = Self.limits(moments.map(\.seconds), around: now)
+        // A list of later speaks of revocations by their dates, each of which is a moment of its own. Answers of responders have times
+        // of their own, too, and those of their certificates.
+        let isPlain = trust.responses.isEmpty && lists.allSatisfy { $0.thisUpdate.seconds <= now }
+        digest =
+            isPlain
+            ? terms.digest(with: [trust.anchors, trust.intermediates, system].map { $0.map(\.fingerprint) }, lists)
+            : nil
+    }
+
+    /// The verdict that is kept in `record`, if it is one of this basis and time.
+    func kept(in record: VerdictRecord) -> RecipientVerdict? {
+        guard let kept = record.kept, kept.holds(at: time.seconds), let own = digest(for: record), own == kept.basis
+        else { return nil }
+        return kept.verdict
+    }
+
+    /// Judges `certificate`, which is that of `record`.
+    ///
+    /// - Returns: the chain, and what is to be kept of it; nil for nothing.
+    func judge(_ certificate: Certificate, _ record: VerdictRecord) -> (chain: ChainVerdict, new: NewVerdict?) {
+        var trust = trust
+        held.hold()
+        if record.byPin { trust.pinned = [certificate.publicKeyDigest] }
+        let judgement = trust.judgement(of: certificate, purpose: .encryption, at: time)
+        let now = time.seconds
+        let own = Self.limits([certificate.notBefore.seconds, certificate.notAfter.seconds], around: now)
+        let (since, until) = (max(since, own.since), min(until, own.until))
+        guard judgement.isRepeatable, since < now, let basis = digest(for: record) else {
+            return (judgement.verdict, nil)
+        }
+        let kept = KeptVerdict(
+            verdict: RecipientVerdict(judgement.verdict),
+            basis: basis,
+            since: since,
+            until: until
+        )
+        let new = NewVerdict(certificate: record.certificate, byPin: record.byPin, kept: kept)
+        return (judgement.verdict, new)
+    }
+
+    /// The digest with what is the certificate's own; rows may come to hold another one.
+    private func digest(for record: VerdictRecord) -> [UInt8]? {
+        guard let digest else { return nil }
+        return try? DigestAlgorithm.sha256.digest(digest + record.fingerprint + [record.byPin ? 1 : 0])
+    }
+
+    /// The last of `moments` that is not after `now`, and the first one that is. In the very second of one nothing is known of what comes
+    /// before the next second: then `since` is `now`, and nothing holds.
+    private static func limits(_ moments: [Int], around now: Int) -> (since: Int, until: Int) {
+        (moments.filter { $0 <= now }.max() ?? .min, moments.filter { $0 > now }.min() ?? .max)
+    }
+}

@@ -1,0 +1,102 @@
+import CMS
+import Foundation
+
+/// The verdicts on recipients' certificates of the store at one time: kept ones where they hold, else new ones.
+struct VerdictBook {
+    private let evidence: GroupedEvidence
+    private let time: Date
+    private let terms: TermsOfVerdicts
+    private var bases: [VerdictRecord.Group: VerdictBasis] = [:]
+    /// The basis of all groups that nothing in the store is about.
+    private var empty: VerdictBasis?
+    /// The verdicts that are worth keeping.
+    private(set) var new: [NewVerdict] = []
+
+    init(_ evidence: GroupedEvidence, at time: Date, under terms: TermsOfVerdicts) {
+        (self.evidence, self.time, self.terms) = (evidence, time, terms)
+    }
+
+    /// The verdict on the certificate of `record`, and the chain that it is about; no chain where the verdict was kept.
+    ///
+    /// - Parameters:
+    ///   - asks: whether a service will be asked where nothing is known about revocation, for which the chain must be known.
+    ///   - certificate: reads it, where it must be judged.
+    mutating func verdict(
+        on record: VerdictRecord,
+        asks: Bool = false,
+        _ certificate: () throws -> Certificate
+    ) rethrows -> (verdict: RecipientVerdict, chain: ChainVerdict?) {
+        let basis = basis(of: record)
+        if let known = basis.kept(in: record), !asks || known.revocation != .unknown { return (known, nil) }
+        let (chain, made) = basis.judge(try certificate(), record)
+        if let made { new.append(made) }
+        return (RecipientVerdict(chain), chain)
+    }
+
+    private mutating func basis(of record: VerdictRecord) -> VerdictBasis {
+        let evidence = evidence[record]
+        // Lists at hand may be by those that the store knows nothing of, and one may be in the name of the certificate itself.
+        let isNamed = record.subject != record.group.issuer && terms.hasLists(by: record.subject)
+        var issuers = evidence.issuerKeys
+        if evidence.isNone, terms.hasLists(by: record.group.issuer) { issuers.insert([UInt8](record.group.issuer)) }
+        if isNamed { issuers.insert([UInt8](record.subject)) }
+        guard !isNamed else { return VerdictBasis(evidence, with: issuers, under: terms, at: time) }
+        guard !issuers.isEmpty else {
+            let basis = empty ?? VerdictBasis(evidence, with: [], under: terms, at: time)
+            empty = basis
+            return basis
+        }
+        if let known = bases[record.group] { return known }
+        let made = VerdictBasis(evidence, with: issuers, under: terms, at: time)
+        bases[record.group] = made
+        return made
+    }
+}
+
+extension Array where Element: SelectableRecipient {
+    /// The keys that were pinned for the address that they are all of.
+    var pinnedKeys: Set<[UInt8]> {
+        contains { $0.trust == .pinned } ? Set(filter { $0.trust == .pinned }.map(\.key)) : []
+    }
+
+    /// Each with the reason why it is used for `address` or not, those that go first in front.
+    ///
+    /// - Parameter verdicts: those on each of them; nil for what was distrusted by hand.
+    func judged(
+        by verdicts: [RecipientVerdict?],
+        for address: AddressScope,
+        under terms: TrustTerms,
+        at time: Date
+    ) -> [(recipient: Element, reason: RecipientSelection.Reason)] {
+        let chains = verdicts.map { verdict in
+            guard let verdict else { return RecipientSelection.Chain(isTrusted: false) }
+            return RecipientSelection.Chain(
+                isTrusted: verdict.isTrusted,
+                isRevoked: verdict.revocation == .revoked,
+                isRevocationMissing: verdict.revocation == .unknown && terms.revocation == .hard
+            )
+        }
+        // A pin does not reach a certificate of its key that is forged, nor outlive a revocation.
+        let recipients = zip(self, verdicts).map { recipient, verdict in
+            recipient.trust == .pinned && verdict?.isPinned != true ? recipient.with(.chain) : recipient
+        }
+        let reasons = RecipientSelection.reasons(for: recipients, chains, at: time)
+        return zip(recipients, reasons).map { recipient, reason in
+            let isForDomain = reason == .selected && recipient.address.isDomain && !address.isDomain
+            return (recipient, isForDomain ? .selectedForDomain : reason)
+        }
+    }
+}
+
+extension SelectableRecipient {
+    /// What the store keeps beside the certificate, if verdicts on it are kept.
+    ///
+    /// - Parameter pinned: the keys that were pinned for the address. A pin of another certificate of the key takes
+    ///   more than is kept.
+    func keepableRecord(_ pinned: Set<[UInt8]>) -> VerdictRecord? {
+        guard let record, !record.isSpecial, record.byPin == (!pinned.isEmpty && pinned.contains(key)) else {
+            return nil
+        }
+        return record
+    }
+}

@@ -1,0 +1,106 @@
+import CMS
+import Foundation
+import GRDB
+
+/// What the store has for judging one group of certificates: nothing else of it can matter to any of them.
+struct VerdictEvidence: Sendable {
+    /// Anchors, intermediates, revocation lists and answers by the names above the group; without pins.
+    let trust: TrustStore
+    /// The names of all issuers that were met, and their `matchingKey`s.
+    let issuers: [DistinguishedName]
+    let issuerKeys: Set<[UInt8]>
+
+    /// Whether there is nothing but what the terms bring.
+    var isNone: Bool { issuerKeys.isEmpty }
+
+    /// The evidence on `certificate` and all others of its group.
+    init(on certificate: Certificate, systemAnchors: Bool, in database: Database) throws {
+        let authorities = try Authorities(above: [certificate], in: database)
+        var lists: [CertificateList] = []
+        for issuer in authorities.issuers.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            lists += try Data.fetchAll(
+                database.cachedStatement("SELECT der FROM crl WHERE issuer_key = ? ORDER BY fingerprint"),
+                arguments: [Data(issuer)]
+            ).map { try CertificateList(der: [UInt8]($0)) }
+        }
+        var trust = TrustStore(
+            anchors: authorities.all.filter(authorities.anchors.contains),
+            intermediates: authorities.all.filter { !authorities.anchors.contains($0) },
+            certificateLists: lists,
+            systemAnchors: systemAnchors ? SystemAnchors() : nil
+        )
+        trust.responses = try ResponseRecord.responses(about: authorities.all, in: database)
+        self.trust = trust
+        var seen: Set<[UInt8]> = []
+        issuers = ([certificate] + authorities.all).map(\.issuer).filter { seen.insert($0.der).inserted }
+        issuerKeys = authorities.issuers
+    }
+
+    private init(trust: TrustStore) {
+        self.trust = trust
+        (issuers, issuerKeys) = ([], [])
+    }
+
+    /// The evidence on a group whose issuer no authority and no list of the store is named by.
+    static func none(systemAnchors: Bool) -> VerdictEvidence {
+        VerdictEvidence(trust: TrustStore(systemAnchors: systemAnchors ? SystemAnchors() : nil))
+    }
+}
+
+/// The evidence on each group of certificates that are judged together, read when the first of a group is met.
+struct GroupedEvidence: Sendable {
+    private let systemAnchors: Bool
+    private let none: VerdictEvidence
+    /// The names that authorities and revocation lists of the store have; nil if they were not read.
+    private let names: Set<Data>?
+    /// By which the system's folder names its anchors.
+    private let systemNames: Set<UInt32>
+    private var groups: [VerdictRecord.Group: VerdictEvidence] = [:]
+
+    /// How many groups are looked for one by one; more than that, and what they are looked for in is read once.
+    private static let fewGroups = 16
+
+    /// - Parameter count: how many certificates there may be.
+    init(for count: Int, systemAnchors: Bool, in database: Database) throws {
+        self.systemAnchors = systemAnchors
+        none = .none(systemAnchors: systemAnchors)
+        let system = systemAnchors ? SystemAnchors().hashes : []
+        guard count > Self.fewGroups, let system else {
+            (names, systemNames) = (nil, [])
+            return
+        }
+        systemNames = system
+        names = try Set(
+            Data.fetchAll(
+                database.cachedStatement(
+                    """
+                    SELECT subject_key FROM anchor JOIN certificate ON id = certificate
+                    UNION SELECT subject_key FROM intermediate JOIN certificate ON id = certificate
+                    UNION SELECT issuer_key FROM crl
+                    """
+                )
+            )
+        )
+    }
+
+    /// Reads the evidence on the group of `record`, unless it was read before.
+    ///
+    /// - Parameter certificate: reads the record's certificate, where it is needed.
+    mutating func add(
+        _ record: VerdictRecord,
+        in database: Database,
+        _ certificate: () throws -> Certificate
+    ) throws {
+        guard !isAlone(record), groups[record.group] == nil else { return }
+        groups[record.group] = try VerdictEvidence(on: certificate(), systemAnchors: systemAnchors, in: database)
+    }
+
+    /// The evidence on the group of `record`; none if it was not read.
+    subscript(_ record: VerdictRecord) -> VerdictEvidence { isAlone(record) ? none : groups[record.group] ?? none }
+
+    /// Whether nothing in the store, nor among the system's anchors, bears the name of the issuer.
+    private func isAlone(_ record: VerdictRecord) -> Bool {
+        guard let names, record.group.alone == nil, let hash = record.group.issuerHash else { return false }
+        return !names.contains(record.group.issuer) && !systemNames.contains(hash)
+    }
+}

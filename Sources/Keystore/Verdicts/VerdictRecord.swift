@@ -1,0 +1,85 @@
+import CMS
+import Foundation
+import GRDB
+
+/// What the store keeps beside a recipient's certificate for judging it without reading it.
+struct VerdictRecord: Sendable {
+    /// Certificates with the same authorities and revocation lists above them, as far as names tell.
+    struct Group: Hashable, Sendable {
+        /// The `matchingKey` of the issuer.
+        let issuer: Data
+        /// By which the system's folder of anchors would name the issuer; nil if it cannot.
+        let issuerHash: UInt32?
+        /// The fingerprint, where others than the issuer issue revocation lists: then the group is of one.
+        let alone: Data?
+    }
+
+    /// The row of the certificate.
+    let certificate: Int64
+    let fingerprint: Data
+    let group: Group
+    /// The `matchingKey` of the subject.
+    let subject: Data
+    let usage: CertificateRecord.Usage
+    /// Seconds since 1970.
+    let notBefore, notAfter: Int
+    /// Whether the verdict is asked for a certificate that was pinned itself.
+    let byPin: Bool
+    /// Whether the certificate is an anchor, or an answer of a responder about it is remembered: such verdicts are not kept.
+    let isSpecial: Bool
+    let kept: KeptVerdict?
+}
+
+extension VerdictRecord {
+    static let columns = """
+        certificate.id, certificate.fingerprint, certificate.subject_key, issuer_key, issuer_hash, usage, not_before, not_after,
+            certificate.form >= \(CertificateRecord.form) AS is_described,
+            EXISTS (SELECT 1 FROM anchor WHERE anchor.certificate = certificate.id)
+                OR EXISTS (SELECT 1 FROM ocsp_response WHERE ocsp_response.certificate = name_digest) AS is_special,
+            basis, since, until, trusted, pinned, revocation
+        """
+
+    static let joins = """
+        LEFT JOIN verdict ON verdict.certificate = certificate.id AND by_pin = (recipient.trust = 'pinned')
+        """
+
+    /// Nil for a certificate of an older form of the store, or one that cannot be described.
+    init?(_ row: Row, isPinned: Bool) throws {
+        guard try row.value("is_described"), let issuer: Data = try row.optional("issuer_key") else { return nil }
+        let usage = CertificateRecord.Usage(rawValue: try row.value("usage"))
+        let fingerprint: Data = try row.value("fingerprint")
+        self.init(
+            certificate: try row.value("id"),
+            fingerprint: fingerprint,
+            group: Group(
+                issuer: issuer,
+                issuerHash: try (row.optional("issuer_hash") as Int?).flatMap(UInt32.init(exactly:)),
+                alone: usage.contains(.foreignLists) ? fingerprint : nil
+            ),
+            subject: try row.value("subject_key"),
+            usage: usage,
+            notBefore: try row.value("not_before"),
+            notAfter: try row.value("not_after"),
+            byPin: isPinned,
+            isSpecial: try row.value("is_special"),
+            kept: try KeptVerdict(row)
+        )
+    }
+}
+
+extension KeptVerdict {
+    /// Nil if none is kept, or one that cannot be understood.
+    fileprivate init?(_ row: Row) throws {
+        guard let basis: Data = try row.optional("basis") else { return nil }
+        let name: String? = try row.optional("revocation")
+        let revocation = name.flatMap(ChainVerdict.Revocation.Status.init)
+        guard name == nil || revocation != nil else { return nil }
+        verdict = RecipientVerdict(
+            isTrusted: try row.value("trusted"),
+            isPinned: try row.value("pinned"),
+            revocation: revocation
+        )
+        self.basis = [UInt8](basis)
+        (since, until) = (try row.value("since"), try row.value("until"))
+    }
+}

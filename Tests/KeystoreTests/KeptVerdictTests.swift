@@ -1,0 +1,267 @@
+import CMS
+import Foundation
+import GRDB
+import Keystore
+import MIME
+import TestSupport
+import Testing
+
+/// A verdict that is kept with a certificate never says anything else than a new one would.
+@Suite struct KeptVerdictTests {
+    private static let hard = TrustTerms(revocation: .hard)
+    private static let day: TimeInterval = 86_400
+
+    private static func hard(_ lists: CertificateList...) -> TrustTerms {
+        var terms = hard
+        terms.certificateLists = lists
+        return terms
+    }
+
+    /// Expects `alice`, and the others as they are, by all three ways.
+    private func expect(
+        _ scene: VerdictScene,
+        _ alice: String,
+        bob: String = "selected",
+        _ terms: TrustTerms = TrustTerms(),
+        after seconds: TimeInterval = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        // The first time to judge and keep, the second time to use what was kept.
+        for _ in 0..<2 {
+            let reasons = try await scene.reasons(terms, after: seconds)
+            #expect(reasons.fresh == [alice, bob, "untrusted"], sourceLocation: sourceLocation)
+            #expect(reasons.kept == reasons.fresh, sourceLocation: sourceLocation)
+            #expect(reasons.listed == reasons.fresh, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func `what was kept is used`() async throws {
+        let scene = try await VerdictScene()
+        try await expect(scene, "selected")
+        #expect(try await scene.count() == 3)
+        try await scene.home.change("UPDATE verdict SET trusted = NOT trusted")
+        let reasons = try await scene.reasons()
+        #expect(reasons.fresh == ["selected", "selected", "untrusted"])
+        #expect(reasons.kept == ["untrusted", "untrusted", "selected"])
+        #expect(reasons.listed == reasons.kept)
+    }
+
+    @Test func `anchors and intermediates that come and go`() async throws {
+        let scene = try await VerdictScene()
+        try await expect(scene, "selected")
+        try await scene.removeIntermediate("ca")
+        try await expect(scene, "untrusted")
+        try await scene.add("ca")
+        try await expect(scene, "selected")
+        _ = try await scene.store.anchors.remove([try scene.certificate("root").fingerprint])
+        try await expect(scene, "untrusted", bob: "untrusted")
+        try await scene.add("ca", isAnchor: true)
+        try await expect(scene, "selected", bob: "untrusted")
+    }
+
+    @Test func `a list that comes revokes, and one about an authority does`() async throws {
+        let scene = try await VerdictScene()
+        try await expect(scene, "selected")
+        try await scene.addList("good")
+        try await expect(scene, "selected")
+        try await scene.addList("revoking")
+        try await expect(scene, "revoked")
+        try await scene.store.anchors.removeRevocationLists([try scene.list("revoking").fingerprint])
+        try await expect(scene, "selected")
+        try await scene.addList("authority")
+        try await expect(scene, "revoked")
+    }
+
+    @Test func `a folder of lists that changes`() async throws {
+        let scene = try await VerdictScene()
+        let (good, revoking) = (try scene.list("good"), try scene.list("revoking"))
+        try await expect(scene, "revocation-unknown", bob: "revocation-unknown", Self.hard)
+        var terms = TrustTerms()
+        for (lists, alice) in [
+            ([good], "selected"), ([good, revoking], "revoked"), ([revoking], "revoked"), ([], "selected"),
+        ] {
+            terms.certificateLists = lists
+            try await expect(scene, alice, terms)
+        }
+        // One in the name of a person, whose certificate is self-signed.
+        terms.certificateLists = [try scene.list("own")]
+        try await expect(scene, "selected", terms)
+        terms.certificateLists = []
+        terms.unreadableLists = ["the folder cannot be read"]
+        let before = try await scene.count()
+        try await expect(scene, "selected", terms)
+        #expect(try await scene.count() == before)
+    }
+
+    @Test func `a list in the name of a person who is pinned hides no list of the store`() async throws {
+        let scene = try await VerdictScene()
+        _ = try await scene.store.recipients.setTrust(.pinned, of: AddressScope("alice@example.com"))
+        var terms = TrustTerms()
+        terms.certificateLists = [try scene.list("named")]
+        try await expect(scene, "selected", terms)
+        try await scene.addList("revoking")
+        try await expect(scene, "revoked", terms)
+    }
+
+    @Test func `what people decide`() async throws {
+        let scene = try await VerdictScene()
+        let alice = try AddressScope("alice@example.com")
+        try await scene.addList("revoking")
+        try await expect(scene, "revoked")
+        _ = try await scene.store.recipients.setTrust(.pinned, of: alice)
+        try await expect(scene, "revoked")
+        try await scene.store.anchors.removeRevocationLists([try scene.list("revoking").fingerprint])
+        try await expect(scene, "selected")
+        _ = try await scene.store.anchors.remove([try scene.certificate("root").fingerprint])
+        try await expect(scene, "selected", bob: "untrusted")
+        _ = try await scene.store.recipients.setTrust(.chain, of: alice)
+        try await expect(scene, "untrusted", bob: "untrusted")
+        _ = try await scene.store.recipients.setTrust(.distrusted, of: alice)
+        try await expect(scene, "distrusted", bob: "untrusted")
+    }
+
+    @Test func `terms that change`() async throws {
+        let scene = try await VerdictScene()
+        try await scene.addList("revoking")
+        try await expect(scene, "revoked")
+        try await expect(scene, "selected", TrustTerms(revocation: .off))
+        try await expect(scene, "revoked", bob: "revocation-unknown", Self.hard)
+        let policies = CertificatePolicies(acceptable: ["1.2.3.4"])
+        try await expect(scene, "untrusted", bob: "untrusted", TrustTerms(revocation: .off, policies: policies))
+    }
+
+    @Test func `time passes, and goes back`() async throws {
+        let scene = try await VerdictScene()
+        try await scene.addList("good")
+        let terms = Self.hard
+        try await expect(scene, "revocation-unknown", bob: "revocation-unknown", terms, after: 5 * Self.day)
+        try await expect(scene, "selected", after: 5 * Self.day)
+        // The list ends, bob, carol, the authority, alice.
+        for (day, alice, bob, carol) in [
+            (21.0, "selected", "selected", "untrusted"), (51, "selected", "expired", "untrusted"),
+            (71, "selected", "expired", "expired"), (101, "untrusted", "expired", "expired"),
+            (201, "expired", "expired", "expired"), (5, "selected", "selected", "untrusted"),
+            (-1, "not-yet-valid", "not-yet-valid", "not-yet-valid"), (0, "selected", "selected", "untrusted"),
+        ] {
+            let reasons = try await scene.reasons(after: day * Self.day)
+            #expect(reasons.fresh == [alice, bob, carol], "day \(day)")
+            #expect(reasons.kept == reasons.fresh, "day \(day)")
+            #expect(reasons.listed == reasons.fresh, "day \(day)")
+        }
+    }
+
+    @Test func `in the very second in which something ends`() async throws {
+        let scene = try await VerdictScene()
+        try await scene.addList("good")
+        for end in [try scene.certificate("ca").notAfter, try scene.list("good").nextUpdate ?? .distantPast] {
+            let seconds = end.timeIntervalSince(scene.time)
+            for offset in [-1, -0.5, 0, 0.5, 1, 0.5, 0, -0.5, -1, 0, 1, -1] {
+                let terms = Self.hard(try scene.list("authority"))
+                for terms in [TrustTerms(), terms] {
+                    let reasons = try await scene.reasons(terms, after: seconds + offset)
+                    #expect(reasons.kept == reasons.fresh)
+                    #expect(reasons.listed == reasons.fresh)
+                }
+            }
+        }
+    }
+
+    @Test func `an answer that is remembered is looked at each time`() async throws {
+        let scene = try await VerdictScene()
+        try await expect(scene, "selected")
+        for name in ["alice", "ca"] {
+            let digest = try scene.certificate(name).nameDigest.hexadecimal
+            try await scene.home.change(
+                "INSERT INTO ocsp_response (certificate, der, since, until) VALUES (x'\(digest)', x'00', 0, 1)"
+            )
+            let fingerprint = try scene.certificate("alice").fingerprint.hexadecimal
+            try await scene.home.change(
+                """
+                UPDATE verdict SET trusted = 0
+                    WHERE certificate = (SELECT id FROM certificate WHERE fingerprint = x'\(fingerprint)')
+                """
+            )
+            try await expect(scene, "selected", bob: "selected")
+            try await scene.home.change("DELETE FROM ocsp_response; DELETE FROM verdict")
+            try await expect(scene, "selected")
+        }
+    }
+
+    @Test func `a row that another certificate gets`() async throws {
+        let scene = try await VerdictScene()
+        try await expect(scene, "selected")
+        let digits = try (
+            alice: scene.certificate("alice").fingerprint.hexadecimal,
+            carol: scene.certificate("carol").fingerprint.hexadecimal
+        )
+        // carol's row gets alice's verdict, as if it had come from a slow writer.
+        try await scene.home.change(
+            """
+            DELETE FROM verdict WHERE certificate = (SELECT id FROM certificate WHERE fingerprint = x'\(digits.carol)');
+            UPDATE verdict SET certificate = (SELECT id FROM certificate WHERE fingerprint = x'\(digits.carol)')
+                WHERE certificate = (SELECT id FROM certificate WHERE fingerprint = x'\(digits.alice)');
+            """
+        )
+        try await expect(scene, "selected")
+    }
+
+    @Test func `a few new verdicts, and those of a store that cannot be written, are not kept`() async throws {
+        let scene = try await VerdictScene()
+        let scopes = try VerdictScene.people.map { try AddressScope("\($0)@example.com") }
+        _ = try await RecipientLookup(store: scene.store, systemAnchors: false).choices(for: scopes, at: scene.time)
+        #expect(try await scene.count() == 0)
+        let reader = try await scene.home.open(.readOnly)
+        var lookup = RecipientLookup(store: reader, systemAnchors: false)
+        lookup.fewestKept = 1
+        // Another process writes all the time.
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let queue = try DatabaseQueue(path: scene.home.location.database, configuration: configuration)
+        try await queue.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let answer = try await lookup.overviews(of: scopes, at: scene.time)
+        #expect(answer.overviews.compactMap(\.selected).count == 2)
+        try await queue.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try await scene.count() == 0)
+        _ = try await lookup.overviews(of: scopes, at: scene.time)
+        #expect(try await scene.count() == 3)
+        #expect(try await scene.store.check().isEmpty)
+    }
+
+    @Test func `whatever happens in whatever order`() async throws {
+        let scene = try await VerdictScene()
+        var generator = SeededGenerator(8)
+        let moments =
+            scene.certificates.values.flatMap { [$0.notBefore, $0.notAfter] }
+            + scene.lists.values.flatMap { [$0.thisUpdate, $0.nextUpdate ?? $0.thisUpdate] }
+        let names = scene.lists.keys.sorted()
+        let policies: [RevocationPolicy] = [.soft, .soft, .hard, .off]
+        var (terms, seconds) = (TrustTerms(), 0.0)
+        for step in 0..<150 {
+            let name = names[Int.random(in: 0..<names.count, using: &generator)]
+            let person = try AddressScope(
+                "\(VerdictScene.people[Int.random(in: 0..<3, using: &generator)])@example.com"
+            )
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0: try await scene.addList(name)
+            case 1: try? await scene.store.anchors.removeRevocationLists([scene.list(name).fingerprint])
+            case 2: try await scene.add("root", isAnchor: true)
+            case 3: _ = try? await scene.store.anchors.remove([scene.certificate("root").fingerprint])
+            case 4: try await scene.add("ca")
+            case 5: try await scene.removeIntermediate("ca")
+            case 6: terms.certificateLists = try names.filter { _ in Bool.random(using: &generator) }.map(scene.list)
+            case 7: terms.revocation = policies[Int.random(in: 0..<policies.count, using: &generator)]
+            case 8:
+                let trusts: [KnownRecipient.Trust] = [.chain, .pinned, .distrusted, .chain]
+                let trust = trusts[Int.random(in: 0..<trusts.count, using: &generator)]
+                _ = try await scene.store.recipients.setTrust(trust, of: person)
+            default:
+                let moment = moments[Int.random(in: 0..<moments.count, using: &generator)]
+                let offset = [-86_400.0, -1, 0, 0.5, 1, 3600][Int.random(in: 0..<6, using: &generator)]
+                seconds = moment.timeIntervalSince(scene.time) + offset
+            }
+            let reasons = try await scene.reasons(terms, after: seconds)
+            #expect(reasons.kept == reasons.fresh, "step \(step)")
+            #expect(reasons.listed == reasons.fresh, "step \(step)")
+        }
+    }
+}
