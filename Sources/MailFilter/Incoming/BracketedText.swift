@@ -91,10 +91,9 @@ struct BracketedText {
             guard letters.count <= Self.longestWord else { return nil }
             let seen = ConfusableWord.folded(letters)
             if let word = Self.vocabulary[seen] { return (word, number + 1) }
-            guard !seen.utf8.allSatisfy({ $0 < 0x80 }) else { continue }
-            if let word = Self.vocabulary.first(where: { ConfusableWord.isTaken(seen, for: $0.key) })?.value {
-                return (word, number + 1)
-            }
+            guard ConfusableWord.mayBeTaken(seen) else { continue }
+            let alike = Self.vocabularyByLength[seen.count]?.first { ConfusableWord.isTaken(seen, for: $0.key) }
+            if let word = alike?.value { return (word, number + 1) }
         }
         return nil
     }
@@ -148,4 +147,6 @@ struct BracketedText {
         claims.union(subjects).union(verdicts).union(companions).map { (ConfusableWord.folded($0), $0) },
         uniquingKeysWith: { first, _ in first }
     )
+    /// The same by the number of letters, for words that only look like one.
+    private static let vocabularyByLength = Dictionary(grouping: vocabulary) { $0.key.count }
 }

@@ -23,9 +23,13 @@ enum ConfusableWord {
     /// any letter, where at least half of the word is written plainly.
     static func isTaken(_ seen: String, for word: String) -> Bool {
         if seen == word { return true }
-        guard !seen.utf8.allSatisfy({ $0 < 0x80 }), seen.count == word.count else { return false }
-        let foreign = seen.count(where: { !$0.isASCII })
-        return foreign * 2 <= seen.count && zip(seen, word).allSatisfy { $0 == $1 || !$0.isASCII }
+        return mayBeTaken(seen) && seen.count == word.count && zip(seen, word).allSatisfy { $0 == $1 || !$0.isASCII }
+    }
+
+    /// Whether people may take `seen`, folded, for another word of ASCII letters, whichever that is.
+    static func mayBeTaken(_ seen: String) -> Bool {
+        guard !seen.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
+        return seen.count(where: { !$0.isASCII }) * 2 <= seen.count
     }
 
     private static let letters: [Character: Character] = [
