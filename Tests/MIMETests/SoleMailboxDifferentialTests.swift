@@ -29,20 +29,12 @@ import Testing
             lines.append("\(Self.hexadecimal(body)) \(Self.hexadecimal(Array(mailbox.address.text.utf8)))\n")
         }
         #expect(lines.count > Self.count / 10)
-        let folder = FileManager.default.temporaryDirectory.appending(path: "from-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (fields, answers) = (folder.appending(path: "fields"), folder.appending(path: "answers"))
-        try Data(lines.joined().utf8).write(to: fields)
-        try Data().write(to: answers)
-        let process = Process()
-        process.executableURL = python
-        process.arguments = ["-I", Fixtures.root.appending(path: "Tests/Interop/read-from.py").path]
-        process.standardInput = try FileHandle(forReadingFrom: fields)
-        process.standardOutput = try FileHandle(forWritingTo: answers)
-        try process.run()
-        process.waitUntilExit()
-        var said = try String(contentsOf: answers, encoding: .utf8).split(separator: "\n")
+        var runner = CommandRunner(python.path)
+        runner.timeLimit = .seconds(300)
+        let script = Fixtures.root.appending(path: "Tests/Interop/read-from.py").path
+        let result = try runner.run(["-I", script], input: .bytes(Array(lines.joined().utf8)))
+        try #require(result.status == 0, "python3: \(result.errorText)")
+        var said = result.text.split(separator: "\n")
         #expect(said.popLast().map(String.init) == "\(lines.count)")
         #expect(said.isEmpty, "\(said.count) readings differ, the first: \(said.prefix(5).joined(separator: "\n"))")
     }
