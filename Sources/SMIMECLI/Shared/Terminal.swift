@@ -60,7 +60,7 @@ enum Terminal {
         var hidden = settings
         hidden.c_lflag &= ~tcflag_t(ECHO)
         hidden.c_lflag |= tcflag_t(ECHONL | ICANON | ISIG)
-        EchoGuard.arm(terminal, settings)
+        EchoGuard.arm(terminal, settings.c_lflag)
         tcsetattr(terminal, TCSAFLUSH, &hidden)
         defer {
             tcsetattr(terminal, TCSAFLUSH, &settings)
@@ -76,18 +76,24 @@ enum Terminal {
 /// Puts the terminal's echo back when a signal ends the process at the prompt.
 private enum EchoGuard {
     private nonisolated(unsafe) static var terminal: Int32 = -1
-    private nonisolated(unsafe) static var settings = termios()
+    /// The settings that a prompt changes, as they were.
+    private nonisolated(unsafe) static var localFlags = tcflag_t()
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
     /// What the signals did before.
     private nonisolated(unsafe) static var former: [(@convention(c) (Int32) -> Void)?] = []
 
     /// Called before the echo goes off, by the one thread that asks.
-    static func arm(_ terminal: Int32, _ settings: termios) {
+    static func arm(_ terminal: Int32, _ localFlags: tcflag_t) {
         self.terminal = terminal
-        self.settings = settings
+        self.localFlags = localFlags
         former = signals.map { number in
             signal(number) { number in
-                tcsetattr(EchoGuard.terminal, TCSANOW, &EchoGuard.settings)
+                // Both may be called here: signal-safety(7)
+                var settings = termios()
+                if tcgetattr(EchoGuard.terminal, &settings) == 0 {
+                    settings.c_lflag = EchoGuard.localFlags
+                    tcsetattr(EchoGuard.terminal, TCSANOW, &settings)
+                }
                 signal(number, SIG_DFL)
                 raise(number)
             }
