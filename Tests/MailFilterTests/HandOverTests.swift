@@ -102,10 +102,11 @@ import Testing
         #expect(transport.sent == [["a@x.test"]])
     }
 
-    /// Takes the journal away and, later, gives it back.
+    /// Takes the journal away and, later, gives it back: long after the next message was looked up in it, also on a busy machine, and
+    /// before waiting for it ends.
     private static let breaking = """
         sqlite3 "$0" 'ALTER TABLE handed_over RENAME TO away' || exit 1
-        (sleep 8; sqlite3 -cmd '.timeout 20000' "$0" 'ALTER TABLE away RENAME TO handed_over') >/dev/null 2>&1 &
+        (sleep 25; sqlite3 -cmd '.timeout 20000' "$0" 'ALTER TABLE away RENAME TO handed_over') >/dev/null 2>&1 &
         """
 
     private static func shell(_ script: String, _ file: String) throws {
