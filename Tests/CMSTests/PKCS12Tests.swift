@@ -85,7 +85,7 @@ import Testing
         #expect(throws: CMSError.malformed(.keyMaterial, "it is empty")) { try KeyMaterial.read([]) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an iteration bomb is refused at once`() {
+    @Test(.timeLimit(.minutes(5))) func `an iteration bomb is refused at once`() {
         #expect(throws: CMSError.limitExceeded("key derivation iterations")) { try self.read("iteration-bomb") }
     }
 
