@@ -137,7 +137,7 @@ private struct Outcome {
     private(set) var isRefused = false
     /// Whether the form of the message does not allow something required.
     private(set) var isUnfit = false
-    /// Whether nobody knows yet what can be done.
+    /// Whether it is not known yet what can be done.
     private var isUnknown = false
 
     init(
@@ -180,7 +180,8 @@ private struct Outcome {
             let isHopeless = isUnfit && !isRefused && !isUnknown
             action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
             let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
-            let what = isRefused || isHopeless ? "what is required cannot be done" : "nobody knows what can be done"
+            let isImpossible = isRefused || isHopeless
+            let what = isImpossible ? "what is required cannot be done" : "it is not known yet what can be done"
             reasons.append("\(what): \(action.rawValue)\(origin)")
             return
         }

@@ -4,8 +4,9 @@ public import MIME
 
 /// A message that its author is known to have signed as a whole: what may be learned from it.
 ///
-/// Only `MessageOpener` makes one, and only if the verdict is valid without any weak algorithm, accepted or not, one signature covers everything, or more by the same
-/// signer inside each other, and the signer's certificate names the author in From. Nothing in it is about anybody else.
+/// Only `MessageOpener` makes one, and only if the verdict is valid, no algorithm is weak (accepted or not), one signature covers
+/// everything, or several by the same signer inside each other, and the signer's certificate names the author in From. Nothing in it
+/// is about other people.
 public struct VerifiedMessage: Sendable {
     /// The address in From that the signer's certificate names.
     public let author: EmailAddress

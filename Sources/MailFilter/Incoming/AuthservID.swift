@@ -10,7 +10,7 @@ struct AuthservID {
     let allWords: [String]
     /// Whether the words are a name and maybe a version, as they should be.
     let isPlain: Bool
-    /// Whether nobody can say what it names: nothing is there, a comment or quoted string does not end, or there is too much.
+    /// Whether it is unclear what it names: nothing is there, a comment or quoted string does not end, or there is too much.
     let isUnreadable: Bool
 
     /// The most words that are looked at.

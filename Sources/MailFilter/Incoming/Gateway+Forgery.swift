@@ -6,8 +6,8 @@ extension Gateway {
     ///
     /// Fields whose names are taken for our own go: `X_SMIME-Verdict`, `XSMIME`, `X-S/MIME`, for example. An
     /// Authentication-Results field goes if it is taken for ours; comments, blanks, quotes, brackets, folding, control characters,
-    /// encoded words, look-alikes and letters of either case hide nothing. What plainly names another host stays. What names
-    /// nobody, or nothing that can be read, goes.
+    /// encoded words, look-alikes and letters of either case hide nothing. What plainly names another host stays. A field that
+    /// names no host, or none that can be read, goes.
     ///
     /// RFC 8601 §5
     func isForged(_ field: HeaderField) -> Bool { isForged(name: field.name, value: field.value) }
@@ -27,7 +27,7 @@ extension Gateway {
         func isTaken(_ words: some Sequence<String>, for name: String) -> Bool {
             ConfusableWord.isTaken(words.joined(), for: ConfusableWord.folded(name))
         }
-        // Its first words; what follows is whatever somebody says of the message. The words of X-SMIMEA are others.
+        // Its first words; what follows may be anything about the message. The words of X-SMIMEA are others.
         if (1...3).contains(where: { isTaken(words.prefix($0), for: "xsmime") }) { return true }
         if Self.fieldNames.contains(where: { isTaken(words, for: $0) }) { return true }
         guard isTaken(words, for: "authenticationresults") || isTaken(words, for: "authenticationresult") else {

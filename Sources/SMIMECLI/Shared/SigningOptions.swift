@@ -41,12 +41,11 @@ struct SigningOptions: ParsableArguments {
         return digest
     }
 
-    /// The signer of a message with `header`.
+    /// The signer of a message with `header`. A mail gets no signature that `verify` would refuse because of its author.
     ///
-    /// - Parameter terms: whether it counts that a certificate was revoked, and lists that say so.
-    /// A mail gets no signature that `verify` would refuse because of its author.
-    ///
-    /// - Parameter isMail: whether a mail is signed, which must have From; for a bare CMS object, From counts only if it is there.
+    /// - Parameters:
+    ///   - isMail: whether a mail is signed, which must have From; for a bare CMS object, From counts only if it is there.
+    ///   - terms: whether it counts that a certificate was revoked, and lists that say so.
     /// - Throws: `Failure` with status 65 if From is not exactly one mailbox that all programs read alike; with 67 if there is
     ///   no From, no account fits, or the certificate does not name the message's From, or is known to have been revoked.
     func signer(
