@@ -10,6 +10,10 @@ import Testing
             print("note: skipped, no image of a command's memory: \(obstacle)")
             return
         }
+        guard try !Tool.isSanitized() else {
+            print("note: skipped, the command was built with a sanitizer, which keeps what was freed")
+            return
+        }
         let session = try SecretSession()
         for step in SecretSession.steps {
             let image = try session.image(step)

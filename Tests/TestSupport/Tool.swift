@@ -13,4 +13,11 @@ public enum Tool {
         for case let url? in candidates where FileManager.default.isExecutableFile(atPath: url.path) { return url }
         throw CocoaError(.fileNoSuchFile, userInfo: [NSLocalizedDescriptionKey: "no smime beside the tests"])
     }
+
+    /// Whether the command was built with a sanitizer. Such a command reserves terabytes of addresses and keeps what was freed.
+    public static func isSanitized() throws -> Bool {
+        let environment = ["ASAN_OPTIONS": "help=1", "TSAN_OPTIONS": "help=1"]
+        let result = try CommandRunner(smime().path, environment: environment).run(["--version"])
+        return result.text.contains("Available flags for") || result.errorText.contains("Available flags for")
+    }
 }
