@@ -41,90 +41,22 @@ import Testing
                 try StoreOpening(location, mode: .readWrite).storeNow(within: .milliseconds(50))
             }
         }
-        // On its own thread nobody else keeps the caller's time.
-        await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) {
-            try await onThreads(1) {
-                try StoreOpening(
-                    location,
-                    mode: .readWrite,
-                    patience: .milliseconds(50),
-                    workplace: .callersThread
-                ).storeNow()
-            }
-        }
         flock(lock, LOCK_UN)
         close(lock)
         #expect(try await StoreOpening(home.location, mode: .readWrite).store(within: .seconds(120)).exists)
     }
 
-    @Test
-    func `on the caller's thread it opens when it is first asked for, and waits for no reader longer than it may`()
-        async throws
-    {
+    @Test func `a caller waits for another process no longer than it may, and gets the store afterwards`() async throws {
         let home = TemporaryHome()
-        let location = home.location
-        let early = StoreOpening(location, mode: .readOnly, workplace: .callersThread)
         try await home.open().close()
-        #expect(try await early.store().exists)
-        #expect(try await early.store() === early.store())
-        try await early.store().close()
         var configuration = Configuration()
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
-        let other = try DatabaseQueue(path: location.database, configuration: configuration)
+        let other = try DatabaseQueue(path: home.location.database, configuration: configuration)
         try await other.write { try $0.execute(sql: "DELETE FROM setting") }
-        await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) {
-            try await StoreOpening(
-                location,
-                mode: .readOnly,
-                patience: .milliseconds(50),
-                workplace: .callersThread
-            ).store()
-        }
+        let opening = StoreOpening(home.location, mode: .readOnly, patience: .milliseconds(50))
+        await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) { try await opening.store() }
         try other.close()
-        #expect(try await StoreOpening(location, mode: .readOnly, workplace: .callersThread).store().exists)
-    }
-
-    @Test func `a busy store can be asked for again, and one that is open is more patient`()
-        async throws
-    {
-        let home = TemporaryHome()
-        try await home.open().close()
-        let other = try DatabaseQueue(path: home.location.database)
-        let opening = StoreOpening(
-            home.location,
-            mode: .readWrite,
-            patience: .milliseconds(50),
-            workplace: .callersThread
-        )
-        let store = try await opening.store()
-        let (held, given) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        DispatchQueue(label: "another writer").async {
-            try? other.write { _ in
-                held.signal()
-                usleep(500_000)
-            }
-            given.signal()
-        }
-        _ = try await onThreads(1) {
-            held.wait()
-            try store.blocking(within: .seconds(120)) { try await $0.settings.set("a", to: "b") }
-            given.wait()
-        }
-        try await store.close()
-        try other.close()
-        var configuration = Configuration()
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
-        let owner = try DatabaseQueue(path: home.location.database, configuration: configuration)
-        try await owner.write { try $0.execute(sql: "DELETE FROM setting") }
-        let late = StoreOpening(
-            home.location,
-            mode: .readOnly,
-            patience: .milliseconds(50),
-            workplace: .callersThread
-        )
-        await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) { try await late.store() }
-        try owner.close()
-        #expect(try await late.store().exists)
+        #expect(try await opening.store(within: .seconds(120)).exists)
     }
 
     @Test func `callers that cannot suspend get the store, or the opening error, as often as they ask`() async throws {

@@ -40,7 +40,7 @@ public actor AccountStore {
     /// The account that mail of `address` belongs to, without its certificates; nil if there is none, or no address.
     public func summary(of address: EmailAddress?) async throws(KeystoreError) -> AccountSummary? {
         guard let address else { return nil }
-        return try await database.read(.oneStatement) { try AccountRecord.summary(sendingAs: address, in: $0) }
+        return try await database.read { try AccountRecord.summary(sendingAs: address, in: $0) }
     }
 
     /// Whether an account was given `certificate` by hand, whatever addresses it names.
@@ -165,7 +165,7 @@ public actor AccountStore {
     ) async throws(KeystoreError) -> [KeyedCertificate] {
         var seen: Protectors?
         while true {
-            let sealed = try await database.read(.severalStatements, body)
+            let sealed = try await database.read(body)
             var keys: [KeyedCertificate] = []
             do throws(KeystoreError) {
                 for item in sealed { keys += try await item.open(unlocker, path: location.database) }

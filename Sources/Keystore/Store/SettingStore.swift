@@ -8,7 +8,7 @@ public actor SettingStore {
 
     /// All settings that were made, as of one moment.
     public func all() async throws(KeystoreError) -> [String: String] {
-        try await database.read(.oneStatement) { database in
+        try await database.read { database in
             let statement = try database.cachedStatement("SELECT key, value FROM setting")
             return try Row.fetchAll(statement).reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }
         }

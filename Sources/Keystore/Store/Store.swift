@@ -22,15 +22,6 @@ public final class Store: Sendable {
         case readWriteExisting
     }
 
-    /// Where it waits for disks, for locks, and for keys that take long to derive.
-    public enum Workplace: Sendable {
-        /// On threads of its own, so that the few that run tasks stay free.
-        case ownThreads
-        /// On the thread of whoever asks: for a process that has nothing else to do meanwhile. Starting a thread and
-        /// handing over to it takes longer than most of what the store is asked.
-        case callersThread
-    }
-
     /// Where its files are.
     public let location: StoreLocation
     /// Whether a store was there or has been made.
@@ -153,65 +144,47 @@ public final class Store: Sendable {
     }
 
     /// Opens the store on this thread, which may block.
-    ///
-    /// - Parameter patience: how long to wait for others at the most, in seconds.
     static func openNow(
         _ location: StoreLocation,
         mode: Mode,
-        passphrase: PassphraseSource? = nil,
-        workplace: Workplace = .ownThreads,
-        patience: Double = .infinity
+        passphrase: PassphraseSource? = nil
     ) throws(KeystoreError) -> Store {
         let folder = StoreFolder(location: location)
-        let forLock = min(patience, StoreLock.patience)
-        let forDatabase = min(patience, StoreDatabase.patience)
         if try !folder.exists() {
             if mode == .readOnly {
                 return Store(
                     location,
-                    try .empty(path: location.path, workplace: workplace),
-                    StoreUnlocker(location, source: nil, workplace: workplace),
+                    try .empty(path: location.path),
+                    StoreUnlocker(location, source: nil),
                     exists: false
                 )
             }
             guard mode == .readWrite, try !folder.hasServed() else { throw KeystoreError.missing(path: location.path) }
             try folder.create()
-            let lock = try StoreLock(location, patience: forLock)
+            let lock = try StoreLock(location)
             if try !folder.exists() { try create(folder) }
             _ = consume lock
         }
-        let unlocker = StoreUnlocker(location, source: passphrase, workplace: workplace)
-        if let database = try StoreDatabase.open(
-            location,
-            readOnly: mode == .readOnly,
-            workplace: workplace,
-            patience: forDatabase
-        ) {
+        let unlocker = StoreUnlocker(location, source: passphrase)
+        if let database = try StoreDatabase.open(location, readOnly: mode == .readOnly) {
             let store = Store(location, database, unlocker, exists: true)
-            if mode != .readOnly { try store.finishInterruptedChange(patience: forLock) }
+            if mode != .readOnly { try store.finishInterruptedChange() }
             return store
         }
-        try StoreDatabase.checkCanMigrate(location, patience: forDatabase)
-        let lock = try StoreLock(location, patience: forLock)
-        try StoreDatabase.migrate(location, patience: forDatabase)
+        try StoreDatabase.checkCanMigrate(location)
+        let lock = try StoreLock(location)
+        try StoreDatabase.migrate(location)
         _ = consume lock
-        guard
-            let database = try StoreDatabase.open(
-                location,
-                readOnly: mode == .readOnly,
-                workplace: workplace,
-                patience: forDatabase
-            )
-        else {
+        guard let database = try StoreDatabase.open(location, readOnly: mode == .readOnly) else {
             throw KeystoreError.corrupt(path: location.database, detail: "cannot be migrated")
         }
         return Store(location, database, unlocker, exists: true)
     }
 
     /// A change of the store key that was killed before it had tidied up.
-    private func finishInterruptedChange(patience: Double) throws(KeystoreError) {
+    private func finishInterruptedChange() throws(KeystoreError) {
         guard try StoreFolder(location: location).inspect(location.keyFileSuccessor, isFolder: false) else { return }
-        let lock = try StoreLock(location, patience: patience)
+        let lock = try StoreLock(location)
         do { try database.withWriter(settleKeyFile) } catch { throw KeystoreError(error, path: location.database) }
         _ = consume lock
     }

@@ -1,62 +1,53 @@
 import Foundation
 import GRDB
-import GRDBSQLite
 
 extension StoreDatabase {
     /// A store that holds nothing and lives in memory: what a reader sees where no store was made yet.
-    static func empty(path: String, workplace: Store.Workplace) throws(KeystoreError) -> StoreDatabase {
+    static func empty(path: String) throws(KeystoreError) -> StoreDatabase {
         try attempt(path) {
             let writer = try DatabaseQueue(configuration: configuration(readOnly: false))
             try Schema.migrator.migrate(writer)
-            return StoreDatabase(writer, path: path, isReadOnly: true, workplace: workplace)
+            return StoreDatabase(writer, path: path, isReadOnly: true)
         }
     }
 
     /// Opens the database of `location`, whose folder has been checked, if its form is ours.
     ///
-    /// - Parameter patience: how long to wait for others until it is open, in seconds.
     /// - Returns: nil if the form is older and must be migrated first.
     static func open(
         _ location: StoreLocation,
-        readOnly: Bool,
-        workplace: Store.Workplace,
-        patience: Double = StoreDatabase.patience
+        readOnly: Bool
     ) throws(KeystoreError) -> StoreDatabase? {
         let path = location.database
         // A look before anything is written: a newer or foreign file stays as it is, byte for byte.
-        let reader = try openReader(location, workplace: workplace, patience: patience)
+        let reader = try openReader(location)
         let found = try form(of: reader, path)
         guard found.version == Schema.version else { return nil }
         guard !readOnly else {
-            try attempt(path) { try reader.unsafeRead { try $0.waitAsUsual() } }
-            return StoreDatabase(reader, path: path, isReadOnly: true, workplace: workplace)
+            return StoreDatabase(reader, path: path, isReadOnly: true)
         }
         guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
         return try attempt(path) {
-            let pool = try openPool(path, patience: patience)
-            try pool.writeWithoutTransaction { try $0.waitAsUsual() }
+            let pool = try openPool(path)
             // Whatever keeps it from being done now, busy writers as a rule, it is done the next time.
             _ = try? RecordMigration.run(on: pool, within: RecordMigration.openingTime)
-            return StoreDatabase(pool, path: path, isReadOnly: false, workplace: workplace)
+            return StoreDatabase(pool, path: path, isReadOnly: false)
         }
     }
 
     /// Refuses an older store that cannot be written before anything is made beside it.
     ///
     /// - Throws: `.notMigrated`
-    static func checkCanMigrate(_ location: StoreLocation, patience: Double) throws(KeystoreError) {
+    static func checkCanMigrate(_ location: StoreLocation) throws(KeystoreError) {
         guard access(location.dataFolder, W_OK) != 0 || access(location.database, W_OK) != 0 else { return }
-        let found = try form(of: try openReader(location, patience: patience), location.database)
+        let found = try form(of: try openReader(location), location.database)
         throw KeystoreError.notMigrated(path: location.database, found: found.version, known: Schema.version)
     }
 
     /// Brings an older store to our form. Call under `StoreLock`.
-    static func migrate(
-        _ location: StoreLocation,
-        patience: Double = StoreDatabase.patience
-    ) throws(KeystoreError) {
+    static func migrate(_ location: StoreLocation) throws(KeystoreError) {
         try attempt(location.database) {
-            let pool = try openPool(location.database, patience: patience)
+            let pool = try openPool(location.database)
             try Schema.migrator.migrate(pool)
             try RecordMigration.run(on: pool, within: RecordMigration.openingTime)
             try pool.close()
@@ -128,14 +119,10 @@ extension StoreDatabase {
         try DatabaseQueue(path: path, configuration: configuration(readOnly: false, patience: patience))
     }
 
-    private static func openReader(
-        _ location: StoreLocation,
-        workplace: Store.Workplace = .ownThreads,
-        patience: Double = StoreDatabase.patience
-    ) throws(KeystoreError) -> DatabaseQueue {
+    private static func openReader(_ location: StoreLocation) throws(KeystoreError) -> DatabaseQueue {
         let isFrozen = access(location.dataFolder, W_OK) != 0 && !hasLog(location.database)
         return try attempt(location.database) {
-            try openReader(location.database, isFrozen: isFrozen, workplace: workplace, patience: patience)
+            try openReader(location.database, isFrozen: isFrozen)
         }
     }
 
@@ -143,16 +130,8 @@ extension StoreDatabase {
     ///
     /// - Parameter isFrozen: whether nobody can be writing. Only then can SQLite read without the files it would have to
     ///   make beside it.
-    static func openReader(
-        _ path: String,
-        isFrozen: Bool,
-        workplace: Store.Workplace = .ownThreads,
-        patience: Double = StoreDatabase.patience
-    ) throws -> DatabaseQueue {
-        try DatabaseQueue(
-            path: isFrozen ? immutablePath(path) : path,
-            configuration: configuration(readOnly: true, workplace: workplace, patience: patience)
-        )
+    static func openReader(_ path: String, isFrozen: Bool) throws -> DatabaseQueue {
+        try DatabaseQueue(path: isFrozen ? immutablePath(path) : path, configuration: configuration(readOnly: true))
     }
 
     /// Whether a log that somebody has written to waits beside the database.
@@ -167,8 +146,8 @@ extension StoreDatabase {
         return "file:\(path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path)?immutable=1"
     }
 
-    private static func openPool(_ path: String, patience: Double = StoreDatabase.patience) throws -> DatabasePool {
-        let pool = try DatabasePool(path: path, configuration: configuration(readOnly: false, patience: patience))
+    private static func openPool(_ path: String) throws -> DatabasePool {
+        let pool = try DatabasePool(path: path, configuration: configuration(readOnly: false))
         // GRDB lowers it to NORMAL, which may lose the last commits with the power.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         return pool
@@ -176,21 +155,15 @@ extension StoreDatabase {
 
     private static func configuration(
         readOnly: Bool,
-        workplace: Store.Workplace = .ownThreads,
         patience: Double = StoreDatabase.patience
     ) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.busyMode = .timeout(patience)
         configuration.label = "smime store"
-        configuration.prepareDatabase { try $0.command("PRAGMA trusted_schema = OFF") }
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
         guard !readOnly else {
             configuration.foreignKeysEnabled = false
-            // GRDB need not hear of every column that a statement names: nobody observes a connection that reads alone. Where reads
-            // can be cancelled it must hear which statements end a transaction, as it lets nothing else run then.
-            if workplace == .callersThread {
-                configuration.prepareDatabase { sqlite3_set_authorizer($0.sqliteConnection, nil, nil) }
-            }
             return configuration
         }
         // What is deleted or sealed anew does not stay in free pages.
@@ -203,16 +176,6 @@ extension StoreDatabase {
 
     private static func attempt<Value>(_ path: String, _ body: () throws -> Value) throws(KeystoreError) -> Value {
         do { return try body() } catch { throw KeystoreError(error, path: path) }
-    }
-}
-
-extension Database {
-    /// Waits for others from now on as long as is usual in an open store.
-    ///
-    /// libsqlite3: `sqlite3_busy_timeout`
-    fileprivate func waitAsUsual() throws {
-        let code = sqlite3_busy_timeout(sqliteConnection, CInt(StoreDatabase.patience * 1000))
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 }
 

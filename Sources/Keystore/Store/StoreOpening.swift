@@ -1,12 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A store that is being opened in the background while the caller does something else; one that works on its caller's
-/// thread is opened there, when it is first asked for.
+/// A store that is being opened in the background while the caller does something else.
 ///
 /// Any number of tasks may wait for it. Each gets the store, or the opening error itself, or gives up at its own
-/// deadline; nobody waits forever. On the caller's thread that is true of waiting for other processes alone: nobody
-/// else keeps the time while a disk does not answer.
+/// deadline; nobody waits forever.
 public final class StoreOpening: Sendable {
     /// How long a caller waits unless told otherwise.
     public static let patience = Duration.seconds(5)
@@ -17,8 +15,6 @@ public final class StoreOpening: Sendable {
         var outcome: Outcome?
         var waiting: [Int: CheckedContinuation<Outcome, Never>] = [:]
         var next = 0
-        /// How to open it on the caller's thread, until that was done; it knows where the passphrase comes from.
-        var openNow: (@Sendable () -> Outcome)?
     }
 
     /// A queue of its own, so that deadlines are kept while others block their threads.
@@ -26,72 +22,48 @@ public final class StoreOpening: Sendable {
 
     private let location: StoreLocation
     private let patience: Duration
-    private let workplace: Store.Workplace
     private let state = Mutex(State())
     /// Signalled from when there is an outcome.
     private let opened = DispatchSemaphore(value: 0)
 
-    /// Starts to open the store at `location`, unless that is for the caller's thread to do.
+    /// Starts to open the store at `location`.
     ///
     /// - Parameters:
     ///   - patience: how long whoever does not say otherwise waits.
     ///   - passphrase: where the passphrase of a locked store comes from, once a private key is needed.
-    ///   - workplace: where the store works, once it is open, and whether whoever waits for it blocks the thread.
     public init(
         _ location: StoreLocation,
         mode: Store.Mode,
         patience: Duration = StoreOpening.patience,
-        passphrase: PassphraseSource? = nil,
-        workplace: Store.Workplace = .ownThreads
+        passphrase: PassphraseSource? = nil
     ) {
         self.location = location
         self.patience = patience
-        self.workplace = workplace
-        let openNow = { @Sendable in
-            StoreExecutor.run {
-                Result { () throws(KeystoreError) in
-                    let start = ContinuousClock.now
-                    do throws(KeystoreError) {
-                        return try Store.openNow(
-                            location,
-                            mode: mode,
-                            passphrase: passphrase,
-                            workplace: workplace,
-                            patience: workplace == .callersThread ? patience.timeInterval : .infinity
-                        )
-                    } catch {
-                        // Others may have been waited for less long, as nobody holds a store longer than that.
-                        let isOver = ContinuousClock.now - start >= patience * 0.9
-                        guard workplace == .callersThread, isOver, case .busy = error else { throw error }
-                        throw .openingTimedOut(path: location.path)
+        // Not a task: the cooperative threads may all be busy with the caller's own work.
+        DispatchQueue(label: "smime store opening").async { [self] in
+            finish(
+                StoreExecutor.run {
+                    Result { () throws(KeystoreError) in
+                        try Store.openNow(location, mode: mode, passphrase: passphrase)
                     }
                 }
-            }
+            )
         }
-        guard workplace == .ownThreads else {
-            state.withLock { $0.openNow = openNow }
-            return
-        }
-        // Not a task: the cooperative threads may all be busy with the caller's own work.
-        DispatchQueue(label: "smime store opening").async { [self] in finish(openNow()) }
     }
 
     /// A store that is open.
     public init(_ store: Store) {
         location = store.location
         patience = Self.patience
-        workplace = .ownThreads
         finish(.success(store))
     }
 
     /// The store as soon as it is open.
     ///
-    /// - Parameter patience: how long to wait; on the caller's thread it is that of the opening, whatever stands here.
+    /// - Parameter patience: how long to wait; nil stands for that of the opening.
     /// - Throws: what opening it threw; `.openingTimedOut` after `patience`.
     public func store(within patience: Duration? = nil) async throws(KeystoreError) -> Store {
         let patience = patience ?? self.patience
-        // A deadline that somebody else keeps takes a thread more.
-        guard workplace == .ownThreads else { return try storeNow(within: patience) }
         let outcome = await withCheckedContinuation { continuation in
             let ticket: Int? = state.withLock { state in
                 guard state.outcome == nil else { return nil }
@@ -115,15 +87,6 @@ public final class StoreOpening: Sendable {
     ///   since the store itself is calling.
     public func storeNow(within patience: Duration? = nil) throws(KeystoreError) -> Store {
         guard !StoreExecutor.isCurrent else { throw .insideStore(path: location.path) }
-        guard workplace == .ownThreads else {
-            return try state.withLock { state in
-                let outcome = state.outcome ?? state.openNow?() ?? .failure(.openingTimedOut(path: location.path))
-                // What failed may go well the next time.
-                guard case .success = outcome else { return outcome }
-                (state.outcome, state.openNow) = (outcome, nil)
-                return outcome
-            }.get()
-        }
         let deadline = DispatchTime.now() + (patience ?? self.patience).timeInterval
         let isOpen = opened.wait(timeout: deadline) == .success
         guard isOpen, let outcome = state.withLock({ $0.outcome }) else { throw .openingTimedOut(path: location.path) }

@@ -26,14 +26,12 @@ final class StoreUnlocker: Sendable {
     }
 
     private let location: StoreLocation
-    private let workplace: Store.Workplace
     /// Asking for a passphrase and deriving a key block a thread, which must be none of the few cooperative ones.
     private let queue = DispatchQueue(label: "smime store key")
     private let state: Mutex<State>
 
-    init(_ location: StoreLocation, source: PassphraseSource?, workplace: Store.Workplace) {
+    init(_ location: StoreLocation, source: PassphraseSource?) {
         self.location = location
-        self.workplace = workplace
         state = Mutex(State(source: source))
     }
 
@@ -42,10 +40,6 @@ final class StoreUnlocker: Sendable {
     /// - Throws: `.closed`, `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase`, `.permissions`, `.corrupt`
     func key(for protectors: Protectors) async throws(KeystoreError) -> StoreKey {
         if let key = try known(protectors) { return key }
-        guard workplace == .ownThreads else {
-            // Still one after the other: who comes later finds the key, and nobody is asked twice.
-            return try queue.sync { Result { () throws(KeystoreError) in try open(protectors) } }.get()
-        }
         let result: Result<StoreKey, KeystoreError> = await withCheckedContinuation { continuation in
             queue.async { [self] in
                 continuation.resume(returning: Result { () throws(KeystoreError) in try open(protectors) })

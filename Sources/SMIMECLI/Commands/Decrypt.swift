@@ -41,7 +41,7 @@ extension SMIMECommand {
         }
 
         func run() async throws {
-            let opening = try global.opening(.readOnly, password: secrets.storePassword, workplace: input.workplace)
+            let opening = try global.opening(.readOnly, password: secrets.storePassword)
             try TakenPlaces(global.location, reading: input.paths + secrets.files).check(input.paths.map(output.target))
             let provider = StoreKeyProvider(opening, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let secret = try secrets.secret(isNew: false)

@@ -103,7 +103,7 @@ extension SMIMECommand {
         func run() async throws {
             try TakenPlaces(global.location, reading: input.paths + toCert + secrets.files)
                 .check(input.paths.flatMap(targets))
-            let opening = try global.opening(.readOnly, password: secrets.storePassword, workplace: input.workplace)
+            let opening = try global.opening(.readOnly, password: secrets.storePassword)
             let common = Common(
                 opening: opening,
                 extra: try Certificate.unchecked(from: toCert),

@@ -41,7 +41,7 @@ extension SMIMECommand {
         func run() async throws {
             let sources = try MailSources(paths.isEmpty ? ["-"] : paths)
             let interruption = Interruption()
-            let store = try await global.store(.readWrite, workplace: .ownThreads)
+            let store = try await global.store(.readWrite)
             let provider = StoreKeyProvider(store, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let harvest = Harvest(
                 store: store,

@@ -98,7 +98,7 @@ extension SMIMECommand {
         }
 
         private func writableStore() async throws -> Store {
-            try await global.store(.readWrite, password: storePasswords.origin, workplace: .ownThreads)
+            try await global.store(.readWrite, password: storePasswords.origin)
         }
 
         /// The store, if it is there and may have the key of a certificate in `contents`.

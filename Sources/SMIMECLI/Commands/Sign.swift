@@ -49,7 +49,7 @@ extension SMIMECommand {
         }
 
         func run() async throws {
-            let opening = try global.opening(.readOnly, password: passwords.origin, workplace: input.workplace)
+            let opening = try global.opening(.readOnly, password: passwords.origin)
             let lists = FolderLists(warn: Console.warning)
             try TakenPlaces(global.location, reading: input.paths + [passwords.passwordFile])
                 .check(input.paths.map(output.target))

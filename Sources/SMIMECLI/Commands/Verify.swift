@@ -72,7 +72,7 @@ extension SMIMECommand {
         }
 
         func run() async throws {
-            let opening = try global.opening(.readOnly, workplace: input.workplace)
+            let opening = try global.opening(.readOnly)
             try TakenPlaces(global.location, reading: input.paths + [detachedSignature]).check([content])
             let provider = StoreKeyProvider(opening, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let asked = OnlineRevocation(opening, isDemanded: online.online)

@@ -30,30 +30,19 @@ struct GlobalOptions: ParsableArguments {
 
     /// The store, opening in the background for looking or for changing.
     ///
-    /// - Parameters:
-    ///   - password: where options say that its passphrase is to be had.
-    ///   - workplace: threads of its own, if several files are worked on at once.
-    func opening(
-        _ mode: Store.Mode,
-        password: PassphraseOrigin? = nil,
-        workplace: Store.Workplace = .callersThread
-    ) throws -> StoreOpening {
+    /// - Parameter password: where options say that its passphrase is to be had.
+    func opening(_ mode: Store.Mode, password: PassphraseOrigin? = nil) throws -> StoreOpening {
         StoreOpening(
             location,
             mode: mode,
             patience: patience(mode),
-            passphrase: try StorePassphrase(origin: password).source(),
-            workplace: workplace
+            passphrase: try StorePassphrase(origin: password).source()
         )
     }
 
     /// The store, open for looking or for changing.
-    func store(
-        _ mode: Store.Mode,
-        password: PassphraseOrigin? = nil,
-        workplace: Store.Workplace = .callersThread
-    ) async throws -> Store {
-        try await opening(mode, password: password, workplace: workplace).store()
+    func store(_ mode: Store.Mode, password: PassphraseOrigin? = nil) async throws -> Store {
+        try await opening(mode, password: password).store()
     }
 
     /// A time in seconds; nil if `text` is none, or beyond all patience.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Keystore
 import MIME
 import Streams
 
@@ -14,9 +13,6 @@ struct InputOptions: ParsableArguments {
 
     /// The inputs; standard input if none is named.
     var paths: [String] { files.isEmpty ? ["-"] : files }
-
-    /// Where the store works meanwhile. Several inputs share the few threads that run tasks.
-    var workplace: Store.Workplace { paths.count == 1 ? .callersThread : .ownThreads }
 
     func validate() throws {
         guard paths.count(where: { $0 == "-" }) <= 1 else {
