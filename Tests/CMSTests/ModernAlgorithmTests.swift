@@ -169,11 +169,13 @@ import Testing
             """
         let (certificate, key) = try dana(encryption: true)
         let message = try Array(base64: Array(vector.utf8))
-        #expect(try decrypt(message, certificate, key) == Array("salted by the sender".utf8))
+        let content = Array("salted by the sender".utf8)
+        #expect(try decrypt(message, certificate, key) == content)
         let material = try #require(message.firstRange(of: Array(0xA0...0xAF)))
         var changed = message
         changed[material.lowerBound] ^= 1
-        #expect(throws: CMSError.decryptionFailed) { try decrypt(changed, certificate, key) }
+        // CBC does not notice the random key of a failed unwrap in one of 256 cases; the content is noise then.
+        #expect((try? decrypt(changed, certificate, key)) != content)
     }
 
     /// A public key of small order makes the secret all zeros (RFC 7748 §6.1); whoever knows that knows the key.
