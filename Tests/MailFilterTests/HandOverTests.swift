@@ -114,7 +114,7 @@ import Testing
         #expect(ending == .exited(0))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `A full disk is not waited for, and it is told that nobody remembers who has the message`() async throws {
         defer { try? FileManager.default.removeItem(atPath: home) }
         let store = try await store()
