@@ -26,6 +26,7 @@
 
 /* prctl takes as many arguments as it likes, which Swift cannot call. */
 static inline int smime_prctl_set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, value, 0, 0, 0); }
+static inline int smime_prctl_set_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 static inline int smime_prctl_set_pdeathsig(int value) { return prctl(PR_SET_PDEATHSIG, value, 0, 0, 0); }
 #endif
 

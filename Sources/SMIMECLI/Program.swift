@@ -11,14 +11,15 @@ enum Program {
         signal(SIGPIPE, SIG_IGN)
         // So is a file that may not grow.
         signal(SIGXFSZ, SIG_IGN)
+        // Where it is ignored the system forgets how our children ended.
+        signal(SIGCHLD, SIG_DFL)
         // Who is not root cannot raise a thread's priority, and libdispatch would tell syslog of it every time.
         setenv(ChildProgram.dispatchLog.name, ChildProgram.dispatchLog.value, 0)
         MemoryDumps.forbid()
-        Libcrypto.wipeFreedMemory()
         // Swift reads the arguments from /proc. Without them we would print our help, and end with a success that loses mail.
         guard CommandLine.argc > 0 else { stop("cannot read the command line", "mount /proc where this runs") }
-        CommandWords.take()
-        EnvironmentPassphrases.take(Array(CommandLine.arguments.dropFirst()))
+        do { try FilterWorker.begin(CommandLine.arguments) } catch { stop(error.reason) }
+        EnvironmentPassphrases.take(Array(ProgramArguments.current.dropFirst()))
         // The runtime ends the process by a signal if it cannot open what it needs for its threads.
         guard hasDescriptors(mayHandOver ? 16 : 4) else {
             stop("too few file descriptors", "raise the limit: ulimit -n 64")
@@ -26,54 +27,57 @@ enum Program {
         // And it waits for ever where there is no room for the stacks of threads.
         AddressSpace.spare()
         guard AddressSpace.has(96 << 20) else { stop("too little memory", "raise the limit: ulimit -v 262144") }
+        if SMIMECommand.isFilter, FilterWorker.current == nil {
+            FilterStatus.catchSignals()
+            // A worker has no alarm: what it hands over it hands over to the end.
+            alarm(FilterStatus.timeLimit)
+            #if os(Linux)
+            if FilterStatus.isSupervised(Array(ProgramArguments.current.dropFirst())) { supervise() }
+            #endif
+        }
+        Libcrypto.wipeFreedMemory()
         // Who examines the installation tells of it in the report.
-        if !CommandLine.arguments.contains("doctor") {
+        if !ProgramArguments.current.contains("doctor") {
             IDNLibrary.whenMissing { stop("cannot load \($0)", "install libidn2-0") }
         }
-        if SMIMECommand.isFilter {
-            FilterStatus.catchSignals()
-            // The copy has no alarm: what it hands over it hands over to the end.
-            alarm(FilterStatus.timeLimit)
-            if FilterStatus.isSupervised(Array(CommandLine.arguments.dropFirst())) {
-                // Asked while standard error is still the caller's.
-                _ = FilterStatus.isAtTerminal
-                divide()
-                runOnOtherThread()
-            }
-        }
-        run()
+        FilterWorker.noteStarted()
+        CommandThread().run { await SMIMECommand.execute() }
     }
 
     /// Whether this may end with messages being handed over that a second attempt must know of.
-    private static var mayHandOver: Bool { FilterStatus.mayHandOver(Array(CommandLine.arguments.dropFirst())) }
+    private static var mayHandOver: Bool { FilterStatus.mayHandOver(Array(ProgramArguments.current.dropFirst())) }
 
-    private static func run() -> Never { CommandThread().run { await SMIMECommand.execute() } }
-
-    /// Runs the command where there was a fork. Locks of Swift's runtime go by the number of the thread, which it remembers
-    /// from before: this thread and another one that first use something at once would wait for each other for ever.
-    private static func runOnOtherThread() -> Never {
-        DispatchQueue(label: "smime command").async { run() }
-        while true { pause() }
-    }
-
-    /// Makes a process of its own for what has to be done to its end, and goes on there.
-    private static func divide() {
+    #if os(Linux)
+    /// Lets a process of its own handle the mail, and ends as that one ends.
+    private static func supervise() -> Never {
+        let interruption = Failure(.tryAgain, "the filter was ended")
         do throws(TransportError) {
-            try HandOverProcess.divide(
-                isRemembered: mayHandOver,
-                enter: FilterStatus.leaveSignals,
-                endingUntimely: { FilterStatus.report(Failure(.tryAgain, "the filter was ended")).rawValue }
+            let supervisor = try FilterSupervisor(
+                arguments: ProgramArguments.words,
+                isAtTerminal: FilterStatus.isAtTerminal
             )
+            switch try supervisor.run(isRemembered: mayHandOver, secrets: EnvironmentPassphrases.variables) {
+            case .finished(let status):
+                supervisor.passOnMessages()
+                exit(status)
+            case .interrupted: exit(FilterStatus.report(interruption).rawValue)
+            case .notStarted(let status):
+                let failure = Failure(.tryAgain, "the process that handles the mail could not start (status \(status))")
+                let ownStatus = FilterStatus.report(failure)
+                supervisor.passOnMessages()
+                exit(ownStatus.rawValue)
+            }
         } catch {
             exit(FilterStatus.report(Failure(.tryAgain, error.reason)).rawValue)
         }
     }
+    #endif
 
-    private static func stop(_ message: String, _ hint: String) -> Never {
-        let failure = Failure(.tryAgain, message, hints: [hint])
+    private static func stop(_ message: String, _ hint: String? = nil) -> Never {
+        let failure = Failure(.tryAgain, message, hints: hint.map { [$0] } ?? [])
         if SMIMECommand.isFilter { exit(FilterStatus.report(failure).rawValue) }
         Console.error(message)
-        Console.hint(hint)
+        failure.hints.forEach(Console.hint)
         exit(ExitStatus.tryAgain.rawValue)
     }
 

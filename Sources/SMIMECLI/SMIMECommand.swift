@@ -30,7 +30,7 @@ struct SMIMECommand: AsyncParsableCommand {
     ///
     /// Describing a verb to the parser takes longer than signing a mail, and a mail server starts us for every mail.
     static let verbs: [any ParsableCommand.Type] = {
-        let name = CommandLine.arguments.dropFirst().first
+        let name = ProgramArguments.current.dropFirst().first
         guard let called = allVerbs.first(where: { $0.configuration.commandName == name }) else { return allVerbs }
         return [called]
     }()
@@ -117,12 +117,12 @@ struct SMIMECommand: AsyncParsableCommand {
         return failure.status
     }
 
-    static let isFilter = FilterStatus.isFilter(Array(CommandLine.arguments.dropFirst()))
+    static let isFilter = FilterStatus.isFilter(Array(ProgramArguments.current.dropFirst()))
 
     /// What to say of a first argument that is neither a verb nor an option.
     private static var unknownVerb: Failure? {
         let names = allVerbs.compactMap { $0.configuration.commandName }
-        guard let name = CommandLine.arguments.dropFirst().first, !name.hasPrefix("-"), name != "help",
+        guard let name = ProgramArguments.current.dropFirst().first, !name.hasPrefix("-"), name != "help",
             !names.contains(name)
         else { return nil }
         return Failure(.usage, "unknown command '\(name)'", hints: hints(allVerbs))
@@ -134,7 +134,7 @@ struct SMIMECommand: AsyncParsableCommand {
     /// option for a file.
     private static func unknownOption(_ usage: String?) -> Failure? {
         let known = Set(helpOfVerb().matches(of: /--[A-Za-z0-9-]+/).map { String($0.output) })
-        let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+        let words = ProgramArguments.current.dropFirst().prefix { $0 != "--" }
         let names = words.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
         guard let name = names.first(where: { !known.contains($0) }) else { return nil }
         return Failure(.usage, "unknown option '\(name)'", hints: usage.map { [$0] } ?? [])
@@ -143,7 +143,7 @@ struct SMIMECommand: AsyncParsableCommand {
     /// The help of the verb that was meant.
     private static func helpOfVerb() -> String {
         var verb: any ParsableCommand.Type = SMIMECommand.self
-        for word in CommandLine.arguments.dropFirst().prefix(while: { $0 != "--" }) {
+        for word in ProgramArguments.current.dropFirst().prefix(while: { $0 != "--" }) {
             verb = verb.configuration.subcommands.first { $0.configuration.commandName == word } ?? verb
         }
         return helpMessage(for: verb)

@@ -17,6 +17,19 @@ public final class SpooledFile: Sendable {
         try sink.flush()
     }
 
+    /// A file that another process made and gave to this one; it is closed with this value.
+    package init(adopting descriptor: Int32) { self.descriptor = descriptor }
+
+    /// A file with everything that comes from `descriptor`, which stays open.
+    ///
+    /// - Throws: what making, reading and writing throws.
+    package convenience init(readingToEnd descriptor: Int32) throws {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw StreamError.readFailed(code: errno) }
+        let reader = DescriptorReader(adopting: copy)
+        try self.init { try reader.copy(to: $0) }
+    }
+
     /// The file that `body` makes, for those who can only write to a name: it gets a path at which there is nothing yet, in
     /// a folder of mode 0700. Both names are gone afterwards.
     ///

@@ -2,6 +2,14 @@ import COpenSSL
 import Foundation
 
 #if os(Linux)
+/// What `ps` and `top` call this process. It stands here because only this module can call prctl.
+package enum ProcessName {
+    /// Gives this thread, and so the process if it is its first one, a name of at most 15 bytes.
+    ///
+    /// prctl(2) `PR_SET_NAME`
+    package static func set(_ name: String) { _ = smime_prctl_set_name(name) }
+}
+
 /// The process that started this one. It stands here because only this module can call prctl.
 package enum ParentProcess {
     /// Lets the system send `signal` to this process when `parent` ends, however it ends.

@@ -8,8 +8,14 @@ package struct ChildProgram {
     package let path: String
     package let words: [String]
     package var standardInput: Int32 = -1
-    /// For standard error, too.
+    /// For standard error, too, unless that has one of its own.
     package var standardOutput: Int32 = -1
+    /// Nil for that of standard output.
+    package var standardError: Int32?
+    /// What the program gets besides the streams, under the same numbers. All are above those of the streams.
+    package var inherited: [Int32] = []
+    /// What the program gets in its environment besides ours.
+    package var secrets: [SecretVariable] = []
 
     package init(
         path: String,
@@ -54,13 +60,17 @@ package struct ChildProgram {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        for (stream, descriptor) in [(0, standardInput), (1, standardOutput), (2, standardOutput)] as [(Int32, Int32)] {
+        let streams =
+            [(0, standardInput), (1, standardOutput), (2, standardError ?? standardOutput)] as [(Int32, Int32)]
+        for (stream, descriptor) in streams {
             if descriptor >= 0 {
                 posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
             } else {
                 posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", stream == 0 ? O_RDONLY : O_WRONLY, 0)
             }
         }
+        // To its own number: that it is closed when a program is started does not hold for this program then.
+        for descriptor in inherited { posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -69,7 +79,9 @@ package struct ChildProgram {
         var identifier = pid_t()
         let words = words.map { strdup($0) }
         defer { for word in words { free(word) } }
-        let code = posix_spawn(&identifier, path, &actions, &attributes, words + [nil], Self.environment + [nil])
+        let code = SecretVariable.withEntries(of: secrets[...]) { entries in
+            posix_spawn(&identifier, path, &actions, &attributes, words + [nil], Self.environment + entries + [nil])
+        }
         guard code == 0 else { throw TransportError("\(path): cannot be started: \(String(cString: strerror(code)))") }
         return identifier
     }

@@ -22,7 +22,7 @@ enum CommandWords {
     /// - Throws: `Failure` with status 64 for words that nobody can have meant; with 78 if the environment's name of the
     ///   store is no text.
     static func checked(help: () -> String) throws -> [String] {
-        let words = try given.get()
+        let words = try readWords()
         try checkEnvironment()
         let options = words.prefix { $0 != "--" }
         for word in options where word.count > 1 && word.hasPrefix("-") {
@@ -35,17 +35,12 @@ enum CommandWords {
             + words.dropFirst(options.count)
     }
 
-    /// Reads them while they stand there: the copy that works for a filter goes by another name.
-    static func take() { _ = given }
-
-    private static let given = Result { try readWords() }
-
     /// Bytes that are no UTF-8 would become others on their way through a string, and name another file.
     private static func readWords() throws -> [String] {
         var words: [String] = []
-        for word in (1..<max(1, Int(CommandLine.argc))).compactMap({ CommandLine.unsafeArgv[$0] }) {
-            guard let text = String(validatingCString: word) else {
-                let shown = String(cString: word)
+        for word in ProgramArguments.words.dropFirst() {
+            guard let text = String(validating: word, as: UTF8.self) else {
+                let shown = String(decoding: word, as: UTF8.self)
                 // Behind the `--` stand recipients: no second attempt would make an address of it.
                 guard !SMIMECommand.isFilter || !words.contains("--") else {
                     throw Failure(.noUser, "5.1.3 not an address: \(shown.escapedForDisplay)")

@@ -33,7 +33,7 @@ enum Console {
 
     /// The store named on the command line, quoted for a shell.
     private static let home: String? = {
-        let arguments = CommandLine.arguments
+        let arguments = ProgramArguments.current
         let named = arguments.firstIndex(of: "--home").flatMap { arguments.dropFirst($0 + 1).first }
         let given = arguments.last { $0.hasPrefix("--home=") }.map { String($0.dropFirst("--home=".count)) }
         return (given ?? named).flatMap { $0.isEmpty ? nil : "\(shell: $0)" }
@@ -59,7 +59,7 @@ enum Console {
 
     /// Decided before the arguments are parsed, since wrong arguments are reported in color, too.
     private static let isColored: Bool = {
-        let arguments = CommandLine.arguments
+        let arguments = ProgramArguments.current
         let named = arguments.firstIndex(of: "--color").map { arguments.dropFirst($0 + 1).first ?? "auto" }
         let given = arguments.last { $0.hasPrefix("--color=") }.map { String($0.dropFirst("--color=".count)) }
         switch given ?? named ?? "auto" {

@@ -1,5 +1,6 @@
 import CMS
 import Foundation
+import MailFilter
 import Synchronization
 
 /// The passphrases that the command line says are in variables of the environment.
@@ -9,8 +10,13 @@ import Synchronization
 enum EnvironmentPassphrases {
     private final class Held: Sendable {
         let passphrase: Passphrase
+        /// For a worker of the filter.
+        let variable: SecretVariable
 
-        init(_ passphrase: consuming Passphrase) { self.passphrase = passphrase }
+        init(_ passphrase: consuming Passphrase, _ variable: SecretVariable) {
+            self.passphrase = passphrase
+            self.variable = variable
+        }
     }
 
     private static let held = Mutex<[String: Held]>([:])
@@ -21,7 +27,12 @@ enum EnvironmentPassphrases {
         for name in names(in: words.prefix { $0 != "--" }) {
             guard let value = getenv(name) else { continue }
             let bytes = UnsafeMutableRawBufferPointer(start: value, count: strlen(value))
-            let taken = Held(Passphrase(bytes))
+            // In front of the value stand the name and `=`, behind it a zero. environ(7)
+            let entry = UnsafeRawBufferPointer(
+                start: value - name.utf8.count - 1,
+                count: name.utf8.count + 1 + bytes.count + 1
+            )
+            let taken = Held(Passphrase(bytes), SecretVariable(entry: entry))
             held.withLock { $0[name] = taken }
             bytes.initializeMemory(as: UInt8.self, repeating: 0)
             unsetenv(name)
@@ -33,6 +44,9 @@ enum EnvironmentPassphrases {
         guard let found = held.withLock({ $0[name] }) else { return nil }
         return found.passphrase.copy()
     }
+
+    /// All of them, for the environment of a process that gets the same command line.
+    static var variables: [SecretVariable] { held.withLock { $0.values.map(\.variable) } }
 
     /// Overwrites them, when nobody asks any more.
     static func forget() { held.withLock { $0 = [:] } }

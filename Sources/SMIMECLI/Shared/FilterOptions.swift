@@ -154,9 +154,9 @@ struct FilterOptions: ParsableArguments {
             guard messages.count == 1, let message = messages.first else {
                 throw Failure(.tryAgain, "the recipients need \(messages.count) different messages")
             }
-            HandOverProcess.noteSending()
+            FilterWorker.noteSending()
             try write(message)
-            return HandOverProcess.noteSent()
+            return FilterWorker.noteSent()
         }
         let setting = try await store.value(of: .sendmail, SendmailTransport.init(parsing:))
         let transport = sendmail ?? setting
@@ -165,7 +165,7 @@ struct FilterOptions: ParsableArguments {
         defer { log.addDetail("next_queue_id", next.all) }
         do {
             guard let entry else {
-                HandOverProcess.noteSending()
+                FilterWorker.noteSending()
                 try await handOver.run(
                     through: transport,
                     rememberingIn: nil,
@@ -173,12 +173,12 @@ struct FilterOptions: ParsableArguments {
                     at: .now,
                     named: { next.add($0) }
                 )
-                return HandOverProcess.noteSent()
+                return FilterWorker.noteSent()
             }
             // Opened before anything is sent: a journal that cannot be written must not be found out afterwards.
             let journal = try await Store.open(store.location, mode: .readWriteExisting)
-            try HandOverProcess.leave()
-            HandOverProcess.noteSending()
+            try FilterWorker.detach()
+            FilterWorker.noteSending()
             try await handOver.run(
                 through: transport,
                 rememberingIn: journal,
@@ -187,7 +187,7 @@ struct FilterOptions: ParsableArguments {
                 named: { next.add($0) },
                 warn: { warnings.add($0) }
             )
-            HandOverProcess.noteSent()
+            FilterWorker.noteSent()
         } catch {
             throw Failure(.tryAgain, "cannot hand over: \(Failure(error).message)")
         }
@@ -240,7 +240,7 @@ extension FilterOptions {
         line.add("sender", sender == .null ? "<>" : sender.text)
         do {
             try checkEnvelope()
-            if let signal = HandOverProcess.rescuedFrom {
+            if let signal = FilterWorker.rescuedFrom {
                 line.warnings.add("the filter died at this message (signal \(signal))")
                 try await rescue(&line, signal)
             } else {

@@ -1,4 +1,5 @@
 import Foundation
+import MailFilter
 
 /// How `smime filter` ends: in a mail server's pipe a status decides whether mail is lost.
 ///
@@ -60,11 +61,6 @@ enum FilterStatus {
         }
     }
 
-    /// Lets signals end the process as they do: another one waits for it, and says what there is to say.
-    static func leaveSignals() {
-        for number in deadlySignals { signal(number, SIG_DFL) }
-    }
-
     /// The end of a filter that has said all there is to say.
     struct End: Error {
         let status: ExitStatus
@@ -77,8 +73,8 @@ enum FilterStatus {
             && numbers.allSatisfy { 1...3 ~= $0.utf8.count && $0.utf8.allSatisfy { 48...57 ~= $0 } }
     }
 
-    /// Whether a person sees what is said, and not a mail server; asked before standard error leads to the process that waits.
-    static let isAtTerminal = isatty(STDERR_FILENO) == 1
+    /// Whether a person sees what is said, and not a mail server. A worker's standard error is its supervisor's to pass on.
+    static let isAtTerminal = FilterWorker.current?.role.isAtTerminal ?? (isatty(STDERR_FILENO) == 1)
 
     /// Says what went wrong and returns the status to end with.
     ///

@@ -1,0 +1,137 @@
+#if os(Linux)
+import Foundation
+import Streams
+
+/// The process that a mail server starts: it keeps the message, lets a worker process handle it, and ends as the worker ends.
+///
+/// Between a message that the mail server has taken and the record of it nothing may be lost, whatever happens to the filter: a
+/// mail server ends it after a time, an administrator by mistake, a message by a fault of ours. So the process that a mail
+/// server starts does none of the work. The worker is the same program under another name, and leaves the supervisor's session for
+/// the few steps that have to be made together. If the worker dies by a fault, a second one rescues the message.
+package struct FilterSupervisor {
+    /// How the work came to its end.
+    package enum Outcome: Equatable, Sendable {
+        /// The worker ended with this status, one of 0, 65, 67 and 75, and has said what there is to say.
+        case finished(Int32)
+        /// The worker was ended before the message was sent.
+        case interrupted
+        /// The worker ended with this status before it began with the message.
+        case notStarted(Int32)
+    }
+
+    /// Endings by request, as of an administrator: the mail waits then, and the message is not to blame.
+    private static let requests = ChildProgram.endingSignals + [SIGKILL, SIGQUIT, SIGALRM]
+
+    private let isAtTerminal: Bool
+    /// The message, where standard input is no regular file.
+    private let message: SpooledFile?
+    /// Where the message begins in standard input, if that is a regular file.
+    private let start: off_t
+    private let arguments: SpooledFile
+    /// What the worker writes to standard error. A fault's own words must not stand in front of ours.
+    private let said: SpooledFile
+    /// The ends of the pipe that the worker tells its progress by.
+    private let progress: (reading: Int32, writing: Int32)
+
+    /// Takes the message from standard input, to its end.
+    ///
+    /// - Parameters:
+    ///   - arguments: the command line of this process, for the worker.
+    ///   - isAtTerminal: whether standard error is a terminal.
+    /// - Throws: `TransportError` if standard input is closed or cannot be read, or there can be no more files.
+    package init(arguments: [[UInt8]], isAtTerminal: Bool) throws(TransportError) {
+        guard fcntl(STDIN_FILENO, F_GETFD) >= 0 else { throw TransportError("standard input is closed") }
+        // Nothing of ours may take the place of a stream that is closed; writing to these fails, as it did.
+        for stream in [STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) < 0 {
+            _ = open("/dev/null", O_RDONLY)
+        }
+        var status = stat()
+        // A regular file is there for a second worker as it is.
+        let isRegular = fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        do {
+            message = isRegular ? nil : try SpooledFile(readingToEnd: STDIN_FILENO)
+            self.arguments = try SpooledFile { sink in
+                try FilterWorker.encode(arguments).withUnsafeBytes { try sink.write($0) }
+            }
+            said = try SpooledFile { _ in }
+        } catch { throw TransportError("\(error)") }
+        start = isRegular ? max(0, lseek(STDIN_FILENO, 0, SEEK_CUR)) : 0
+        self.isAtTerminal = isAtTerminal
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0, fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 else {
+            throw TransportError("cannot make a pipe: \(String(cString: strerror(errno)))")
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        progress = (ends[0], ends[1])
+    }
+
+    /// Lets a worker handle the message, and a second one if the first one died by a fault.
+    ///
+    /// - Parameters:
+    ///   - isRemembered: whether a journal tells who has the message, so that a rescue may follow what was half sent.
+    ///   - secrets: what the workers get in their environments besides.
+    /// - Throws: `TransportError` if there can be no more processes.
+    package func run(isRemembered: Bool, secrets: [SecretVariable]) throws(TransportError) -> Outcome {
+        var rescuedFrom: Int32?
+        while true {
+            let ending = try work(rescuedFrom, secrets)
+            let reached = readProgress()
+            switch (ending, reached) {
+            case (.exited(75), _): return .finished(75)
+            // A success that is none of ours would lose the mail.
+            case (.exited(let status), nil): return .notStarted(status)
+            // A mail server may read any other status as an order to return the mail.
+            case (.exited(let status), _): return .finished([0, 65, 67].contains(status) ? status : 75)
+            case (.signalled(let signal), _) where Self.requests.contains(signal) || rescuedFrom != nil:
+                return .interrupted
+            case (.signalled, .sent): return .finished(0)
+            case (.signalled, .sending) where !isRemembered: return .interrupted
+            case (.signalled(let signal), .started), (.signalled(let signal), .sending): rescuedFrom = signal
+            case (.signalled, nil): return .interrupted
+            }
+        }
+    }
+
+    /// Starts a worker and waits for its end.
+    private func work(_ rescuedFrom: Int32?, _ secrets: [SecretVariable]) throws(TransportError) -> ChildProgram.Ending
+    {
+        lseek(message?.descriptor ?? STDIN_FILENO, start, SEEK_SET)
+        ftruncate(said.descriptor, 0)
+        lseek(said.descriptor, 0, SEEK_SET)
+        let role = WorkerRole(
+            supervisor: getpid(),
+            progress: progress.writing,
+            arguments: arguments.descriptor,
+            isAtTerminal: isAtTerminal,
+            rescuedFrom: rescuedFrom
+        )
+        // This very program, even if another one has taken its place on the disk by now.
+        var worker = ChildProgram(
+            path: "/proc/self/exe",
+            words: role.words,
+            standardInput: message?.descriptor ?? STDIN_FILENO,
+            standardOutput: STDOUT_FILENO
+        )
+        worker.standardError = said.descriptor
+        // Under the numbers that they have here, none of which is one that the command line names for a passphrase.
+        worker.inherited = [role.progress, role.arguments]
+        worker.secrets = secrets
+        return try worker.run()
+    }
+
+    /// How far the worker that ended had come; nil if it had not begun with the message.
+    private func readProgress() -> WorkerProgress? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = read(progress.reading, &bytes, bytes.count)
+        return count > 0 ? WorkerProgress(rawValue: bytes[count - 1]) : nil
+    }
+
+    /// Writes what the last worker said to standard error.
+    package func passOnMessages() {
+        guard let source = try? said.rewound() else { return }
+        let sink = DescriptorSink(STDERR_FILENO)
+        _ = try? source.reader().copy(to: sink)
+        try? sink.flush()
+    }
+}
+#endif

@@ -1,0 +1,97 @@
+import CMS
+import Foundation
+import Streams
+import Synchronization
+
+/// The process that handles a message for a `FilterSupervisor`; `WorkerRole` says how it is started.
+package struct FilterWorker: Sendable {
+    /// What the command line of this process says.
+    package let role: WorkerRole
+    /// The command line of the supervisor, the name of the program included; the bytes may be no UTF-8.
+    package let arguments: [[UInt8]]
+
+    private static let started = Mutex<FilterWorker?>(nil)
+
+    /// The worker that this process is; nil in any other process.
+    package static var current: FilterWorker? { started.withLock { $0 } }
+
+    /// Makes this process a worker if `words`, its command line, begin with `WorkerRole.program`. Call it before anything else
+    /// reads the command line.
+    ///
+    /// - Throws: `TransportError` if another program than a supervisor started it, or the supervisor has ended.
+    package static func begin(_ words: [String]) throws(TransportError) {
+        guard words.first == WorkerRole.program else { return }
+        #if os(Linux)
+        guard let role = WorkerRole(words), isGiven(role) else {
+            throw TransportError("\(WorkerRole.program) is a part of 'smime filter', which alone can start it")
+        }
+        // For those who look at processes; the system's own name for it would be `exe`.
+        ProcessName.set(WorkerRole.program)
+        // What ends the supervisor for taking too long means the worker, too, until that begins to deliver.
+        guard ParentProcess.sendsWhenEnding(SIGTERM, role.supervisor) else {
+            throw TransportError("the filter was ended")
+        }
+        for descriptor in [role.progress, role.arguments] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        let worker = FilterWorker(role: role, arguments: try readArguments(role.arguments))
+        started.withLock { $0 = worker }
+        #else
+        throw TransportError("there are no workers on this system")
+        #endif
+    }
+
+    /// Whether the descriptors are such as a supervisor gives.
+    private static func isGiven(_ role: WorkerRole) -> Bool {
+        var (pipe, file) = (stat(), stat())
+        return role.progress > STDERR_FILENO && role.arguments > STDERR_FILENO
+            && fstat(role.progress, &pipe) == 0 && pipe.st_mode & S_IFMT == S_IFIFO
+            && fstat(role.arguments, &file) == 0 && file.st_mode & S_IFMT == S_IFREG && file.st_nlink == 0
+    }
+
+    /// What `FilterSupervisor` wrote, and closes the file.
+    private static func readArguments(_ descriptor: Int32) throws(TransportError) -> [[UInt8]] {
+        do {
+            let source = try SpooledFile(adopting: descriptor).rewound()
+            return decode(try source.bytes(in: 0..<source.count))
+        } catch { throw TransportError("cannot read the arguments: \(error)") }
+    }
+
+    /// A command line as one value: behind each word stands a zero, which no word can contain.
+    package static func encode(_ arguments: [[UInt8]]) -> [UInt8] { Array(arguments.map { $0 + [0] }.joined()) }
+
+    /// The words in what `encode` made.
+    package static func decode(_ bytes: [UInt8]) -> [[UInt8]] {
+        bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast().map { Array($0) }
+    }
+}
+
+extension FilterWorker {
+    /// The signal by which the worker before this process died at the message; nil in a first worker and outside of workers.
+    package static var rescuedFrom: Int32? { current?.role.rescuedFrom }
+
+    /// Makes sure that the delivery that begins now is done to its end: the end of the supervisor does not end this process
+    /// any more, nor do the signals that ask a process to end.
+    ///
+    /// - Throws: `TransportError` if the supervisor has ended: the mail server will try again, or is doing so.
+    package static func detach() throws(TransportError) {
+        guard let worker = current else { return }
+        setsid()
+        for number in ChildProgram.endingSignals { signal(number, SIG_IGN) }
+        guard getppid() == worker.role.supervisor else { throw TransportError("the filter was ended") }
+    }
+
+    /// Tells the supervisor that this process begins with the message.
+    package static func noteStarted() { note(.started) }
+
+    /// Tells the supervisor that sending begins.
+    package static func noteSending() { note(.sending) }
+
+    /// Tells the supervisor that everything is sent: whatever happens from now on, the mail was delivered.
+    package static func noteSent() { note(.sent) }
+
+    private static func note(_ step: WorkerProgress) {
+        guard let worker = current else { return }
+        var byte = step.rawValue
+        // The supervisor may be gone, and then it need not know.
+        _ = write(worker.role.progress, &byte, 1)
+    }
+}

@@ -1,0 +1,22 @@
+import CMS
+
+/// A variable that holds a passphrase and is in no environment, until a `ChildProgram` gets it in its own.
+package final class SecretVariable: Sendable {
+    private let entry: Passphrase
+
+    /// Copies `entry`, which is `NAME=value` with the zero behind it; the copy is wiped when this value goes.
+    package init(entry: some Collection<UInt8>) { self.entry = Passphrase(entry) }
+
+    /// Lends the entries of `variables`, as an environment holds them.
+    static func withEntries<Result>(
+        of variables: ArraySlice<SecretVariable>,
+        _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    ) -> Result {
+        guard let last = variables.last else { return body([]) }
+        return last.entry.withBytes { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { entry in
+                withEntries(of: variables.dropLast()) { body($0 + [entry.baseAddress.map { .init(mutating: $0) }]) }
+            }
+        }
+    }
+}

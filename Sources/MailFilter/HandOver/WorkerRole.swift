@@ -1,0 +1,69 @@
+package import Foundation
+
+/// What the command line of a worker process says: that it is one, and what its supervisor gave it.
+///
+/// The words are `smime-delivery worker|rescue SUPERVISOR PROGRESS ARGUMENTS terminal|log [SIGNAL]`. The arguments of the
+/// command are not among them: `pkill -f 'smime filter'` finds the supervisor, and not a worker that is delivering.
+package struct WorkerRole: Equatable, Sendable {
+    /// The first word of a worker's command line.
+    package static let program = "smime-delivery"
+
+    /// The process that waits for the worker.
+    package let supervisor: pid_t
+    /// The descriptor of the pipe into which the worker writes its `WorkerProgress`.
+    package let progress: Int32
+    /// The descriptor of the file with the arguments of the command.
+    package let arguments: Int32
+    /// Whether the supervisor's standard error is a terminal; the worker's is a file.
+    package let isAtTerminal: Bool
+    /// The signal by which the worker before this one died at the message; nil for the first worker.
+    package let rescuedFrom: Int32?
+
+    package init(
+        supervisor: pid_t,
+        progress: Int32,
+        arguments: Int32,
+        isAtTerminal: Bool,
+        rescuedFrom: Int32? = nil
+    ) {
+        self.supervisor = supervisor
+        self.progress = progress
+        self.arguments = arguments
+        self.isAtTerminal = isAtTerminal
+        self.rescuedFrom = rescuedFrom
+    }
+
+    /// Reads the words of a command line, of which the first is `program`; nil if they are not exactly those of a worker.
+    package init?(_ words: [String]) {
+        guard words.count >= 6 else { return nil }
+        let numbers = (words[2...4] + words.dropFirst(6)).compactMap { Int32($0) }
+        guard numbers.count >= 3 else { return nil }
+        self.init(
+            supervisor: numbers[0],
+            progress: numbers[1],
+            arguments: numbers[2],
+            isAtTerminal: words[5] == "terminal",
+            rescuedFrom: numbers.dropFirst(3).first
+        )
+        guard self.words == words else { return nil }
+    }
+
+    /// The whole command line.
+    package var words: [String] {
+        let kind = rescuedFrom == nil ? "worker" : "rescue"
+        let words = [
+            Self.program, kind, "\(supervisor)", "\(progress)", "\(arguments)", isAtTerminal ? "terminal" : "log",
+        ]
+        return words + (rescuedFrom.map { ["\($0)"] } ?? [])
+    }
+}
+
+/// How far a worker has come, as it tells its supervisor: one byte a step.
+enum WorkerProgress: UInt8 {
+    /// The worker begins with the message; if it dies by a fault from now on, the message may be the reason.
+    case started = 1
+    /// Sending has begun.
+    case sending = 2
+    /// Everything is sent.
+    case sent = 3
+}
