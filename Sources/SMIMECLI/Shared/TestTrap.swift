@@ -4,7 +4,8 @@ import Foundation
 /// A test hook: lets a worker of `filter` die at its message, as by a fault of ours. It is not in release builds.
 ///
 /// The variable SMIME_TEST_TRAP names the way: `ILL` (what Swift's own checks end with), `SEGV`, `ABRT`, `BUS`, `KILL`, `TERM`, or
-/// `STACK` for a stack that overflows. With `WAIT` it waits until another process ends it. With `SMIME_TEST_TRAP_AT=sent` it is behind what was sent, with `sending` just before.
+/// `STACK` for a stack that overflows. With `WAIT` it writes the file
+/// `waiting` and waits until another process ends it. With `SMIME_TEST_TRAP_AT=sent` it is behind what was sent, with `sending` just before.
 enum TestTrap {
     static func spring(at place: String = "message") {
         guard let way = ProcessEnvironment["SMIME_TEST_TRAP"], !way.isEmpty,
@@ -16,7 +17,9 @@ enum TestTrap {
         case "SEGV": raise(SIGSEGV)
         case "ABRT": abort()
         case "BUS": raise(SIGBUS)
-        case "WAIT": while true { pause() }
+        case "WAIT":
+            close(open("waiting", O_WRONLY | O_CREAT, 0o600))
+            while true { pause() }
         case "KILL": raise(SIGKILL)
         case "TERM":
             // To the process, whose first thread hears it; this one may not.
