@@ -19,6 +19,7 @@ enum Program {
         // Swift reads the arguments from /proc. Without them we would print our help, and end with a success that loses mail.
         guard CommandLine.argc > 0 else { stop("cannot read the command line", "mount /proc where this runs") }
         do { try FilterWorker.begin(CommandLine.arguments) } catch { stop(error.reason) }
+        if FilterWorker.current != nil { FilterStatus.leaveSignals() }
         EnvironmentPassphrases.take(Array(ProgramArguments.current.dropFirst()))
         // The runtime ends the process by a signal if it cannot open what it needs for its threads.
         guard hasDescriptors(mayHandOver ? 16 : 4) else {

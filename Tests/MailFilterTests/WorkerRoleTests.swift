@@ -52,7 +52,7 @@ import Testing
         let (output, words) = (try SpooledFile { _ in }, try SpooledFile { _ in })
         let input = try SpooledFile { try $0.write("handed over") }
         lseek(input.descriptor, 0, SEEK_SET)
-        let script = "cat <&\(input.descriptor); echo $ONE $TWO; echo oops >&2"
+        let script = "cat /dev/fd/\(input.descriptor); echo $ONE $TWO; echo oops >&2"
         var program = ChildProgram(path: "/bin/sh", words: ["sh", "-c", script], standardOutput: output.descriptor)
         program.standardError = words.descriptor
         program.inherited = [input.descriptor]

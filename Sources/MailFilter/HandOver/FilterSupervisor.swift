@@ -116,7 +116,9 @@ package struct FilterSupervisor {
         // Under the numbers that they have here, none of which is one that the command line names for a passphrase.
         worker.inherited = [role.progress, role.arguments]
         worker.secrets = secrets
-        return try worker.run()
+        do throws(TransportError) { return try worker.run() } catch {
+            throw TransportError(error.reason.replacing(worker.path, with: WorkerRole.program))
+        }
     }
 
     /// How far the worker that ended had come; nil if it had not begun with the message.

@@ -61,6 +61,12 @@ enum FilterStatus {
         }
     }
 
+    /// Lets signals end a worker as they do: its supervisor says what there is to say. Swift's runtime may have set handlers, too,
+    /// for signals of faults; these write what is in memory to standard error.
+    static func leaveSignals() {
+        for number in deadlySignals { signal(number, SIG_DFL) }
+    }
+
     /// The end of a filter that has said all there is to say.
     struct End: Error {
         let status: ExitStatus
