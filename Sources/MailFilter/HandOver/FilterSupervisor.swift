@@ -106,6 +106,7 @@ package struct FilterSupervisor {
             rescuedFrom: rescuedFrom
         )
         // This very program, even if another one has taken its place on the disk by now.
+        // For the instant before it begins the child still shows this process's command line: posix_spawn(3) shares the memory.
         var worker = ChildProgram(
             path: "/proc/self/exe",
             words: role.words,
