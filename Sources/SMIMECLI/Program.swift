@@ -15,26 +15,26 @@ enum Program {
         setenv(ChildProgram.dispatchLog.name, ChildProgram.dispatchLog.value, 0)
         MemoryDumps.forbid()
         Libcrypto.wipeFreedMemory()
-        // Swift reads the arguments from /proc. Without them we would print our help, and end with a success that loses mail.
-        guard CommandLine.argc > 0 else { stop("cannot read the command line", "mount /proc where this runs") }
-        CommandWords.take()
-        EnvironmentPassphrases.take(Array(CommandLine.arguments.dropFirst()))
+        let invocation = Invocation.current
+        // Without arguments we would print our help, and end with a success that loses mail.
+        guard invocation.isReadable else { stop("cannot read the command line", "mount /proc where this runs") }
+        EnvironmentPassphrases.take(invocation.passphraseVariables)
         // The runtime ends the process by a signal if it cannot open what it needs for its threads.
-        guard hasDescriptors(mayHandOver ? 16 : 4) else {
+        guard hasDescriptors(invocation.mayHandOver ? 16 : 4) else {
             stop("too few file descriptors", "raise the limit: ulimit -n 64")
         }
         // And it waits for ever where there is no room for the stacks of threads.
         AddressSpace.spare()
         guard AddressSpace.has(96 << 20) else { stop("too little memory", "raise the limit: ulimit -v 262144") }
         // Who examines the installation tells of it in the report.
-        if !CommandLine.arguments.contains("doctor") {
+        if !invocation.calls("doctor") {
             IDNLibrary.whenMissing { stop("cannot load \($0)", "install libidn2-0") }
         }
-        if SMIMECommand.isFilter {
+        if invocation.isFilter {
             FilterStatus.catchSignals()
             // The copy has no alarm: what it hands over it hands over to the end.
             alarm(FilterStatus.timeLimit)
-            if FilterStatus.isSupervised(Array(CommandLine.arguments.dropFirst())) {
+            if invocation.isSupervised {
                 // Asked while standard error is still the caller's.
                 _ = FilterStatus.isAtTerminal
                 divide()
@@ -44,10 +44,11 @@ enum Program {
         run()
     }
 
-    /// Whether this may end with messages being handed over that a second attempt must know of.
-    private static var mayHandOver: Bool { FilterStatus.mayHandOver(Array(CommandLine.arguments.dropFirst())) }
-
-    private static func run() -> Never { CommandThread().run { await SMIMECommand.execute() } }
+    /// Runs the command on the threads of Swift's runtime. This one waits, and hears the signals, which those do not.
+    private static func run() -> Never {
+        Task.detached { await SMIMECommand.execute() }
+        while true { pause() }
+    }
 
     /// Runs the command where there was a fork. Locks of Swift's runtime go by the number of the thread, which it remembers
     /// from before: this thread and another one that first use something at once would wait for each other for ever.
@@ -60,7 +61,7 @@ enum Program {
     private static func divide() {
         do throws(TransportError) {
             try HandOverProcess.divide(
-                isRemembered: mayHandOver,
+                isRemembered: Invocation.current.mayHandOver,
                 enter: FilterStatus.leaveSignals,
                 endingUntimely: { FilterStatus.report(Failure(.tryAgain, "the filter was ended")).rawValue }
             )
@@ -71,7 +72,7 @@ enum Program {
 
     private static func stop(_ message: String, _ hint: String) -> Never {
         let failure = Failure(.tryAgain, message, hints: [hint])
-        if SMIMECommand.isFilter { exit(FilterStatus.report(failure).rawValue) }
+        if Invocation.current.isFilter { exit(FilterStatus.report(failure).rawValue) }
         Console.error(message)
         Console.hint(hint)
         exit(ExitStatus.tryAgain.rawValue)
