@@ -86,10 +86,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SMIMECLITests",
-            dependencies: [
-                "SMIMECLI", "SMIME", "CMS", "MIME", "Streams", "TestSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
+            dependencies: ["SMIMECLI", "SMIME", "CMS", "MIME", "Streams", "TestSupport"],
             exclude: ["Transcripts"]
         ),
     ],

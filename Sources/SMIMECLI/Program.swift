@@ -16,48 +16,48 @@ enum Program {
         // Who is not root cannot raise a thread's priority, and libdispatch would tell syslog of it every time.
         setenv(ChildProgram.dispatchLog.name, ChildProgram.dispatchLog.value, 0)
         MemoryDumps.forbid()
-        // Swift reads the arguments from /proc. Without them we would print our help, and end with a success that loses mail.
-        guard CommandLine.argc > 0 else { stop("cannot read the command line", "mount /proc where this runs") }
         do { try FilterWorker.begin(CommandLine.arguments) } catch { stop(error.reason) }
         if FilterWorker.current != nil { FilterStatus.leaveSignals() }
-        EnvironmentPassphrases.take(Array(ProgramArguments.current.dropFirst()))
+        let invocation = Invocation.current
+        // Without arguments we would print our help, and end with a success that loses mail.
+        guard !invocation.bytes.isEmpty else { stop("cannot read the command line", "mount /proc where this runs") }
+        EnvironmentPassphrases.take(invocation.passphraseVariables)
         // The runtime ends the process by a signal if it cannot open what it needs for its threads.
-        guard hasDescriptors(mayHandOver ? 16 : 4) else {
+        guard hasDescriptors(invocation.mayHandOver ? 16 : 4) else {
             stop("too few file descriptors", "raise the limit: ulimit -n 64")
         }
         // And it waits for ever where there is no room for the stacks of threads.
         AddressSpace.spare()
         guard AddressSpace.has(96 << 20) else { stop("too little memory", "raise the limit: ulimit -v 262144") }
-        if SMIMECommand.isFilter, FilterWorker.current == nil {
+        if invocation.isFilter, FilterWorker.current == nil {
             FilterStatus.catchSignals()
             // A worker has no alarm: what it hands over it hands over to the end.
             alarm(FilterStatus.timeLimit)
             #if os(Linux)
-            if FilterStatus.isSupervised(Array(ProgramArguments.current.dropFirst())) { supervise() }
+            if invocation.isSupervised { supervise(invocation) }
             #endif
         }
         Libcrypto.wipeFreedMemory()
         // Who examines the installation tells of it in the report.
-        if !ProgramArguments.current.contains("doctor") {
+        if !invocation.calls("doctor") {
             IDNLibrary.whenMissing { stop("cannot load \($0)", "install libidn2-0") }
         }
         FilterWorker.noteStarted()
-        CommandThread().run { await SMIMECommand.execute() }
+        // This thread waits, and hears the signals, which those of Swift's runtime do not.
+        Task.detached { await SMIMECommand.execute() }
+        while true { pause() }
     }
-
-    /// Whether this may end with messages being handed over that a second attempt must know of.
-    private static var mayHandOver: Bool { FilterStatus.mayHandOver(Array(ProgramArguments.current.dropFirst())) }
 
     #if os(Linux)
     /// Lets a process of its own handle the mail, and ends as that one ends.
-    private static func supervise() -> Never {
+    private static func supervise(_ invocation: Invocation) -> Never {
         let interruption = Failure(.tryAgain, "the filter was ended")
         do throws(TransportError) {
             let supervisor = try FilterSupervisor(
-                arguments: ProgramArguments.words,
+                arguments: invocation.bytes,
                 isAtTerminal: FilterStatus.isAtTerminal
             )
-            switch try supervisor.run(isRemembered: mayHandOver, secrets: EnvironmentPassphrases.variables) {
+            switch try supervisor.run(isRemembered: invocation.mayHandOver, secrets: EnvironmentPassphrases.variables) {
             case .finished(let status):
                 supervisor.passOnMessages()
                 exit(status)
@@ -76,7 +76,7 @@ enum Program {
 
     private static func stop(_ message: String, _ hint: String? = nil) -> Never {
         let failure = Failure(.tryAgain, message, hints: hint.map { [$0] } ?? [])
-        if SMIMECommand.isFilter { exit(FilterStatus.report(failure).rawValue) }
+        if Invocation.current.isFilter { exit(FilterStatus.report(failure).rawValue) }
         Console.error(message)
         failure.hints.forEach(Console.hint)
         exit(ExitStatus.tryAgain.rawValue)

@@ -17,36 +17,25 @@ struct SMIMECommand: AsyncParsableCommand {
               smime sign mail.eml -o signed.eml
             """,
         version: "0.1.0 (\(Libcrypto.version))",
-        subcommands: verbs
+        subcommands: described
     )
 
-    private static let allVerbs: [any ParsableCommand.Type] = [
+    /// All verbs there are.
+    static let verbs: [any ParsableCommand.Type] = [
         Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
         AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, PolicyCommand.self,
         FilterCommand.self, ConfigCommand.self, Export.self, StoreCommand.self, Doctor.self, Explain.self,
     ]
 
-    /// The verbs that this process has to know: the one that is called, or all of them.
-    ///
-    /// Describing a verb to the parser takes longer than signing a mail, and a mail server starts us for every mail.
-    static let verbs: [any ParsableCommand.Type] = {
-        let name = ProgramArguments.current.dropFirst().first
-        guard let called = allVerbs.first(where: { $0.configuration.commandName == name }) else { return allVerbs }
-        return [called]
-    }()
+    /// The verbs that this process has to describe to the parser: the one that is called, or all of them.
+    private static let described = Invocation.current.verbs.first.map { [$0] } ?? verbs
 
     @OptionGroup var global: GlobalOptions
 
     /// Runs what the command line says, and ends the process.
     static func execute() async -> Never {
         do {
-            let words = try CommandWords.checked(help: helpOfVerb)
-            if var command = CommandReading.directly(words) {
-                try await command.run()
-                end(.success)
-            }
-            try checkHelp(words)
-            var command = try CommandReading.byParser(words)
+            var command = try Invocation.current.command()
             try checkVerb(type(of: command))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -64,18 +53,6 @@ struct SMIMECommand: AsyncParsableCommand {
         Foundation.exit(status.rawValue)
     }
 
-    /// Refuses `help` for what is no verb.
-    private static func checkHelp(_ words: [String]) throws {
-        guard words.first == "help" else { return }
-        var verbs = verbs
-        for name in words.dropFirst() where !name.hasPrefix("-") {
-            guard let verb = verbs.first(where: { $0.configuration.commandName == name }) else {
-                throw Failure(.usage, "unknown command '\(name)'", hints: hints(verbs))
-            }
-            verbs = verb.configuration.subcommands
-        }
-    }
-
     /// Refuses a verb that says half of what to do: its help would be a success, in which a pipe can lose a mail.
     private static func checkVerb(_ verb: any ParsableCommand.Type) throws {
         let verbs = verb.configuration.subcommands
@@ -87,7 +64,7 @@ struct SMIMECommand: AsyncParsableCommand {
         throw Failure(.usage, "say what to do", hints: hints(verbs))
     }
 
-    private static func hints(_ verbs: [any ParsableCommand.Type]) -> [String] {
+    static func hints(_ verbs: [any ParsableCommand.Type]) -> [String] {
         verbs.isEmpty
             ? [] : ["the commands are: \(verbs.compactMap { $0.configuration.commandName }.joined(separator: ", "))"]
     }
@@ -95,7 +72,7 @@ struct SMIMECommand: AsyncParsableCommand {
     /// Says what went wrong, or what was asked for, and returns the status to end with.
     private static func report(_ error: any Error) -> ExitStatus {
         if let end = error as? FilterStatus.End { return end.status }
-        if let status = error as? ExitStatus, !isFilter { return status }
+        if let status = error as? ExitStatus, !Invocation.current.isFilter { return status }
         let failure: Failure
         if exitCode(for: error) == .success {
             do {
@@ -111,21 +88,18 @@ struct SMIMECommand: AsyncParsableCommand {
         } else {
             failure = Failure(error)
         }
-        if isFilter { return FilterStatus.report(failure) }
+        if Invocation.current.isFilter { return FilterStatus.report(failure) }
         Console.error(failure.message)
         failure.hints.forEach(Console.hint)
         return failure.status
     }
 
-    static let isFilter = FilterStatus.isFilter(Array(ProgramArguments.current.dropFirst()))
-
     /// What to say of a first argument that is neither a verb nor an option.
     private static var unknownVerb: Failure? {
-        let names = allVerbs.compactMap { $0.configuration.commandName }
-        guard let name = ProgramArguments.current.dropFirst().first, !name.hasPrefix("-"), name != "help",
-            !names.contains(name)
+        let names = verbs.compactMap { $0.configuration.commandName }
+        guard let name = Invocation.current.words.first, !name.hasPrefix("-"), name != "help", !names.contains(name)
         else { return nil }
-        return Failure(.usage, "unknown command '\(name)'", hints: hints(allVerbs))
+        return Failure(.usage, "unknown command '\(name)'", hints: hints(verbs))
     }
 
     /// What to say of an option that the verb does not have.
@@ -133,20 +107,10 @@ struct SMIMECommand: AsyncParsableCommand {
     /// The parser looks at what was understood before it looks for what was not, and then takes the value of such an
     /// option for a file.
     private static func unknownOption(_ usage: String?) -> Failure? {
-        let known = Set(helpOfVerb().matches(of: /--[A-Za-z0-9-]+/).map { String($0.output) })
-        let words = ProgramArguments.current.dropFirst().prefix { $0 != "--" }
-        let names = words.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
+        let known = Set(Invocation.current.help.matches(of: /--[A-Za-z0-9-]+/).map { String($0.output) })
+        let names = Invocation.current.options.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
         guard let name = names.first(where: { !known.contains($0) }) else { return nil }
         return Failure(.usage, "unknown option '\(name)'", hints: usage.map { [$0] } ?? [])
-    }
-
-    /// The help of the verb that was meant.
-    private static func helpOfVerb() -> String {
-        var verb: any ParsableCommand.Type = SMIMECommand.self
-        for word in ProgramArguments.current.dropFirst().prefix(while: { $0 != "--" }) {
-            verb = verb.configuration.subcommands.first { $0.configuration.commandName == word } ?? verb
-        }
-        return helpMessage(for: verb)
     }
 
     /// The usage line of the verb that was meant.

@@ -23,42 +23,32 @@ extension SMIMECommand {
                 """
         )
 
-        @OptionGroup var input: InputOptions
-        @OptionGroup var output: OutputOptions
-        @OptionGroup var form: FormOptions
+        @OptionGroup var files: FileOptions
         @OptionGroup(title: "Secrets in place of certificates") var secrets: SecretOptions
-        @OptionGroup var harvest: HarvestOptions
-        @OptionGroup var times: TimeOptions
-        @OptionGroup var anchors: AnchorOptions
-        @OptionGroup var trust: TrustOptions
-        @OptionGroup var acceptance: AcceptanceOptions
-        @OptionGroup var online: OnlineOptions
-        @OptionGroup var report: ReportOptions
+        @OptionGroup var verification: VerificationOptions
         @OptionGroup var global: GlobalOptions
 
-        func validate() throws {
-            try output.validate(with: input, report)
-        }
+        func validate() throws { try files.check(json: verification.json) }
 
         func run() async throws {
             let opening = try global.opening(.readOnly, password: secrets.storePassword)
-            try TakenPlaces(global.location, reading: input.paths + secrets.files).check(input.paths.map(output.target))
-            let provider = StoreKeyProvider(opening, systemAnchors: anchors.systemAnchors, warn: Console.warning)
+            try TakenPlaces(global.location, reading: files.paths + secrets.files).check(files.paths.map(files.target))
+            let provider = StoreKeyProvider(opening, systemAnchors: verification.systemAnchors, warn: Console.warning)
             let secret = try secrets.secret(isNew: false)
-            let asked = OnlineRevocation(opening, isDemanded: online.online)
+            let asked = OnlineRevocation(opening, isDemanded: verification.online)
             let opener = MessageOpener(
                 provider,
-                at: times.date,
+                at: verification.date,
                 secret: secret,
-                terms: trust.terms,
+                terms: verification.terms,
                 revocation: asked,
-                exceptions: acceptance.exceptions
+                exceptions: verification.exceptions
             )
-            let batch = try Batch(input.paths, output)
+            let batch = try Batch(files.paths, files)
             let outcomes = await batch.run { path in
                 let opened = try await opened(path, opener)
-                try Output.write(to: output.target(for: path), isPrivate: true) {
-                    try opened.write(to: $0, lineEnd: output.lineEnd)
+                try Output.write(to: files.target(for: path), isPrivate: true) {
+                    try opened.write(to: $0, lineEnd: files.lineEnd)
                 }
                 let status = await asked.status(for: opened.report)
                 return (
@@ -67,16 +57,15 @@ extension SMIMECommand {
                 )
             }
             try await asked.finish()
-            // A time other than now says nothing about what is to be used from now on.
-            let messages = harvest.isOff || times.given != nil ? [] : outcomes.compactMap { $0.value?.learnable }
+            let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
             // A secret that both sides have needs no store, and then there is nothing to learn.
             let teacher =
-                messages.isEmpty ? nil : Learning(store: try await batch.store(opening), policy: harvest.onChange)
+                messages.isEmpty ? nil : Learning(store: try await batch.store(opening), policy: verification.onChange)
             let learned = await teacher?.preview(messages) ?? LearningReport()
             for outcome in outcomes {
                 if let value = outcome.value { describe(value.report, InputFile.name(outcome.path)) }
             }
-            if report.json {
+            if verification.json {
                 try FileReport.print(
                     outcomes.map { outcome in
                         let name = InputFile.name(outcome.path)
@@ -103,7 +92,9 @@ extension SMIMECommand {
 
         private func decrypt(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
             let source = try InputFile.open(path)
-            if let object = try form.object(in: source) { return try await opener.decrypt(cms: object, in: source) }
+            if let object = try verification.object(in: source) {
+                return try await opener.decrypt(cms: object, in: source)
+            }
             try MessageInput.checkSingle(source, at: path)
             return try await opener.decrypt(source)
         }
@@ -146,22 +137,5 @@ extension SMIMECommand {
                 (isNote ? Console.note : Console.warning)("\(name): \(problem.text) (\(problem.code))")
             }
         }
-    }
-}
-
-extension SMIMECommand.Decrypt: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        output = try words.group()
-        form = try words.group()
-        secrets = try words.group()
-        harvest = try words.group()
-        times = try words.group()
-        anchors = try words.group()
-        trust = try words.group()
-        acceptance = try words.group()
-        online = try words.group()
-        report = try words.group()
-        global = try words.group()
-        input = try words.group()
     }
 }

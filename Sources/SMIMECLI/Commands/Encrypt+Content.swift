@@ -8,7 +8,7 @@ import Streams
 extension SMIMECommand.Encrypt {
     /// Writes a bare CMS object that holds the file at `path`.
     func encryptContent(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
-        let content = try object.content(
+        let content = try protection.content(
             of: path,
             isText: text,
             fields: textFields,
@@ -22,7 +22,7 @@ extension SMIMECommand.Encrypt {
         let header = try content.header ?? HeaderBlock(parsing: [])
         let copies = try await copies(plan(common, store), of: header, by: author, account)
         return try write(copies, of: path, common.secret) { copy, sink in
-            try object.write(to: sink) {
+            try protection.write(to: sink) {
                 try content.protector.encrypt(
                     to: copy.negotiation.recipients,
                     secrets: [common.secret].compactMap(\.self),

@@ -33,7 +33,6 @@ extension SMIMECommand {
                 """
         )
 
-        @OptionGroup var input: InputOptions
         @Option(
             name: [.customShort("r"), .customLong("to")],
             help: ArgumentHelp("Encrypt to this address; may be repeated.", valueName: "addr")
@@ -62,15 +61,27 @@ extension SMIMECommand {
         var noSelf = false
         @Flag(help: "The input is plain text, not a message.")
         var text = false
-        @OptionGroup var output: OutputOptions
-        @OptionGroup var object: ObjectOptions
-        @OptionGroup var headers: HeaderOptions
-        @OptionGroup var hiding: HidingOptions
-        @OptionGroup var times: TimeOptions
-        @OptionGroup var anchors: AnchorOptions
-        @OptionGroup var revocation: RevocationOptions
-        @OptionGroup var online: OnlineOptions
-        @OptionGroup var report: ReportOptions
+        @OptionGroup var files: FileOptions
+        @OptionGroup var protection: ProtectionOptions
+        @Option(
+            help: ArgumentHelp(
+                """
+                Hide nothing of the header (none), the subject, comments and keywords (baseline), or names and time zone, too \
+                (shy). (default: the account's setting)
+                """,
+                valueName: "policy"
+            )
+        )
+        var headerConfidentiality: HeaderConfidentiality?
+        @Flag(
+            inversion: .prefixedNo,
+            help: "Write hidden fields into the text, too, for readers that do not look for them inside."
+        )
+        var legacyDisplay: Bool?
+        @Option(name: .customLong("time"), help: .time, transform: TimeOptions.parse) var givenTime: Date?
+        @Flag(name: .customLong("no-system-anchors"), help: .noSystemAnchors) var noSystemAnchors = false
+        @Flag(help: .online) var online = false
+        @Flag(help: .json) var json = false
         @OptionGroup var global: GlobalOptions
 
         private static func parseCipher(_ text: String) throws -> ContentCipher {
@@ -85,15 +96,17 @@ extension SMIMECommand {
         }
 
         func validate() throws {
-            try output.validate(with: input, report)
-            try hiding.validate(with: headers)
-            if compress, object.isBare {
+            try files.check(json: json)
+            if protection.noHeaderProtection, headerConfidentiality != nil || legacyDisplay == true {
+                throw ValidationError("--no-header-protection leaves nothing to hide")
+            }
+            if compress, protection.isBare {
                 throw ValidationError("--compress makes a mail, not a bare CMS object")
             }
             guard sign || !signing.isSaid else {
                 throw ValidationError("--identity, --digest, --opaque and --no-chain need --sign")
             }
-            if sign, object.isBare {
+            if sign, protection.isBare {
                 throw ValidationError(
                     "--sign makes a mail, not a bare CMS object; sign the file first with `smime sign --outform`"
                 )
@@ -101,30 +114,30 @@ extension SMIMECommand {
         }
 
         func run() async throws {
-            try TakenPlaces(global.location, reading: input.paths + toCert + secrets.files)
-                .check(input.paths.flatMap(targets))
+            try TakenPlaces(global.location, reading: files.paths + toCert + secrets.files)
+                .check(files.paths.flatMap(targets))
             let opening = try global.opening(.readOnly, password: secrets.storePassword)
             let common = Common(
                 opening: opening,
                 extra: try Certificate.unchecked(from: toCert),
                 secret: try secrets.secret(isNew: true),
                 lists: FolderLists(warn: Console.warning),
-                asked: OnlineRevocation(opening, isDemanded: online.online)
+                asked: OnlineRevocation(opening, isDemanded: online)
             )
-            let outcomes = try await Batch(input.paths, output).run { path in
+            let outcomes = try await Batch(files.paths, files).run { path in
                 (try await encrypt(path, common), ExitStatus.success)
             }
             try await common.asked.finish()
-            let files = outcomes.compactMap(\.value).flatMap(\.self)
-            if report.json, !files.isEmpty { try Report.print(EncryptionReport(files)) }
+            let written = outcomes.compactMap(\.value).flatMap(\.self)
+            if json, !written.isEmpty { try Report.print(EncryptionReport(written)) }
             try outcomes.map(\.status).throwWorst()
         }
 
         /// Where the outputs for the input at `path` may go, copies for Bcc recipients among them.
         private func targets(for path: String) -> [String] {
-            guard let target = output.target(for: path) else { return [] }
+            guard let target = files.target(for: path) else { return [] }
             // What is wrong with a file is told when it is encrypted. A pipe can be read only then.
-            guard output.outputDir != nil, to.isEmpty, InputFile.Identity(path) != nil,
+            guard files.outputDir != nil, to.isEmpty, InputFile.Identity(path) != nil,
                 let source = try? InputFile.open(path), let header = try? MIMEReader.message(in: source).header,
                 let hidden = try? RecipientPlan.hiddenRecipients(of: header)
             else { return [target] }
@@ -142,7 +155,7 @@ extension SMIMECommand {
         }
 
         private func encrypt(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
-            guard !object.isBare else { return try await encryptContent(path, common) }
+            guard !protection.isBare else { return try await encryptContent(path, common) }
             let opened = try MessageInput.open(path, isText: text, fields: textFields)
             let source = sign ? try signing.withAuthor(opened, named: InputFile.name(path)) : opened
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
@@ -153,7 +166,12 @@ extension SMIMECommand {
             let copies = try await copies(plan, of: protector.header, by: author, account)
             let signer =
                 sign
-                ? try await signing.signer(for: protector.header, in: store, at: times.date, under: plan.lookup.terms)
+                ? try await signing.signer(
+                    for: protector.header,
+                    in: store,
+                    at: givenTime ?? .now,
+                    under: plan.lookup.terms
+                )
                 : nil
             protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true)
             return try write(copies, of: path, common.secret) { copy, sink in
@@ -164,7 +182,7 @@ extension SMIMECommand {
                     signedBy: signer.map { ($0, signing.form) },
                     at: .now,
                     to: sink,
-                    lineEnd: output.lineEnd
+                    lineEnd: files.lineEnd
                 )
             }
         }
@@ -198,8 +216,8 @@ extension SMIMECommand {
             _ body: (RecipientPlan.Copy, any ByteSink) throws -> Void
         ) throws -> [EncryptedFile] {
             try copies.map { copy in
-                let target = output.target(for: path).map { RecipientPlan.Copy.path($0, number: copy.number) }
-                try object.check(target: target)
+                let target = files.target(for: path).map { RecipientPlan.Copy.path($0, number: copy.number) }
+                try protection.check(target: target)
                 try Output.write(to: target) { try body(copy, $0) }
                 if copies.count > 1, let target {
                     let who = copy.addresses.map(\.text).joined(separator: ", ")
@@ -216,11 +234,13 @@ extension SMIMECommand {
             by account: AccountSummary?,
             in store: Store
         ) async throws -> MessageProtector {
-            let policy = try await headers.policy(of: account, in: store)
-            var protector = try MessageProtector(source, headers: hiding.applied(to: policy))
+            var policy = try await protection.headerPolicy(of: account, in: store)
+            policy.confidentiality = headerConfidentiality ?? policy.confidentiality
+            policy.hasLegacyDisplay = legacyDisplay ?? policy.hasLegacyDisplay
+            var protector = try MessageProtector(source, headers: policy)
             protector.compresses = compress
             MessageInput.noteMissingHeader(protector.header, of: path)
-            guard output.outputDir == nil, to.isEmpty else { return protector }
+            guard files.outputDir == nil, to.isEmpty else { return protector }
             // An empty field, as some write it into every mail, names nobody.
             guard try RecipientPlan.hiddenRecipients(of: protector.header).isEmpty else {
                 throw Failure(
@@ -234,12 +254,12 @@ extension SMIMECommand {
         func plan(_ common: Common, _ store: Store) async throws -> RecipientPlan {
             RecipientPlan(
                 lookup: try await store.lookup(
-                    systemAnchors: anchors.systemAnchors,
-                    terms: revocation.terms,
+                    systemAnchors: !noSystemAnchors,
+                    terms: protection.terms,
                     lists: common.lists,
                     revocation: common.asked
                 ),
-                time: times.date,
+                time: givenTime ?? .now,
                 ciphers: try await store.cipherPreferences(),
                 demanded: cipher,
                 extra: common.extra,
@@ -247,30 +267,5 @@ extension SMIMECommand {
                 online: common.asked
             )
         }
-    }
-}
-
-extension SMIMECommand.Encrypt: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        to = try words.values("-r", "--to")
-        toCert = try words.values("--to-cert")
-        sign = words.flag("--sign")
-        signing = try words.group()
-        compress = words.flag("--compress")
-        secrets = try words.group()
-        cipher = try words.value("--cipher", by: Self.parseCipher)
-        noSelf = words.flag("--no-self")
-        text = words.flag("--text")
-        output = try words.group()
-        object = try words.group()
-        headers = try words.group()
-        hiding = try words.group()
-        times = try words.group()
-        anchors = try words.group()
-        revocation = try words.group()
-        online = try words.group()
-        report = try words.group()
-        global = try words.group()
-        input = try words.group()
     }
 }

@@ -51,10 +51,10 @@ extension SMIMECommand.FilterCommand {
             let warn: @Sendable (String) -> Void = { warnings.add($0) }
             let filter = IncomingFilter(
                 store: store,
-                provider: StoreKeyProvider(store, systemAnchors: options.anchors.systemAnchors, warn: warn),
+                provider: StoreKeyProvider(store, systemAnchors: options.systemAnchors, warn: warn),
                 time: .now,
                 gateway: try await options.gateway(store),
-                terms: options.revocation.terms,
+                terms: options.terms,
                 revocation: asked,
                 warn: warn
             )
@@ -149,12 +149,5 @@ extension SMIMECommand.FilterCommand {
             if case MIMEError.limitExceeded = error { return failure }
             return Failure(max(failure.status, .tryAgain), failure.message, hints: failure.hints)
         }
-    }
-}
-
-extension SMIMECommand.FilterCommand.Incoming: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        harvest = try words.group()
-        options = try words.group()
     }
 }

@@ -51,8 +51,8 @@ extension SMIMECommand.FilterCommand {
             let filter = OutgoingFilter(
                 store: store,
                 time: .now,
-                systemAnchors: options.anchors.systemAnchors,
-                terms: options.revocation.terms,
+                systemAnchors: options.systemAnchors,
+                terms: options.terms,
                 revocation: asked,
                 flags: levels.wish,
                 heedsMessages: !noMessageOverride,
@@ -67,7 +67,7 @@ extension SMIMECommand.FilterCommand {
             let plan = try await filter.plan(source, from: options.sender, to: recipients)
             log.add(plan)
             let hasOutages = await asked.hasOutages
-            try plan.checkAllGo(waitsForServices: hasOutages && options.revocation.revocation == .hard)
+            try plan.checkAllGo(waitsForServices: hasOutages && options.revocation == .hard)
             if options.standardOutput, plan.messages.count != 1 {
                 throw Failure(.tryAgain, "the recipients need \(plan.messages.count) different messages")
             }
@@ -116,13 +116,5 @@ extension SMIMECommand.FilterCommand {
             }
             return addresses.compactMap(\.self)
         }
-    }
-}
-
-extension SMIMECommand.FilterCommand.Outgoing: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        levels = try words.group()
-        noMessageOverride = words.flag("--no-message-override")
-        options = try words.group()
     }
 }

@@ -28,22 +28,19 @@ extension SMIMECommand {
                 """
         )
 
-        @OptionGroup var input: InputOptions
         @OptionGroup var signing: SigningOptions
         @Flag(help: "The input is plain text, not a message.")
         var text = false
         @Flag(help: "Compress the content first, which only S/MIME readers can show.")
         var compress = false
-        @OptionGroup var output: OutputOptions
-        @OptionGroup var object: ObjectOptions
-        @OptionGroup var headers: HeaderOptions
-        @OptionGroup var revocation: RevocationOptions
+        @OptionGroup var files: FileOptions
+        @OptionGroup var protection: ProtectionOptions
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
-            try output.validate(with: input)
-            if compress, object.isBare {
+            try files.check()
+            if compress, protection.isBare {
                 throw ValidationError("--compress makes a mail, not a bare CMS object")
             }
         }
@@ -51,36 +48,37 @@ extension SMIMECommand {
         func run() async throws {
             let opening = try global.opening(.readOnly, password: passwords.origin)
             let lists = FolderLists(warn: Console.warning)
-            try TakenPlaces(global.location, reading: input.paths + [passwords.passwordFile])
-                .check(input.paths.map(output.target))
-            try await Batch(input.paths, output).run { path in
+            try TakenPlaces(global.location, reading: files.paths + [passwords.passwordFile])
+                .check(files.paths.map(files.target))
+            try await Batch(files.paths, files).run { path in
                 try await sign(path, opening, lists)
                 return ((), .success)
             }.map(\.status).throwWorst()
         }
 
         private func sign(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws {
-            guard !object.isBare else { return try await signContent(path, opening, lists) }
+            guard !protection.isBare else { return try await signContent(path, opening, lists) }
             let source = try signing.withAuthor(
                 MessageInput.open(path, isText: text, fields: signing.fromField),
                 named: InputFile.name(path)
             )
             let author = try Sender(of: MIMEReader.message(in: source).header)?.address
             let store = try await opening.store()
-            let policy = try await headers.policy(of: store.accounts.summary(of: signing.from ?? author), in: store)
+            let account = try await store.accounts.summary(of: signing.from ?? author)
+            let policy = try await protection.headerPolicy(of: account, in: store)
             var protector = try MessageProtector(source, omitting: [], headers: policy)
             protector.compresses = compress
             MessageInput.noteMissingHeader(protector.header, of: path)
             let signer = try await signer(for: protector.header, in: store, lists)
-            try Output.write(to: output.target(for: path)) { sink in
+            try Output.write(to: files.target(for: path)) { sink in
                 protector.warnOfUnprotected(InputFile.name(path), isEncrypted: false)
-                try protector.sign(by: signer, as: signing.form, at: .now, to: sink, lineEnd: output.lineEnd)
+                try protector.sign(by: signer, as: signing.form, at: .now, to: sink, lineEnd: files.lineEnd)
             }
         }
 
         /// Writes a bare CMS object over the file at `path`.
         private func signContent(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws {
-            let content = try object.content(
+            let content = try protection.content(
                 of: path,
                 isText: text,
                 fields: signing.fromField,
@@ -88,10 +86,10 @@ extension SMIMECommand {
                 readsHeader: signing.from == nil && signing.identity == nil
             )
             let signer = try await signer(for: content.header, isMail: false, in: try await opening.store(), lists)
-            let target = output.target(for: path)
-            try object.check(target: target)
+            let target = files.target(for: path)
+            try protection.check(target: target)
             try Output.write(to: target) { sink in
-                try object.write(to: sink) {
+                try protection.write(to: sink) {
                     try content.protector.sign(by: signer, as: signing.form, at: .now, to: $0)
                 }
             }
@@ -103,23 +101,8 @@ extension SMIMECommand {
             in store: Store,
             _ lists: FolderLists
         ) async throws -> SignedDataWriter.Signer {
-            let terms = try await revocation.terms(lists, in: store)
+            let terms = try await lists.added(to: protection.terms, in: store)
             return try await signing.signer(for: header, isMail: isMail, in: store, at: .now, under: terms)
         }
-    }
-}
-
-extension SMIMECommand.Sign: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        signing = try words.group()
-        text = words.flag("--text")
-        compress = words.flag("--compress")
-        output = try words.group()
-        object = try words.group()
-        headers = try words.group()
-        revocation = try words.group()
-        passwords = try words.group()
-        global = try words.group()
-        input = try words.group()
     }
 }

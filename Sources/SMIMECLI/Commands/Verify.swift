@@ -49,21 +49,14 @@ extension SMIMECommand {
             )
         )
         var assertSigner: String?
-        @OptionGroup var harvest: HarvestOptions
-        @OptionGroup var form: FormOptions
-        @OptionGroup var times: TimeOptions
-        @OptionGroup var anchors: AnchorOptions
-        @OptionGroup var trust: TrustOptions
-        @OptionGroup var acceptance: AcceptanceOptions
-        @OptionGroup var online: OnlineOptions
-        @OptionGroup var report: ReportOptions
+        @OptionGroup var verification: VerificationOptions
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
             if input.paths.count > 1, content != nil || detachedSignature != nil {
                 throw ValidationError("--content and --detached-signature take one file")
             }
-            if report.json, let content, Output.isStandard(content) {
+            if verification.json, let content, Output.isStandard(content) {
                 throw ValidationError("--json needs a file for --content")
             }
             if let assertSigner, AssertedSigner(assertSigner) == nil {
@@ -74,14 +67,14 @@ extension SMIMECommand {
         func run() async throws {
             let opening = try global.opening(.readOnly)
             try TakenPlaces(global.location, reading: input.paths + [detachedSignature]).check([content])
-            let provider = StoreKeyProvider(opening, systemAnchors: anchors.systemAnchors, warn: Console.warning)
-            let asked = OnlineRevocation(opening, isDemanded: online.online)
+            let provider = StoreKeyProvider(opening, systemAnchors: verification.systemAnchors, warn: Console.warning)
+            let asked = OnlineRevocation(opening, isDemanded: verification.online)
             let opener = MessageOpener(
                 provider,
-                at: times.date,
-                terms: trust.terms,
+                at: verification.date,
+                terms: verification.terms,
                 revocation: asked,
-                exceptions: acceptance.exceptions
+                exceptions: verification.exceptions
             )
             let batch = try Batch(input.paths)
             let outcomes = await batch.run { path in
@@ -91,10 +84,8 @@ extension SMIMECommand {
                 return (result, check(result.report, of: path, status))
             }
             try await asked.finish()
-            // A time other than now says nothing about what is to be used from now on.
-            let learns = !harvest.isOff && times.given == nil
-            let learning = Learning(store: try await batch.store(opening), policy: harvest.onChange)
-            let messages = learns ? outcomes.compactMap { $0.value?.learnable } : []
+            let learning = Learning(store: try await batch.store(opening), policy: verification.onChange)
+            let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
             let learned = await learning.preview(messages)
             try print(outcomes.map { (InputFile.name($0.path), $0.value?.report, $0.problem) }, learned)
             if learned.changesStore { await learning.learn(messages) }
@@ -127,7 +118,7 @@ extension SMIMECommand {
                 }
                 return
             }
-            guard report.json else {
+            guard verification.json else {
                 for case (let file, let value?, _) in reports { try Console.print(value.text(file: file)) }
                 return
             }
@@ -153,14 +144,16 @@ extension SMIMECommand {
             let source = try InputFile.open(path)
             if let detachedSignature {
                 let signature = try InputFile.open(detachedSignature)
-                let object = try form.object(in: signature) ?? signature.stream()
+                let object = try verification.object(in: signature) ?? signature.stream()
                 let result = try await opener.verify(cms: object, detached: source, isMail: canonical)
                 try await hintAtLineEnds(result.report) {
                     try await opener.verify(cms: object, detached: source, isMail: $0)
                 }
                 return result
             }
-            if let object = try form.object(in: source) { return try await opener.verify(cms: object, detached: nil) }
+            if let object = try verification.object(in: source) {
+                return try await opener.verify(cms: object, detached: nil)
+            }
             try MessageInput.checkSingle(source, at: path)
             return try await opener.verify(source)
         }
@@ -187,25 +180,6 @@ extension SMIMECommand {
             let source = try spool.finish()
             try Output.write(to: content == "-" ? nil : content) { try source.reader().copy(to: $0) }
         }
-    }
-}
-
-extension SMIMECommand.Verify: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        content = try words.value("--content")
-        detachedSignature = try words.value("-b", "--detached-signature")
-        canonical = words.flag("--canonical")
-        assertSigner = try words.value("--assert-signer")
-        harvest = try words.group()
-        form = try words.group()
-        times = try words.group()
-        anchors = try words.group()
-        trust = try words.group()
-        acceptance = try words.group()
-        online = try words.group()
-        report = try words.group()
-        global = try words.group()
-        input = try words.group()
     }
 }
 

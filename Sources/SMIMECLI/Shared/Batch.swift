@@ -13,7 +13,7 @@ struct Batch {
     /// What was said already of the store, which all inputs share.
     private let saidOfStore = Said()
 
-    init(_ paths: [String], _ output: OutputOptions? = nil) throws {
+    init(_ paths: [String], _ output: FileOptions? = nil) throws {
         self.paths = paths
         // Counting the processors opens several files.
         jobs = paths.count == 1 ? 1 : output?.jobs ?? ProcessInfo.processInfo.activeProcessorCount

@@ -32,12 +32,9 @@ enum Console {
     }
 
     /// The store named on the command line, quoted for a shell.
-    private static let home: String? = {
-        let arguments = ProgramArguments.current
-        let named = arguments.firstIndex(of: "--home").flatMap { arguments.dropFirst($0 + 1).first }
-        let given = arguments.last { $0.hasPrefix("--home=") }.map { String($0.dropFirst("--home=".count)) }
-        return (given ?? named).flatMap { $0.isEmpty ? nil : "\(shell: $0)" }
-    }()
+    private static let home: String? = Invocation.current.value(of: "--home").flatMap {
+        $0.isEmpty ? nil : "\(shell: $0)"
+    }
 
     /// One line of plain information.
     static func note(_ message: String) { write("smime: \(message.escapedForDisplay)\n") }
@@ -59,10 +56,7 @@ enum Console {
 
     /// Decided before the arguments are parsed, since wrong arguments are reported in color, too.
     private static let isColored: Bool = {
-        let arguments = ProgramArguments.current
-        let named = arguments.firstIndex(of: "--color").map { arguments.dropFirst($0 + 1).first ?? "auto" }
-        let given = arguments.last { $0.hasPrefix("--color=") }.map { String($0.dropFirst("--color=".count)) }
-        switch given ?? named ?? "auto" {
+        switch Invocation.current.value(of: "--color") ?? "auto" {
         case "always": return true
         case "never": return false
         default: return isatty(STDERR_FILENO) == 1 && (ProcessEnvironment["NO_COLOR"] ?? "").isEmpty

@@ -21,10 +21,9 @@ enum EnvironmentPassphrases {
 
     private static let held = Mutex<[String: Held]>([:])
 
-    /// Takes the variables that `words`, the command line, name for passphrases, and overwrites them. Call while there is
-    /// one thread.
-    static func take(_ words: [String]) {
-        for name in names(in: words.prefix { $0 != "--" }) {
+    /// Takes the variables `names`, and overwrites them. Call while there is one thread.
+    static func take(_ names: Set<String>) {
+        for name in names {
             guard let value = getenv(name) else { continue }
             let bytes = UnsafeMutableRawBufferPointer(start: value, count: strlen(value))
             // In front of the value stand the name and `=`, behind it a zero. environ(7)
@@ -50,14 +49,4 @@ enum EnvironmentPassphrases {
 
     /// Overwrites them, when nobody asks any more.
     static func forget() { held.withLock { $0 = [:] } }
-
-    /// The values of `--password-env` and its like.
-    private static func names(in words: ArraySlice<String>) -> Set<String> {
-        let options = ["--password-env", "--store-password-env", "--new-password-env"]
-        let parted = zip(words, words.dropFirst()).filter { options.contains($0.0) }.map(\.1)
-        let joined = words.compactMap { word in
-            options.first { word.hasPrefix("\($0)=") }.map { String(word.dropFirst($0.count + 1)) }
-        }
-        return Set(parted + joined)
-    }
 }

@@ -8,7 +8,7 @@ import SMIME
 import Streams
 
 /// What both ways of `filter` understand.
-struct FilterOptions: ParsableArguments {
+struct FilterOptions: ParsableArguments, PassphraseOptions {
     @Option(
         name: .customLong("sender"),
         help: ArgumentHelp("The envelope sender; empty or MAILER-DAEMON for bounces.", valueName: "addr"),
@@ -41,14 +41,17 @@ struct FilterOptions: ParsableArguments {
     var json = false
     @Option(help: "Where the line on each mail goes: syslog, stderr or none.")
     var log: Setting.LogTarget?
-    @OptionGroup var anchors: AnchorOptions
-    @OptionGroup var revocation: RevocationOptions
-    @OptionGroup var passwords: PasswordOptions
+    @Flag(name: .customLong("no-system-anchors"), help: .noSystemAnchors) var noSystemAnchors = false
+    @Option(help: .revocation) var revocation: RevocationPolicy?
+    @Option(help: .passwordFile, completion: .file()) var passwordFile: String?
+    @Option(help: .passwordFd) var passwordFd: Int32?
+    @Option(help: .passwordEnv) var passwordEnv: String?
     @OptionGroup var global: GlobalOptions
     @Argument(help: ArgumentHelp("The envelope recipients.", valueName: "rcpt"))
     var recipients: [String]
 
     mutating func validate() throws {
+        try origin.validate()
         guard (givenSender == nil) != (senderEnv == nil) else {
             throw ValidationError("say who sends: --sender ADDR, or --sender-env NAME")
         }
@@ -67,6 +70,8 @@ struct FilterOptions: ParsableArguments {
         if let queueId, queueId.utf8.count > 255 { throw ValidationError("--queue-id is too long") }
     }
 
+    var systemAnchors: Bool { !noSystemAnchors }
+    var terms: TrustTerms { TrustTerms(revocation: revocation ?? .soft) }
     /// Who sends; one of the options says so.
     var sender: EnvelopeSender { givenSender ?? .null }
 
@@ -90,7 +95,7 @@ struct FilterOptions: ParsableArguments {
     /// The store, by whose setting the log is written where no option says otherwise. One that is not there would let all
     /// mail pass in clear: that is a mistake in the mail server's setup.
     func store(_ line: inout FilterLog) async throws -> Store {
-        let store = try await global.store(.readOnly, password: passwords.origin)
+        let store = try await global.store(.readOnly, password: origin)
         guard store.exists else {
             throw Failure(
                 .configuration,
@@ -104,7 +109,7 @@ struct FilterOptions: ParsableArguments {
 
     /// What a bounce says to people; the standard text where the store cannot be asked.
     private func bounceText() async -> String {
-        let store = try? await global.store(.readOnly, password: passwords.origin)
+        let store = try? await global.store(.readOnly, password: origin)
         return (try? await store?.bounceText(for: sender.address)) ?? Setting.bounceText.standard
     }
 
@@ -200,26 +205,6 @@ struct FilterOptions: ParsableArguments {
         guard close(STDOUT_FILENO) == 0 else {
             throw Failure(.inputOutput, "standard output: cannot close: \(String(cString: strerror(errno)))")
         }
-    }
-}
-
-extension FilterOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        givenSender = try words.value("--sender", by: EnvelopeSender.init)
-        senderEnv = try words.value("--sender-env")
-        standardOutput = words.flag("--stdout")
-        sendmail = try words.value("--sendmail")
-        queueId = try words.value("--queue-id")
-        authservId = try words.value("--authserv-id")
-        dryRun = words.flag("--dry-run")
-        json = words.flag("--json")
-        log = try words.value("--log")
-        anchors = try words.group()
-        revocation = try words.group()
-        passwords = try words.group()
-        global = try words.group()
-        recipients = try words.rest()
-        guard !recipients.isEmpty else { throw WordReader.Unusual() }
     }
 }
 

@@ -10,30 +10,6 @@ enum FilterStatus {
     /// failure for Postfix. The manuals allow 600.
     static let timeLimit: UInt32 = 540
 
-    /// Whether `arguments`, without the program's name, call `filter`.
-    static func isFilter(_ arguments: [String]) -> Bool {
-        var rest = arguments[...]
-        while let option = rest.first, option.hasPrefix("-") {
-            rest = rest.dropFirst(["--home", "--color"].contains(option) ? 2 : 1)
-        }
-        // The two are no verbs by themselves: with `--home` and nothing behind it `filter` is taken for its value.
-        return ["filter", "outgoing", "incoming"].contains(rest.first)
-    }
-
-    /// Whether `arguments`, without the program's name, may end with messages being handed over that a second attempt
-    /// must know of.
-    static func mayHandOver(_ arguments: [String]) -> Bool {
-        let options = arguments.prefix { $0 != "--" }
-        return isFilter(arguments) && options.contains { $0 == "--queue-id" || $0.hasPrefix("--queue-id=") }
-            && !options.contains("--stdout") && !options.contains("--dry-run")
-    }
-
-    /// Whether `arguments`, without the program's name, make messages of one: then a process waits that can rescue it if the
-    /// one that works on it dies.
-    static func isSupervised(_ arguments: [String]) -> Bool {
-        isFilter(arguments) && !arguments.prefix { $0 != "--" }.contains("--dry-run")
-    }
-
     /// The signals that would end the process. SIGXFSZ is none of them: a file that may not grow is a failed write.
     private static let deadlySignals: [CInt] = {
         let everywhere = [

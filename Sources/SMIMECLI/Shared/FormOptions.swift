@@ -15,20 +15,15 @@ struct FormOptions: ParsableArguments {
         case mime, der, pem
     }
 
-    @Option(
-        name: .customLong("inform"),
-        help: ArgumentHelp(
-            "The input's form: auto, mime (a mail), der or pem (a bare CMS object). (default: auto)",
-            valueName: "inform"
-        )
-    )
-    var given: InputForm?
+    @Option(name: .customLong("inform"), help: .inform) var given: InputForm?
 
     var inform: InputForm { given ?? .auto }
+}
 
+extension FormOptions.InputForm {
     /// The bytes of a bare CMS object; nil if the input is mail.
     func object(in source: any ByteSource) throws -> ByteStream? {
-        switch inform {
+        switch self {
         case .mime: return nil
         case .der: return source.stream()
         case .pem: return try PEMObject.stream(of: source)
@@ -41,8 +36,9 @@ struct FormOptions: ParsableArguments {
     }
 }
 
-extension FormOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        given = try words.value("--inform")
-    }
+extension ArgumentHelp {
+    static let inform = ArgumentHelp(
+        "The input's form: auto, mime (a mail), der or pem (a bare CMS object). (default: auto)",
+        valueName: "inform"
+    )
 }

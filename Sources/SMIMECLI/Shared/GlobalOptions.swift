@@ -9,6 +9,9 @@ struct GlobalOptions: ParsableArguments {
         case auto, always, never
     }
 
+    /// What the options are called: they may also stand in front of a verb.
+    static let names = ["--home", "--color"]
+
     @Option(
         help: ArgumentHelp("The store's directory. (default: $SMIME_HOME, else the XDG directories)", valueName: "dir")
     )
@@ -58,13 +61,6 @@ struct GlobalOptions: ParsableArguments {
     }
 }
 
-extension GlobalOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        home = try words.value("--home")
-        color = try words.value("--color")
-    }
-}
-
 extension Store {
     /// Says that there is nothing to look into; of a store that was never made nothing is known. One that somebody named
     /// may have been there before.
@@ -75,10 +71,16 @@ extension Store {
     }
 }
 
+/// What is said of options that stand in several groups: the parser takes longer for a group than for an option.
+extension ArgumentHelp {
+    static let json: ArgumentHelp = "Report as one JSON object on standard output."
+    static let noSystemAnchors: ArgumentHelp = "Trust only the anchors of this store, not the system's."
+    static let time = ArgumentHelp("Judge validity as of this time, as 2026-01-31T12:00:00Z.", valueName: "time")
+}
+
 /// For verbs that report.
 struct ReportOptions: ParsableArguments {
-    @Flag(help: "Report as one JSON object on standard output.")
-    var json = false
+    @Flag(help: .json) var json = false
 
     /// Prints the report as JSON, or as the text that `text` makes.
     func print(_ report: some Encodable, text: () throws -> String) throws {
@@ -86,34 +88,16 @@ struct ReportOptions: ParsableArguments {
     }
 }
 
-extension ReportOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        json = words.flag("--json")
-    }
-}
-
 /// For verbs that judge certificates.
 struct AnchorOptions: ParsableArguments {
-    @Flag(name: .customLong("no-system-anchors"), help: "Trust only the anchors of this store, not the system's.")
-    var noSystemAnchors = false
+    @Flag(name: .customLong("no-system-anchors"), help: .noSystemAnchors) var noSystemAnchors = false
 
     var systemAnchors: Bool { !noSystemAnchors }
 }
 
-extension AnchorOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        noSystemAnchors = words.flag("--no-system-anchors")
-    }
-}
-
 /// For verbs that judge validity.
 struct TimeOptions: ParsableArguments {
-    @Option(
-        name: .customLong("time"),
-        help: ArgumentHelp("Judge validity as of this time, as 2026-01-31T12:00:00Z.", valueName: "time"),
-        transform: Self.parse
-    )
-    var given: Date?
+    @Option(name: .customLong("time"), help: .time, transform: Self.parse) var given: Date?
 
     /// The time that validity is judged at.
     var date: Date { given ?? .now }
@@ -122,7 +106,7 @@ struct TimeOptions: ParsableArguments {
     private static let range =
         Date(timeIntervalSince1970: -62_135_596_800)..<Date(timeIntervalSince1970: 253_402_300_800)
 
-    private static func parse(_ text: String) throws -> Date {
+    static func parse(_ text: String) throws -> Date {
         guard let date = parsed(text), range.contains(date) else {
             throw ValidationError("'\(text)' is no time like 2026-01-31T12:00:00Z")
         }
@@ -140,11 +124,5 @@ struct TimeOptions: ParsableArguments {
             if let date = try? Date(text, strategy: style) { return date }
         }
         return try? Date(text, strategy: .iso8601.year().month().day())
-    }
-}
-
-extension TimeOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        given = try words.value("--time", by: Self.parse)
     }
 }

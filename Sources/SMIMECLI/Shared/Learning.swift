@@ -15,7 +15,8 @@ struct LearningOptions: ParsableArguments {
 }
 
 extension ArgumentHelp {
-    fileprivate static let onChange = ArgumentHelp(
+    static let noHarvest: ArgumentHelp = "Do not learn the sender's certificate from a valid signature."
+    static let onChange = ArgumentHelp(
         """
         A certificate by another issuer or for another key than those known: use it, hold it back until `recipient \
         trust`, or use it only below the same trust anchor and over no certificate that a person imported. (default: same-root)
@@ -26,19 +27,11 @@ extension ArgumentHelp {
 
 /// The same for verbs that learn by the way, unless told otherwise. No group inside a group: those take the parser longer.
 struct HarvestOptions: ParsableArguments {
-    @Flag(name: .customLong("no-harvest"), help: "Do not learn the sender's certificate from a valid signature.")
-    var isOff = false
+    @Flag(name: .customLong("no-harvest"), help: .noHarvest) var isOff = false
     @Option(name: .customLong("on-change"), help: .onChange)
     var given: ChangePolicy?
 
     var onChange: ChangePolicy { given ?? .sameRoot }
-}
-
-extension HarvestOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        isOff = words.flag("--no-harvest")
-        given = try words.value("--on-change")
-    }
 }
 
 /// Learns the authors' certificates from verified messages.

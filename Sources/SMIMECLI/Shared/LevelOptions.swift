@@ -11,10 +11,3 @@ struct LevelOptions: ParsableArguments {
 
     var wish: MessageWish { MessageWish(sign: sign, encrypt: encrypt) }
 }
-
-extension LevelOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        sign = try words.value("--sign")
-        encrypt = try words.value("--encrypt")
-    }
-}

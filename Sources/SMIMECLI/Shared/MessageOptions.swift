@@ -3,32 +3,39 @@ import Foundation
 import MIME
 import Streams
 
-/// For verbs that read messages: which ones.
-struct InputOptions: ParsableArguments {
-    @Argument(
-        help: ArgumentHelp("The message; - or nothing is standard input.", valueName: "file"),
-        completion: .file()
-    )
-    var files: [String] = []
+/// Which messages are read.
+protocol InputFiles {
+    /// What the command line names.
+    var files: [String] { get }
+}
 
+extension InputFiles {
     /// The inputs; standard input if none is named.
     var paths: [String] { files.isEmpty ? ["-"] : files }
 
-    func validate() throws {
+    func checkStandardInput() throws {
         guard paths.count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("standard input can be read once only")
         }
     }
 }
 
-extension InputOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        files = try words.rest()
-    }
+extension ArgumentHelp {
+    fileprivate static let files = ArgumentHelp("The message; - or nothing is standard input.", valueName: "file")
 }
 
-/// For verbs that write messages: where to, and in what form.
-struct OutputOptions: ParsableArguments {
+/// For verbs that read messages and write none: which ones.
+struct InputOptions: ParsableArguments, InputFiles {
+    @Argument(help: .files, completion: .file())
+    var files: [String] = []
+
+    func validate() throws { try checkStandardInput() }
+}
+
+/// For verbs that make messages of messages: which ones, where to, and in what form.
+struct FileOptions: ParsableArguments, InputFiles {
+    @Argument(help: .files, completion: .file())
+    var files: [String] = []
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
@@ -52,22 +59,25 @@ struct OutputOptions: ParsableArguments {
     var lineEnd: LineEnd? { crlf ? .crlf : lf ? .lf : nil }
 
     func validate() throws {
+        try checkStandardInput()
         if crlf, lf { throw ValidationError("--crlf and --lf exclude each other") }
         if output != nil, outputDir != nil { throw ValidationError("--output and --output-dir exclude each other") }
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 256") }
     }
 
-    /// What options of several groups demand together.
-    func validate(with input: InputOptions, _ report: ReportOptions? = nil) throws {
-        if input.paths.count > 1, outputDir == nil {
+    /// What the options demand together.
+    ///
+    /// - Parameter json: whether a report goes to standard output.
+    func check(json: Bool = false) throws {
+        if paths.count > 1, outputDir == nil {
             throw ValidationError("several files need a directory to go to: --output-dir")
         }
-        if report?.json == true, outputDir == nil, output.map(Output.isStandard) ?? true {
+        if json, outputDir == nil, output.map(Output.isStandard) ?? true {
             throw ValidationError("--json needs --output or --output-dir for the message")
         }
         if outputDir != nil {
-            guard !input.paths.contains("-") else { throw ValidationError("--output-dir needs files that have names") }
-            let names = input.paths.map { URL(filePath: $0).lastPathComponent }
+            guard !paths.contains("-") else { throw ValidationError("--output-dir needs files that have names") }
+            let names = paths.map { URL(filePath: $0).lastPathComponent }
             guard Set(names).count == names.count else {
                 throw ValidationError("two of the files have the same name, and would overwrite each other")
             }
@@ -78,16 +88,6 @@ struct OutputOptions: ParsableArguments {
     func target(for path: String) -> String? {
         let target = outputDir.map { "\($0)/\(URL(filePath: path).lastPathComponent)" } ?? output
         return target == "-" ? nil : target
-    }
-}
-
-extension OutputOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        output = try words.value("-o", "--output")
-        outputDir = try words.value("-O", "--output-dir")
-        jobs = try words.value("--jobs")
-        crlf = words.flag("--crlf")
-        lf = words.flag("--lf")
     }
 }
 

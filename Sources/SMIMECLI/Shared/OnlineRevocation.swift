@@ -6,21 +6,11 @@ import MailFilter
 import Revocation
 import SMIME
 
-/// For verbs that may ask on the network whether certificates were revoked.
-struct OnlineOptions: ParsableArguments {
-    @Flag(
-        help: """
-            Ask the services that certificates name whether they were revoked, where nothing at hand tells; this tells \
-            them that you have the mail. (default: by the setting revocation.online)
-            """
-    )
-    var online = false
-}
-
-extension OnlineOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        online = words.flag("--online")
-    }
+extension ArgumentHelp {
+    static let online: ArgumentHelp = """
+        Ask the services that certificates name whether they were revoked, where nothing at hand tells; this tells \
+        them that you have the mail. (default: by the setting revocation.online)
+        """
 }
 
 /// Asks the network about revocation, if a flag or the store's setting wants it; reads the settings when there is

@@ -32,7 +32,9 @@ struct PassphraseOrigin: Sendable {
     func given() throws -> Passphrase? {
         if let file { return try Self.read(file, file) }
         if let descriptor {
-            let duplicate = dup(descriptor)
+            // The caller's are left open by execve(2); one that is not was opened by a library meanwhile.
+            let flags = fcntl(descriptor, F_GETFD)
+            let duplicate = flags >= 0 && flags & FD_CLOEXEC == 0 ? dup(descriptor) : -1
             guard duplicate >= 0 else { throw Failure(.noInput, "--\(option)-fd \(descriptor): not open") }
             defer { close(duplicate) }
             return try Self.read("/dev/fd/\(duplicate)", "--\(option)-fd \(descriptor)")

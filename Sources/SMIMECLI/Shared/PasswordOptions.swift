@@ -1,18 +1,15 @@
 import ArgumentParser
 import CMS
 
-/// Where a passphrase comes from. Never from the value of an argument, which every process can see.
-struct PasswordOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Read the passphrase from this file.", valueName: "path"), completion: .file())
-    var passwordFile: String?
-    @Option(help: ArgumentHelp("Read the passphrase from this file descriptor.", valueName: "n"))
-    var passwordFd: Int32?
-    @Option(help: ArgumentHelp("Take the passphrase from this environment variable.", valueName: "name"))
-    var passwordEnv: String?
+/// Options that say where a passphrase comes from.
+protocol PassphraseOptions {
+    var passwordFile: String? { get }
+    var passwordFd: Int32? { get }
+    var passwordEnv: String? { get }
+}
 
+extension PassphraseOptions {
     var origin: PassphraseOrigin { PassphraseOrigin("password", passwordFile, passwordFd, passwordEnv) }
-
-    func validate() throws { try origin.validate() }
 
     /// Whether the passphrase was given and need not be asked for.
     var isGiven: Bool { origin.isGiven }
@@ -27,12 +24,19 @@ struct PasswordOptions: ParsableArguments {
     }
 }
 
-extension PasswordOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        passwordFile = try words.value("--password-file")
-        passwordFd = try words.value("--password-fd")
-        passwordEnv = try words.value("--password-env")
-    }
+extension ArgumentHelp {
+    static let passwordFile = ArgumentHelp("Read the passphrase from this file.", valueName: "path")
+    static let passwordFd = ArgumentHelp("Read the passphrase from this file descriptor.", valueName: "n")
+    static let passwordEnv = ArgumentHelp("Take the passphrase from this environment variable.", valueName: "name")
+}
+
+/// Where a passphrase comes from. Never from the value of an argument, which every process can see.
+struct PasswordOptions: ParsableArguments, PassphraseOptions {
+    @Option(help: .passwordFile, completion: .file()) var passwordFile: String?
+    @Option(help: .passwordFd) var passwordFd: Int32?
+    @Option(help: .passwordEnv) var passwordEnv: String?
+
+    func validate() throws { try origin.validate() }
 }
 
 /// The passphrase of the store, for verbs whose `--password-…` is that of another file.

@@ -3,7 +3,7 @@ import CMS
 import Foundation
 
 /// Secrets that both sides have, in place of certificates. Only what is given here is ever tried on a message.
-struct SecretOptions: ParsableArguments {
+struct SecretOptions: ParsableArguments, PassphraseOptions {
     @Option(
         help: ArgumentHelp(
             "Use the secret key in this file: 16, 24 or 32 bytes, or as many in hexadecimal (KEKRecipientInfo).",
@@ -21,9 +21,12 @@ struct SecretOptions: ParsableArguments {
             """
     )
     var withPassword = false
-    @OptionGroup var password: PasswordOptions
+    @Option(help: .passwordFile, completion: .file()) var passwordFile: String?
+    @Option(help: .passwordFd) var passwordFd: Int32?
+    @Option(help: .passwordEnv) var passwordEnv: String?
 
     func validate() throws {
+        try origin.validate()
         if secretKeyID != nil, secretKeyFile == nil { throw ValidationError("--secret-key-id needs --secret-key-file") }
         if let secretKeyID, Self.bytes(hexadecimal: secretKeyID.utf8) == nil {
             throw ValidationError("--secret-key-id takes pairs of hexadecimal digits")
@@ -34,17 +37,17 @@ struct SecretOptions: ParsableArguments {
     }
 
     /// The files that are read for secrets.
-    var files: [String?] { [secretKeyFile, password.passwordFile] }
+    var files: [String?] { [secretKeyFile, passwordFile] }
 
     /// Where the passphrase of the store comes from; nil if the password given is that of the message.
-    var storePassword: PassphraseOrigin? { withPassword ? nil : password.origin }
+    var storePassword: PassphraseOrigin? { withPassword ? nil : origin }
 
     /// The secret that was given; nil if there is none.
     ///
     /// - Parameter isNew: whether it protects something that is being made.
     func secret(isNew: Bool) throws -> SharedSecret? {
         if withPassword {
-            let passphrase = try password.passphrase("of the message", isNew: isNew)
+            let passphrase = try passphrase("of the message", isNew: isNew)
             guard !isNew || !passphrase.isEmpty else { throw Failure(.usage, "an empty password protects nothing") }
             return SharedSecret(password: passphrase)
         }
@@ -64,14 +67,5 @@ struct SecretOptions: ParsableArguments {
     /// What pairs of hexadecimal digits stand for; blanks and line ends do not count.
     private static func bytes(hexadecimal text: some Collection<UInt8>) -> [UInt8]? {
         [UInt8](hexadecimal: text, ignoring: " \t\r\n").flatMap { $0.isEmpty ? nil : $0 }
-    }
-}
-
-extension SecretOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        secretKeyFile = try words.value("--secret-key-file")
-        secretKeyID = try words.value("--secret-key-id")
-        withPassword = words.flag("--with-password")
-        password = try words.group()
     }
 }

@@ -200,13 +200,3 @@ struct SigningOptions: ParsableArguments {
         return Failure(.noUser, text, hints: [hint])
     }
 }
-
-extension SigningOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        from = try words.value("--from")
-        identity = try words.value("--identity")
-        opaque = words.flag("--opaque")
-        digest = try words.value("--digest", by: Self.parseDigest)
-        noChain = words.flag("--no-chain")
-    }
-}

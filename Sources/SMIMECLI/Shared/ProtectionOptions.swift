@@ -1,11 +1,16 @@
 import ArgumentParser
+import CMS
 import Foundation
+import Keystore
 import MIME
+import MailFilter
 import SMIME
 import Streams
 
-/// For verbs that write CMS objects.
-struct ObjectOptions: ParsableArguments {
+/// For verbs that sign or encrypt: the form of what they write, what becomes of the header, and what counts.
+///
+/// One group: each takes the parser longer than the options themselves.
+struct ProtectionOptions: ParsableArguments {
     @Option(
         name: .customLong("outform"),
         help: ArgumentHelp(
@@ -19,6 +24,19 @@ struct ObjectOptions: ParsableArguments {
     var given: FormOptions.OutputForm?
     @Flag(help: "With der or pem: the input is mail content, which is signed or encrypted with CRLF line ends.")
     var canonical = false
+    @Flag(
+        name: .customLong("no-header-protection"),
+        help: "Leave the header fields unsigned and unencrypted, for readers that choke on them inside."
+    )
+    var noHeaderProtection = false
+    @Option(help: .revocation) var revocation: RevocationPolicy?
+
+    var terms: TrustTerms { TrustTerms(revocation: revocation ?? .soft) }
+
+    /// What becomes of the header of mail that `account` sends; nil is a sender without one.
+    func headerPolicy(of account: AccountSummary?, in store: Store) async throws -> HeaderPolicy {
+        noHeaderProtection ? .unprotected : try await store.headerPolicy(of: account)
+    }
 
     var outform: FormOptions.OutputForm { given ?? .mime }
     /// Whether the output is a bare CMS object.
@@ -69,11 +87,4 @@ struct BareContent {
     let protector: ContentProtector
     /// The header of mail; nil for any other file.
     let header: HeaderBlock?
-}
-
-extension ObjectOptions: WordReadable {
-    mutating func read(_ words: inout WordReader) throws {
-        given = try words.value("--outform")
-        canonical = words.flag("--canonical")
-    }
 }

@@ -1,0 +1,72 @@
+import ArgumentParser
+import CMS
+import Foundation
+import Keystore
+import SMIME
+import Streams
+
+/// For verbs that judge signatures: in what form the input comes, what counts, what is learned, and what is reported.
+///
+/// One group, and no groups inside: those take the parser longer than the options themselves.
+struct VerificationOptions: ParsableArguments {
+    @Flag(name: .customLong("no-harvest"), help: .noHarvest) var noHarvest = false
+    @Option(name: .customLong("on-change"), help: .onChange) var givenChange: ChangePolicy?
+    @Option(name: .customLong("inform"), help: .inform) var givenForm: FormOptions.InputForm?
+    @Option(name: .customLong("time"), help: .time, transform: TimeOptions.parse) var givenTime: Date?
+    @Flag(name: .customLong("no-system-anchors"), help: .noSystemAnchors) var noSystemAnchors = false
+    @Option(help: .revocation) var revocation: RevocationPolicy?
+    @Option(
+        help: ArgumentHelp("The chain must be valid under this certificate policy; may be repeated.", valueName: "oid")
+    )
+    var policy: [String] = []
+    @Flag(help: "The chain must be valid under some certificate policy.") var explicitPolicy = false
+    @Option(help: ArgumentHelp("Warn of what breaks the CA/Browser Forum's S/MIME rules.", valueName: "strict"))
+    var caProfile: CertificateProfile?
+    @Flag(
+        help: """
+            Take a signer whom only the field Sender names for the author, with a warning. (default: by the setting \
+            verify.accept-sender)
+            """
+    )
+    var acceptSender = false
+    @Flag(
+        help: """
+            Take SHA-1 and keys under 2048 bits, with a warning, as for old mail. (default: by the setting \
+            verify.accept-weak)
+            """
+    )
+    var acceptWeak = false
+    @Flag(help: .online) var online = false
+    @Flag(help: .json) var json = false
+
+    func validate() throws {
+        for text in policy where !CertificatePolicies.isIdentifier(text) {
+            throw ValidationError("--policy: '\(text)' is no object identifier like 2.23.140.1.5.1.1")
+        }
+    }
+
+    /// The time that validity is judged at.
+    var date: Date { givenTime ?? .now }
+    var systemAnchors: Bool { !noSystemAnchors }
+    var onChange: ChangePolicy { givenChange ?? .sameRoot }
+    /// Whether senders' certificates are learned. A time other than now says nothing about what is to be used from now on.
+    var learns: Bool { !noHarvest && givenTime == nil }
+
+    var terms: TrustTerms {
+        var terms = TrustTerms(revocation: revocation ?? .soft)
+        terms.policies = CertificatePolicies(acceptable: policy, isExplicit: explicitPolicy)
+        terms.profile = caProfile
+        return terms
+    }
+
+    /// What is accepted beside what the settings accept.
+    var exceptions: VerdictExceptions {
+        var exceptions: VerdictExceptions = []
+        if acceptSender { exceptions.insert(.sender) }
+        if acceptWeak { exceptions.insert(.weakAlgorithms) }
+        return exceptions
+    }
+
+    /// The bytes of a bare CMS object; nil if the input is mail.
+    func object(in source: any ByteSource) throws -> ByteStream? { try (givenForm ?? .auto).object(in: source) }
+}
