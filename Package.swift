@@ -55,10 +55,7 @@ let package = Package(
             dependencies: [
                 "CMS", "Keystore", "MIME", "MailFilter", "Revocation", "SMIME", "Streams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            // Bound when it starts: the linker that binds a function at its first call saves vector registers on the stack, and a
-            // secret may be in them. What is bound can be made read-only, too.
-            linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(platforms: [.linux]))]
+            ]
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .executableTarget(name: "RegistryBench", dependencies: ["Keystore", "MIME"], path: "Tests/RegistryBench"),
@@ -86,7 +83,10 @@ let package = Package(
         ),
         .testTarget(
             name: "SMIMECLITests",
-            dependencies: ["SMIMECLI", "SMIME", "CMS", "MIME", "Streams", "TestSupport"],
+            dependencies: [
+                "SMIMECLI", "SMIME", "CMS", "MIME", "Streams", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             exclude: ["Transcripts"]
         ),
     ],

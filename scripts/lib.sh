@@ -57,29 +57,15 @@ need_swift() {
     command -v swift >/dev/null || { complain "Swift 6.2.3 or later is needed: https://www.swift.org/install"; exit 69; }
 }
 
+# What every build has, the tested one and the delivered one. Functions are bound when a program starts (scripts/toolset.json): the
+# dynamic linker, if it binds one at its first call, saves vector registers on the stack, and a secret may be in them. Libraries are
+# not looked for beside the program.
+BUILD_FLAGS=(--toolset "$PWD/scripts/toolset.json" --disable-local-rpath)
+readonly BUILD_FLAGS
+
 # release PRODUCT: builds it as it is delivered, and prints where it is.
-#
-# What Swift needs of C++ is in it and nothing is exported: the dynamic linker has less to bind. Generic types are named by their
-# metadata, and not by mangled names: to resolve one of those Swift's runtime reads every conformance that the program has. A hundred
-# thousand relocations are a few kilobytes. All three are felt where a mail server starts a process for every mail. Libraries are not
-# looked for beside the program.
 release() {
-    local flags=(-c release --static-swift-stdlib --disable-local-rpath --product "$1") archive folder=.build/static
-    local tools libc
-    tools=$(dirname "$(readlink -f "$(command -v swift)")")
-    flags+=(-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors)
-    # Packed relocations are for glibc 2.36 and later.
-    libc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || libc=''
-    if [[ -x $tools/ld.lld && $libc && $(printf '%s\n' 'glibc 2.36' "$libc" | sort -V | sed -n 1p) == 'glibc 2.36' ]]; then
-        flags+=(-Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs)
-    fi
-    archive=$("$tools/clang" -print-file-name=libstdc++.a)
-    if [[ -f $archive ]]; then
-        # The linker takes the shared library where there are both.
-        mkdir -p "$folder"
-        ln -sf "$archive" "$folder/"
-        flags+=(-Xswiftc "-L$PWD/$folder" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --no-export-dynamic)
-    fi
+    local flags=("${BUILD_FLAGS[@]}" -c release --static-swift-stdlib --product "$1")
     swift build "${flags[@]}" >&2 </dev/null
     echo "$(swift build "${flags[@]}" --show-bin-path)/$1"
 }
