@@ -1,4 +1,3 @@
-import COpenSSL
 import SwiftASN1
 
 /// A signature algorithm as a SignerInfo names it: the scheme, and the digest where the algorithm fixes one.

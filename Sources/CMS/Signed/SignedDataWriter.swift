@@ -1,5 +1,3 @@
-// Whichever of the two the compiler reads first has C's `tm`.
-import COpenSSL
 public import Foundation
 public import Streams
 import SwiftASN1
