@@ -24,6 +24,15 @@ package struct SignatureAlgorithm: Sendable {
             }
         }
 
+        /// How an RSA key pads the value that it signs.
+        var padding: SignaturePadding {
+            switch self {
+            case .dsa, .ecdsa, .ed25519, .lattice: .none
+            case .rsaPKCS1: .pkcs1
+            case .rsaPSS(let saltLength, let mgf): .pss(saltLength: saltLength, mgf: mgf)
+            }
+        }
+
         /// Whether the scheme hashes the message itself, and so must have all of it in one piece.
         var takesMessage: Bool {
             switch self {

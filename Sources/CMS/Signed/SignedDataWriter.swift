@@ -119,7 +119,7 @@ public struct SignedDataWriter {
             : try signer.key.handle.sign(
                 signer.digest.digest(message),
                 digest: signer.digest,
-                scheme: algorithm.scheme
+                padding: algorithm.scheme.padding
             )
         let name = signer.identifier
         return try der { coder in
