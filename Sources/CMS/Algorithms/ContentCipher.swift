@@ -1,4 +1,3 @@
-import COpenSSL
 package import SwiftASN1
 
 /// A content-encryption algorithm: one row for each that can be read.

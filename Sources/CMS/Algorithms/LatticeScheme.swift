@@ -1,4 +1,3 @@
-import COpenSSL
 package import SwiftASN1
 
 /// A parameter set of ML-DSA, which signs, or of ML-KEM, which is encrypted to: one row for each.
@@ -67,16 +66,12 @@ public struct LatticeScheme: Hashable, Sendable {
     /// libcrypto: `EVP_SIGNATURE_fetch`, `EVP_KEM_fetch`
     public var isOffered: Bool { Self.offered.contains(self) }
 
-    private static let offered: Set<LatticeScheme> = {
-        Libcrypto.start()
-        defer { ERR_clear_error() }
-        return Set(all.filter(\.isFetched))
-    }()
-
-    private var isFetched: Bool {
-        switch use {
-        case .keyEncapsulation: Owned<EVP_KEM>(adopting: EVP_KEM_fetch(nil, name, nil)) != nil
-        case .signature: Owned<EVP_SIGNATURE>(adopting: EVP_SIGNATURE_fetch(nil, name, nil)) != nil
+    private static let offered = Set(
+        all.filter { scheme in
+            switch scheme.use {
+            case .keyEncapsulation: Libcrypto.offersEncapsulation(scheme.name)
+            case .signature: Libcrypto.offersSignature(scheme.name)
+            }
         }
-    }
+    )
 }

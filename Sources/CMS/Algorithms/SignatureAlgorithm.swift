@@ -1,4 +1,3 @@
-import COpenSSL
 import SwiftASN1
 
 /// A signature algorithm as a SignerInfo names it: the scheme, and the digest where the algorithm fixes one.
@@ -22,6 +21,15 @@ package struct SignatureAlgorithm: Sendable {
                 true
             case (.lattice(let scheme), .lattice(let other)): scheme == other
             default: false
+            }
+        }
+
+        /// How an RSA key pads the value that it signs.
+        var padding: SignaturePadding {
+            switch self {
+            case .dsa, .ecdsa, .ed25519, .lattice: .none
+            case .rsaPKCS1: .pkcs1
+            case .rsaPSS(let saltLength, let mgf): .pss(saltLength: saltLength, mgf: mgf)
             }
         }
 

@@ -1,4 +1,3 @@
-import COpenSSL
 public import Foundation
 import SwiftASN1
 
@@ -64,49 +63,15 @@ public struct CertificateList: Hashable, Sendable {
     /// libcrypto's form of it, the same as long as somebody holds it.
     package func object() throws(OpenSSLError) -> Handle<X509_CRL> { try shared.object(of: der) }
 
-    /// A reference to libcrypto's form of it.
-    ///
-    /// libcrypto: `X509_CRL_up_ref`
-    func x509CRL() throws(OpenSSLError) -> Owned<X509_CRL> {
-        try object().owned.withPointer { list throws(OpenSSLError) in
-            try check(X509_CRL_up_ref(list), "X509_CRL_up_ref")
-            return try Owned<X509_CRL>(list, "X509_CRL_up_ref")
-        }
-    }
-
     /// Whether it calls `certificate` revoked, on hold included; not if its entry takes a hold back.
-    ///
-    /// libcrypto: `X509_CRL_get0_by_cert`
     func names(_ certificate: Certificate) -> Bool {
-        defer { ERR_clear_error() }
-        let isNamed = try? withPointers(x509CRL(), certificate.x509().owned) { list, certificate in
-            var entry: OpaquePointer?
-            return X509_CRL_get0_by_cert(list, &entry, certificate) == 1
-        }
-        return isNamed ?? false
+        guard let list = try? object(), let certificate = try? certificate.x509() else { return false }
+        return list.names(certificate)
     }
 
     /// Since when it calls `certificate` revoked; nil if it does not.
-    ///
-    /// libcrypto: `X509_CRL_get0_by_cert`
     func revocationDate(of certificate: Certificate) -> Date? {
-        defer { ERR_clear_error() }
-        return try? withPointers(x509CRL(), certificate.x509().owned) { list, certificate in
-            var entry: OpaquePointer?
-            // 2 stands for an entry that takes a revocation back.
-            guard X509_CRL_get0_by_cert(list, &entry, certificate) == 1, let entry else { return nil }
-            return Date(moment: X509_REVOKED_get0_revocationDate(entry))
-        }
-    }
-}
-
-extension Date {
-    /// The moment that libcrypto's time names; nil if it cannot be read.
-    ///
-    /// libcrypto: `ASN1_TIME_to_tm`
-    init?(moment: UnsafePointer<ASN1_TIME>?) {
-        var parts = tm()
-        guard let moment, ASN1_TIME_to_tm(moment, &parts) == 1 else { return nil }
-        self.init(timeIntervalSince1970: TimeInterval(timegm(&parts)))
+        guard let list = try? object(), let certificate = try? certificate.x509() else { return nil }
+        return list.revocationDate(of: certificate)
     }
 }

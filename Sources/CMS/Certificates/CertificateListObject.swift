@@ -1,4 +1,3 @@
-import COpenSSL
 import Synchronization
 
 /// libcrypto's form of one list, shared by the copies of the value and made once as long as somebody holds it.
@@ -16,7 +15,6 @@ final class CertificateListObject: Sendable {
 
     private let state = Mutex(State.unread)
 
-    /// libcrypto: `d2i_X509_CRL`
     func object(of der: [UInt8]) throws(OpenSSLError) -> Handle<X509_CRL> {
         try state.withLock { state throws(OpenSSLError) in
             switch state {
@@ -27,7 +25,7 @@ final class CertificateListObject: Sendable {
             case .unread: break
             }
             do throws(OpenSSLError) {
-                let object = try Self.read(der)
+                let object = try Handle<X509_CRL>(certificateList: der)
                 state = .read(Weak(object: object))
                 return object
             } catch {
@@ -35,15 +33,6 @@ final class CertificateListObject: Sendable {
                 throw error
             }
         }
-    }
-
-    private static func read(_ der: [UInt8]) throws(OpenSSLError) -> Handle<X509_CRL> {
-        Libcrypto.start()
-        let pointer = der.withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
-            return d2i_X509_CRL(nil, &start, bytes.count)
-        }
-        return Handle(try Owned<X509_CRL>(pointer, "d2i_X509_CRL"))
     }
 }
 

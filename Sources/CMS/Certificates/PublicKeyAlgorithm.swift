@@ -1,4 +1,3 @@
-import COpenSSL
 import SwiftASN1
 
 /// The kind and size of a public key.
@@ -92,17 +91,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
     /// The size of the curve's field; nil for a key on no named curve, or on one that libcrypto does not have.
     var curveBits: Int? {
         guard case .ellipticCurve(let name) = self else { return nil }
-        return Self.curves.first { $0.name == name }?.bits ?? Self.curveBits(oid: name)
-    }
-
-    /// libcrypto: `OBJ_txt2nid`, `EC_GROUP_get_degree`
-    private static func curveBits(oid: String) -> Int? {
-        Libcrypto.start()
-        defer { ERR_clear_error() }
-        let identifier = OBJ_txt2nid(oid)
-        guard identifier != NID_undef, let group = EC_GROUP_new_by_curve_name(identifier) else { return nil }
-        defer { EC_GROUP_free(group) }
-        return Int(EC_GROUP_get_degree(group))
+        return Self.curves.first { $0.name == name }?.bits ?? Libcrypto.curveBits(oid: name)
     }
 
     /// The curves of RFC 5480 §2.1.1.1 and RFC 5639 §4, and secp256k1.

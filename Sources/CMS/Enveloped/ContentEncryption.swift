@@ -1,4 +1,3 @@
-import COpenSSL
 import SwiftASN1
 
 /// A content-encryption algorithm with the parameters of one message.
@@ -68,35 +67,23 @@ package struct ContentEncryption: Sendable {
     ///
     /// - Parameter tag: what must be found, for the mode that has to know it beforehand: CCM.
     package func makeContext(_ key: SecretBytes, isEncrypting: Bool, tag: [UInt8] = []) throws -> CipherContext {
-        let (isRC2, hasNonce) = (cipher.oid == ContentCipher.rc2OID, cipher.isAuthenticated)
-        let library = isRC2 ? try Libcrypto.legacy() : nil
+        let isRC2 = cipher.oid == ContentCipher.rc2OID
+        let parameters = CipherContext.Parameters(
+            nonceCount: cipher.isAuthenticated ? iv.count : nil,
+            tagCount: isEncrypting && cipher.mode == .ccm ? tagCount : nil,
+            expectedTag: tag,
+            keyCount: isRC2 ? keyCount : nil,
+            effectiveKeyBits: isRC2 ? keyCount * 8 : nil
+        )
         return try key.withBytes { bytes throws(OpenSSLError) in
             try CipherContext(
                 cipher.libcryptoName,
                 key: bytes,
                 iv: iv,
                 isEncrypting: isEncrypting,
-                library: library
-            ) { context throws(OpenSSLError) in
-                if hasNonce {
-                    let result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, CInt(iv.count), nil)
-                    try check(result, "EVP_CIPHER_CTX_ctrl")
-                }
-                if isEncrypting, cipher.mode == .ccm {
-                    let result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(tagCount), nil)
-                    try check(result, "EVP_CIPHER_CTX_ctrl")
-                }
-                if !tag.isEmpty {
-                    var tag = tag
-                    let result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(tag.count), &tag)
-                    try check(result, "EVP_CIPHER_CTX_ctrl")
-                }
-                if isRC2 {
-                    try check(EVP_CIPHER_CTX_set_key_length(context, CInt(keyCount)), "EVP_CIPHER_CTX_set_key_length")
-                    let result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_SET_RC2_KEY_BITS, CInt(keyCount * 8), nil)
-                    try check(result, "EVP_CIPHER_CTX_ctrl")
-                }
-            }
+                isLegacy: isRC2,
+                parameters: parameters
+            )
         }
     }
 

@@ -1,4 +1,3 @@
-import COpenSSL
 import SwiftASN1
 
 /// A private key as a file holds it, encrypted or not, that has not been opened yet.
@@ -77,7 +76,6 @@ extension PrivateKey {
         try self.init(pem: der, passphrase: passphrase)
     }
 
-    /// libcrypto: `d2i_AutoPrivateKey_ex`
     init(traditional secret: SecretBytes) throws(CMSError) {
         var bytes = secret.withBytes { Array($0) }
         defer { bytes.wipe() }
@@ -91,16 +89,11 @@ extension PrivateKey {
         guard shape != [0x02, 0x02, 0x02, 0x02, 0x02, 0x02] || bytes.count <= PrivateKey.maximumDSACount else {
             throw .unsupported("private key of algorithm dsa")
         }
-        Libcrypto.start()
-        defer { smime_wipe_stack() }
-        let pointer = secret.withBytes { bytes in
-            var start = bytes.bindMemory(to: UInt8.self).baseAddress
-            return d2i_AutoPrivateKey_ex(nil, &start, bytes.count, nil, nil)
+        let handle: Handle<EVP_PKEY>
+        do throws(OpenSSLError) { handle = try Handle(traditional: secret) } catch {
+            throw .malformed(.privateKey, "\(error)")
         }
-        guard let key = Owned<EVP_PKEY>(adopting: pointer) else {
-            throw .malformed(.privateKey, "\(OpenSSLError("d2i_AutoPrivateKey_ex"))")
-        }
-        try self.init(Handle(key))
+        try self.init(handle)
     }
 
     /// Opens EncryptedPrivateKeyInfo with the first form of the passphrase that fits.
@@ -124,40 +117,9 @@ extension PrivateKey {
         throw .wrongPassphrase
     }
 
-    /// libcrypto: `PEM_read_bio_PrivateKey_ex`
+    /// Opens a PEM block in the traditional encryption of OpenSSL.
     init(encryptedPEM text: [UInt8], passphrase: borrowing Passphrase) throws(CMSError) {
-        Libcrypto.start()
-        defer { smime_wipe_stack() }
-        let pointer = passphrase.withBytes { passphrase in
-            text.withUnsafeBytes { text in
-                withUnsafePointer(to: passphrase) { Self.readPEM(text, passphrase: $0) }
-            }
-        }
-        guard let key = Owned<EVP_PKEY>(adopting: pointer) else {
-            ERR_clear_error()
-            throw .wrongPassphrase
-        }
-        try self.init(Handle(key))
-    }
-
-    private static func readPEM(
-        _ text: UnsafeRawBufferPointer,
-        passphrase: UnsafePointer<UnsafeBufferPointer<UInt8>>
-    ) -> OpaquePointer? {
-        let input = Owned<BIO>(adopting: BIO_new_mem_buf(text.baseAddress, CInt(clamping: text.count)))
-        return input?.withPointer { input in
-            let lend: @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
-                buffer,
-                size,
-                _,
-                context in
-                guard let buffer, let passphrase = context?.load(as: UnsafeBufferPointer<UInt8>.self),
-                    passphrase.count <= size
-                else { return -1 }
-                UnsafeMutableRawBufferPointer(start: buffer, count: Int(size)).copyBytes(from: passphrase)
-                return CInt(passphrase.count)
-            }
-            return PEM_read_bio_PrivateKey_ex(input, nil, lend, UnsafeMutableRawPointer(mutating: passphrase), nil, nil)
-        }
+        guard let handle = Handle(encryptedPEM: text, passphrase: passphrase) else { throw .wrongPassphrase }
+        try self.init(handle)
     }
 }

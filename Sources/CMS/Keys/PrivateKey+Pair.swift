@@ -25,8 +25,8 @@ extension PrivateKey {
     /// Whether a signature of it fits: libcrypto's own check looks for prime numbers, which takes seconds for great ones.
     private func signsRight(_ scheme: SignatureAlgorithm.Scheme, _ digest: DigestAlgorithm) -> Bool {
         guard let value = try? digest.digest([]),
-            let signature = try? handle.sign(value, digest: digest, scheme: scheme)
+            let signature = try? handle.sign(value, digest: digest, padding: scheme.padding)
         else { return false }
-        return handle.verify(signature, of: value, digest: digest, scheme: scheme)
+        return handle.verify(signature, of: value, digest: digest, padding: scheme.padding)
     }
 }

@@ -1,4 +1,3 @@
-import COpenSSL
 import SwiftASN1
 
 /// A private key. It has no description and no public encoding; it can be used, sealed and matched to a certificate.
@@ -31,11 +30,8 @@ public struct PrivateKey: Sendable {
     }
 
     /// Reads a PKCS#8 PrivateKeyInfo in DER. The bytes stay the caller's to wipe.
-    ///
-    /// libcrypto: `d2i_PKCS8_PRIV_KEY_INFO`, `EVP_PKCS82PKEY_ex`
     public init(pkcs8: [UInt8]) throws(CMSError) {
-        Libcrypto.start()
-        defer { smime_wipe_stack() }
+        defer { Leftovers.wipe() }
         var first = Self.firstVersion(pkcs8)
         defer { first?.wipe() }
         if let key = RSAKey(pkcs8: first ?? pkcs8) {
@@ -43,16 +39,12 @@ public struct PrivateKey: Sendable {
             return
         }
         try Self.checkAlgorithm(first ?? pkcs8)
-        let pointer = (first ?? pkcs8).withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
-            return d2i_PKCS8_PRIV_KEY_INFO(nil, &start, bytes.count)
+        let handle: Handle<EVP_PKEY>
+        do throws(OpenSSLError) { handle = try Handle(pkcs8: first ?? pkcs8) } catch {
+            guard error.operation == "EVP_PKCS82PKEY_ex" else { throw .malformed(.privateKey, "\(error)") }
+            throw .unsupported("private key: \(error)")
         }
-        guard let info = Owned<PKCS8_PRIV_KEY_INFO>(adopting: pointer) else {
-            throw .malformed(.privateKey, "\(OpenSSLError("d2i_PKCS8_PRIV_KEY_INFO"))")
-        }
-        let key = info.withPointer { Owned<EVP_PKEY>(adopting: EVP_PKCS82PKEY_ex($0, nil, nil)) }
-        guard let key else { throw .unsupported("private key: \(OpenSSLError("EVP_PKCS82PKEY_ex"))") }
-        try self.init(Handle(key))
+        try self.init(handle)
     }
 
     /// Refuses keys that are nothing for mail before libcrypto makes anything of them, and large ones of DSA: they come without
@@ -91,34 +83,19 @@ public struct PrivateKey: Sendable {
     /// Whether `certificate` is about this key.
     ///
     /// An RSA key belongs to a certificate for RSASSA-PSS with the same modulus, too, whichever way the key is labelled.
-    /// libcrypto: `EVP_PKEY_eq`
     public func belongs(to certificate: Certificate) -> Bool {
         if publicKeyInfo == certificate.publicKeyInfo { return true }
         switch (algorithm, certificate.publicKeyAlgorithm) {
         case (.rsa, .rsaPSS), (.rsaPSS, .rsa), (.rsaPSS, .rsaPSS):
             return publicKeyInfo.publicKeyBits == certificate.publicKeyInfo.publicKeyBits
         default:
-            defer { ERR_clear_error() }
-            guard let other = try? certificate.publicKey() else { return false }
-            return withPointers(handle.owned, other.owned) { EVP_PKEY_eq($0, $1) == 1 }
+            return (try? certificate.publicKey()).map(handle.hasSamePublicHalf(as:)) ?? false
         }
     }
 
     /// Lends the PKCS#8 PrivateKeyInfo; it is wiped when `body` returns.
-    ///
-    /// libcrypto: `EVP_PKEY2PKCS8`, `i2d_PKCS8_PRIV_KEY_INFO`
     package func withPKCS8<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
-        defer { smime_wipe_stack() }
-        let info = try handle.owned.withPointer { key throws(OpenSSLError) in
-            try Owned<PKCS8_PRIV_KEY_INFO>(EVP_PKEY2PKCS8(key), "EVP_PKEY2PKCS8")
-        }
-        return try info.withPointer { info in
-            var encoding: UnsafeMutablePointer<UInt8>?
-            let count = i2d_PKCS8_PRIV_KEY_INFO(info, &encoding)
-            guard count > 0, let encoding else { throw OpenSSLError("i2d_PKCS8_PRIV_KEY_INFO") }
-            defer { smime_OPENSSL_clear_free(encoding, Int(count)) }
-            return try body(UnsafeRawBufferPointer(start: encoding, count: Int(count)))
-        }
+        try handle.withPKCS8(body)
     }
 }
 

@@ -1,4 +1,3 @@
-import COpenSSL
 import SwiftASN1
 
 /// RSA keys, handed to libcrypto number by number.
@@ -68,19 +67,7 @@ struct RSAKey {
         return header.content..<range.upperBound
     }
 
-    /// The names of the numbers in the order of RSAPrivateKey, of which RSAPublicKey has the first two.
-    private static var names: [UnsafePointer<CChar>?] {
-        [
-            smime_OSSL_PKEY_PARAM_RSA_N(), smime_OSSL_PKEY_PARAM_RSA_E(), smime_OSSL_PKEY_PARAM_RSA_D(),
-            smime_OSSL_PKEY_PARAM_RSA_FACTOR1(), smime_OSSL_PKEY_PARAM_RSA_FACTOR2(),
-            smime_OSSL_PKEY_PARAM_RSA_EXPONENT1(), smime_OSSL_PKEY_PARAM_RSA_EXPONENT2(),
-            smime_OSSL_PKEY_PARAM_RSA_COEFFICIENT1(),
-        ]
-    }
-
     /// libcrypto's object of the key; nil if an INTEGER is not positive, or not in its shortest form.
-    ///
-    /// libcrypto: `EVP_PKEY_fromdata`
     private static func handle(_ integers: ArraySlice<Range<Int>>, of bytes: [UInt8], isPrivate: Bool)
         -> Handle<EVP_PKEY>?
     {
@@ -89,28 +76,7 @@ struct RSAKey {
         let storage = SecretBytes(count: numbers.reduce(0) { $0 + $1.count }) { buffer in
             for (offset, index) in numbers.lazy.flatMap(inProcessorOrder).enumerated() { buffer[offset] = bytes[index] }
         }
-        Libcrypto.start()
-        defer { ERR_clear_error() }
-        let key = storage.withBytes { buffer -> OpaquePointer? in
-            guard let start = UnsafeMutableRawPointer(mutating: buffer.baseAddress),
-                let context = Owned<EVP_PKEY_CTX>(adopting: EVP_PKEY_CTX_new_from_name(nil, "RSA", nil))
-            else { return nil }
-            var position = 0
-            var parameters = zip(names, numbers).map { name, number in
-                defer { position += number.count }
-                let target = (start + position).assumingMemoryBound(to: UInt8.self)
-                return OSSL_PARAM_construct_BN(name, target, number.count)
-            }
-            parameters.append(OSSL_PARAM_construct_end())
-            var key: OpaquePointer?
-            let selection = isPrivate ? smime_EVP_PKEY_KEYPAIR() : smime_EVP_PKEY_PUBLIC_KEY()
-            let isMade = context.withPointer {
-                EVP_PKEY_fromdata_init($0) == 1 && EVP_PKEY_fromdata($0, &key, selection, &parameters) == 1
-            }
-            return isMade ? key : nil
-        }
-        guard let owned = Owned<EVP_PKEY>(adopting: key) else { return nil }
-        return Handle(owned)
+        return Handle(rsaNumbers: storage, counts: numbers.map(\.count), isPrivate: isPrivate)
     }
 
     /// The octets of a positive INTEGER in its shortest form, without the leading zero; nil if it is no such one.

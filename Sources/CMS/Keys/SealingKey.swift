@@ -1,5 +1,3 @@
-import COpenSSL
-
 /// A key of 256 bits under which secrets are kept at rest, wiped when the last copy goes.
 ///
 /// Sealed bytes are a random nonce (12), AES-256-GCM's ciphertext, and the tag (16).
@@ -39,7 +37,7 @@ public struct SealingKey: Sendable {
     /// libcrypto: AES-256-GCM
     public func seal(_ bytes: UnsafeRawBufferPointer, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
         Libcrypto.start()
-        defer { smime_wipe_stack() }
+        defer { Leftovers.wipe() }
         return try lift { () throws(OpenSSLError) in
             let nonce = try randomBytes(count: Self.nonceCount)
             let cipher = try secret.withBytes { key throws(OpenSSLError) in
@@ -69,7 +67,7 @@ public struct SealingKey: Sendable {
     package func open(_ sealed: [UInt8], authenticating context: [UInt8]) throws(CMSError) -> SecretBytes {
         guard sealed.count >= Self.overhead else { throw .decryptionFailed }
         Libcrypto.start()
-        defer { smime_wipe_stack() }
+        defer { Leftovers.wipe() }
         let body = sealed[Self.nonceCount..<sealed.count - Self.tagCount]
         do throws(OpenSSLError) {
             let cipher = try secret.withBytes { key throws(OpenSSLError) in
@@ -100,7 +98,7 @@ public struct SealingKey: Sendable {
         _ body: (UnsafeRawBufferPointer) throws -> Value
     ) throws -> Value {
         // What `body` copies, too.
-        defer { smime_wipe_stack() }
+        defer { Leftovers.wipe() }
         return try open(sealed, authenticating: context).withBytes(body)
     }
 }

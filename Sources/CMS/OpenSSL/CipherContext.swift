@@ -4,31 +4,62 @@ import COpenSSL
 ///
 /// libcrypto: `EVP_CipherInit_ex2`, `EVP_CipherUpdate`, `EVP_CipherFinal_ex`
 package final class CipherContext {
+    /// What must be known before the key, where it differs from the cipher's defaults.
+    struct Parameters {
+        /// The length of the nonce of an authenticated cipher, in bytes.
+        var nonceCount: Int?
+        /// The length of the tag that CCM makes, in bytes.
+        var tagCount: Int?
+        /// The tag that must be found, where the mode has to know it beforehand: CCM.
+        var expectedTag: [UInt8] = []
+        /// The length of the key in bytes, where a cipher takes several.
+        var keyCount: Int?
+        /// The effective length of RC2's key, in bits.
+        var effectiveKeyBits: Int?
+
+        /// libcrypto: `EVP_CIPHER_CTX_ctrl`, `EVP_CIPHER_CTX_set_key_length`
+        fileprivate func apply(to context: OpaquePointer) throws(OpenSSLError) {
+            if let nonceCount { try control(context, EVP_CTRL_AEAD_SET_IVLEN, nonceCount) }
+            if let tagCount { try control(context, EVP_CTRL_AEAD_SET_TAG, tagCount) }
+            if !expectedTag.isEmpty { try CipherContext.expect(expectedTag, context) }
+            if let keyCount {
+                let result = EVP_CIPHER_CTX_set_key_length(context, CInt(clamping: keyCount))
+                try check(result, "EVP_CIPHER_CTX_set_key_length")
+            }
+            if let effectiveKeyBits { try control(context, EVP_CTRL_SET_RC2_KEY_BITS, effectiveKeyBits) }
+        }
+
+        private func control(_ context: OpaquePointer, _ type: CInt, _ value: Int) throws(OpenSSLError) {
+            try check(EVP_CIPHER_CTX_ctrl(context, type, CInt(clamping: value), nil), "EVP_CIPHER_CTX_ctrl")
+        }
+    }
+
     private let context: Owned<EVP_CIPHER_CTX>
     private let isEncrypting: Bool
 
-    /// Prepares `cipher`; `key` must have the cipher's length unless `setUp` changes it.
+    /// Prepares the cipher that libcrypto calls `name`; `key` must have its length unless `parameters` say another one.
     ///
     /// - Parameters:
     ///   - pads: whether a block cipher adds and checks PKCS#7 padding.
-    ///   - setUp: called after the cipher is known and before key and IV are, to set lengths.
+    ///   - isLegacy: whether only the legacy provider has the cipher.
     init(
         _ name: String,
         key: UnsafeRawBufferPointer,
         iv: [UInt8],
         isEncrypting: Bool,
-        library: OpaquePointer? = nil,
         pads: Bool = true,
-        setUp: (OpaquePointer) throws(OpenSSLError) -> Void = { _ throws(OpenSSLError) in }
+        isLegacy: Bool = false,
+        parameters: Parameters = Parameters()
     ) throws(OpenSSLError) {
         Libcrypto.start()
+        let library = isLegacy ? try Libcrypto.legacy() : nil
         let cipher = try Owned<EVP_CIPHER>(EVP_CIPHER_fetch(library, name, nil), "EVP_CIPHER_fetch")
         let context = try Owned<EVP_CIPHER_CTX>(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
         let direction: CInt = isEncrypting ? 1 : 0
         try withPointers(context, cipher) { context, cipher throws(OpenSSLError) in
             EVP_CIPHER_CTX_set_flags(context, CInt(EVP_CIPHER_CTX_FLAG_WRAP_ALLOW))
             try check(EVP_CipherInit_ex2(context, cipher, nil, nil, direction, nil), "EVP_CipherInit_ex2")
-            try setUp(context)
+            try parameters.apply(to: context)
             guard EVP_CIPHER_CTX_get_key_length(context) == key.count else {
                 throw OpenSSLError("EVP_CipherInit_ex2")
             }
@@ -119,10 +150,12 @@ package final class CipherContext {
 
     /// Says which tag `finish` must find when decrypting.
     func expectTag(_ tag: [UInt8]) throws(OpenSSLError) {
+        try context.withPointer { context throws(OpenSSLError) in try Self.expect(tag, context) }
+    }
+
+    private static func expect(_ tag: [UInt8], _ context: OpaquePointer) throws(OpenSSLError) {
         var tag = tag
-        try context.withPointer { context throws(OpenSSLError) in
-            let result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(tag.count), &tag)
-            try check(result, "EVP_CIPHER_CTX_ctrl")
-        }
+        let result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(clamping: tag.count), &tag)
+        try check(result, "EVP_CIPHER_CTX_ctrl")
     }
 }

@@ -1,6 +1,16 @@
 import COpenSSL
 
-/// What public-key cryptography CMS asks of libcrypto: signatures, and new keys.
+/// How the value is padded that an RSA key signs.
+enum SignaturePadding: Sendable {
+    /// Not at all: other kinds of keys.
+    case none
+    /// RSASSA-PKCS1-v1_5 (RFC 8017 §8.2).
+    case pkcs1
+    /// RSASSA-PSS (RFC 8017 §8.1).
+    case pss(saltLength: Int, mgf: DigestAlgorithm)
+}
+
+/// Signatures, and new keys.
 extension Handle<EVP_PKEY> {
     /// A context for one operation with this key.
     func context() throws(OpenSSLError) -> Owned<EVP_PKEY_CTX> {
@@ -12,13 +22,13 @@ extension Handle<EVP_PKEY> {
     /// The signature over a digest value.
     ///
     /// libcrypto: `EVP_PKEY_sign`
-    func sign(_ value: [UInt8], digest: DigestAlgorithm, scheme: SignatureAlgorithm.Scheme) throws(OpenSSLError)
+    func sign(_ value: [UInt8], digest: DigestAlgorithm, padding: SignaturePadding) throws(OpenSSLError)
         -> [UInt8]
     {
         defer { smime_wipe_stack() }
         return try context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_sign_init(context), "EVP_PKEY_sign_init")
-            try configure(context, digest: digest, scheme: scheme)
+            try configure(context, digest: digest, padding: padding)
             var count = 0
             try check(EVP_PKEY_sign(context, nil, &count, value, value.count), "EVP_PKEY_sign")
             var signature = [UInt8](repeating: 0, count: count)
@@ -62,12 +72,12 @@ extension Handle<EVP_PKEY> {
         _ signature: [UInt8],
         of value: [UInt8],
         digest: DigestAlgorithm,
-        scheme: SignatureAlgorithm.Scheme
+        padding: SignaturePadding
     ) -> Bool {
         defer { ERR_clear_error() }
         let result = try? context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_verify_init(context), "EVP_PKEY_verify_init")
-            try configure(context, digest: digest, scheme: scheme)
+            try configure(context, digest: digest, padding: padding)
             return EVP_PKEY_verify(context, signature, signature.count, value, value.count)
         }
         return result == 1
@@ -84,16 +94,16 @@ extension Handle<EVP_PKEY> {
     private func configure(
         _ context: OpaquePointer,
         digest: DigestAlgorithm,
-        scheme: SignatureAlgorithm.Scheme
+        padding: SignaturePadding
     ) throws(OpenSSLError) {
         try digest.withPointer { digest throws(OpenSSLError) in
             try check(EVP_PKEY_CTX_set_signature_md(context, digest), "EVP_PKEY_CTX_set_signature_md")
         }
-        switch scheme {
-        case .dsa, .ecdsa, .ed25519, .lattice: break
-        case .rsaPKCS1:
+        switch padding {
+        case .none: break
+        case .pkcs1:
             try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
-        case .rsaPSS(let saltLength, let mgf):
+        case .pss(let saltLength, let mgf):
             try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
             let salt = CInt(saltLength)
             try check(EVP_PKEY_CTX_set_rsa_pss_saltlen(context, salt), "EVP_PKEY_CTX_set_rsa_pss_saltlen")

@@ -8,6 +8,21 @@ public enum Libcrypto {
         return OpenSSL_version(OPENSSL_VERSION).map { String(cString: $0) } ?? "unknown"
     }
 
+    /// Which libcrypto this process runs on, down to the day it was built: distributions mend faults without changing the version.
+    ///
+    /// libcrypto: `OpenSSL_version`
+    package static var build: String {
+        [OPENSSL_VERSION, OPENSSL_BUILT_ON, OPENSSL_PLATFORM, OPENSSL_CFLAGS].map {
+            String(cString: OpenSSL_version($0))
+        }
+        .joined(separator: "; ")
+    }
+
+    /// The version as libcrypto packs it into one number.
+    ///
+    /// libcrypto: `OpenSSL_version_num`
+    static var packedVersion: Int { Int(OpenSSL_version_num()) }
+
     /// Whether the provider with the historic ciphers (RC2, RC4, single DES) can be loaded.
     public static var hasLegacyProvider: Bool { (try? legacy()) != nil }
 
@@ -25,6 +40,11 @@ public enum Libcrypto {
     ///
     /// libcrypto: `CRYPTO_set_mem_functions`
     public static func wipeFreedMemory() { WipingAllocator.install() }
+
+    /// Empties this thread's error queue.
+    ///
+    /// libcrypto: `ERR_clear_error`
+    static func forgetErrors() { ERR_clear_error() }
 
     /// A library context of our own with the legacy provider beside the default one, for what old PKCS#12 files and old
     /// mail are encrypted with. Nothing else may use it. It lives as long as the process.

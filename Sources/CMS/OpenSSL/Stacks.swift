@@ -26,15 +26,15 @@ extension Owned<CertificateStack> {
 }
 
 extension Owned<CertificateListStack> {
-    init(_ lists: [CertificateList]) throws(OpenSSLError) {
+    init(_ lists: [Handle<X509_CRL>]) throws(OpenSSLError) {
         let stack = try Owned(smime_sk_X509_CRL_new_null(), "sk_X509_CRL_new_null")
         for list in lists {
-            // One that libcrypto cannot read speaks for nobody.
-            guard let object = try? list.x509CRL() else { continue }
-            let pointer = object.release()
-            let count = stack.withPointer { smime_sk_X509_CRL_push($0, pointer) }
-            if count <= 0 { X509_CRL_free(pointer) }
-            try check(count, "sk_X509_CRL_push")
+            try withPointers(stack, list.owned) { stack, list throws(OpenSSLError) in
+                try check(X509_CRL_up_ref(list), "X509_CRL_up_ref")
+                let count = smime_sk_X509_CRL_push(stack, list)
+                if count <= 0 { X509_CRL_free(list) }
+                try check(count, "sk_X509_CRL_push")
+            }
         }
         self = stack
     }

@@ -1,4 +1,3 @@
-import COpenSSL
 import SwiftASN1
 
 /// The MAC over a PKCS#12 file.
@@ -72,10 +71,10 @@ struct PKCS12MAC {
     /// Whether the MAC over `bytes` fits this form of the passphrase.
     func isValid(over bytes: [UInt8], with form: PassphraseForm) throws(CMSError) -> Bool {
         let computed = try lift { () throws(OpenSSLError) in try Self.compute(algorithm, over: bytes, with: form) }
-        return computed.count == value.count && CRYPTO_memcmp(computed, value, value.count) == 0
+        return MessageAuthentication.areEqual(computed, value)
     }
 
-    /// libcrypto: `EVP_Q_mac`
+    /// The MAC over `bytes` with a key made of the passphrase.
     static func compute(
         _ algorithm: Algorithm,
         over bytes: [UInt8],
@@ -91,25 +90,6 @@ struct PKCS12MAC {
             digest = name
             key = try function.derive(form.utf8, count: keyCount)
         }
-        return try key.withBytes { key throws(OpenSSLError) in
-            var value = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-            var count = 0
-            let result = EVP_Q_mac(
-                nil,
-                "HMAC",
-                nil,
-                digest,
-                nil,
-                key.baseAddress,
-                key.count,
-                bytes,
-                bytes.count,
-                &value,
-                value.count,
-                &count
-            )
-            guard result != nil else { throw OpenSSLError("EVP_Q_mac") }
-            return Array(value.prefix(count))
-        }
+        return try MessageAuthentication.hmac(bytes, key: key, digest: digest)
     }
 }

@@ -1,4 +1,3 @@
-import COpenSSL
 import SwiftASN1
 
 /// A key derivation function with its parameters, as PBES2 and PBMAC1 name it.
@@ -73,46 +72,19 @@ enum KeyDerivation: Equatable, Sendable {
     }
 
     /// `count` bytes derived from `passphrase`. What it costs must have been spent from a budget before.
-    ///
-    /// libcrypto: `PKCS5_PBKDF2_HMAC`, `EVP_PBE_scrypt`
     func derive(_ passphrase: SecretBytes, count: Int) throws(OpenSSLError) -> SecretBytes {
-        Libcrypto.start()
-        return try SecretBytes(count: count) { output throws(OpenSSLError) in
-            try passphrase.withBytes { passphrase throws(OpenSSLError) in
-                let characters = passphrase.bindMemory(to: CChar.self).baseAddress
-                let key = output.bindMemory(to: UInt8.self).baseAddress
-                switch self {
-                case .pbkdf2(let salt, let iterations, _, let name):
-                    let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, name, nil), "EVP_MD_fetch")
-                    let result = digest.withPointer { digest in
-                        PKCS5_PBKDF2_HMAC(
-                            characters,
-                            CInt(passphrase.count),
-                            salt,
-                            CInt(salt.count),
-                            CInt(clamping: iterations),
-                            digest,
-                            CInt(count),
-                            key
-                        )
-                    }
-                    try check(result, "PKCS5_PBKDF2_HMAC")
-                case .scrypt(let salt, let cost, let blockSize, let parallelization, _):
-                    let result = EVP_PBE_scrypt(
-                        characters,
-                        passphrase.count,
-                        salt,
-                        salt.count,
-                        UInt64(cost),
-                        UInt64(blockSize),
-                        UInt64(parallelization),
-                        64 << 20,
-                        key,
-                        count
-                    )
-                    try check(result, "EVP_PBE_scrypt")
-                }
-            }
+        switch self {
+        case .pbkdf2(let salt, let iterations, _, let digest):
+            try PasswordDerivation.pbkdf2(passphrase, digest, salt: salt, iterations: iterations, count: count)
+        case .scrypt(let salt, let cost, let blockSize, let parallelization, _):
+            try PasswordDerivation.scrypt(
+                passphrase,
+                salt: salt,
+                cost: cost,
+                blockSize: blockSize,
+                parallelization: parallelization,
+                count: count
+            )
         }
     }
 

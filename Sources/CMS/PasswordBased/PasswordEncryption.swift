@@ -1,4 +1,3 @@
-import COpenSSL
 import SwiftASN1
 
 /// A password-based encryption scheme with its parameters, as PKCS#8 and PKCS#12 use it.
@@ -73,10 +72,9 @@ struct PasswordEncryption: Sendable {
         reusing last: inout DerivedKey?
     ) throws(CMSError) -> [UInt8]? {
         guard ciphertext.count <= Int(CInt.max) else { throw .limitExceeded("PKCS#12 size") }
-        let library = try library()
+        try checkIsOffered()
         let (key, iv) = try lift { () throws(OpenSSLError) in try keyAndIV(form, reusing: &last) }
-        defer { ERR_clear_error() }
-        return try? transform(ciphertext, key, iv, isEncrypting: false, library)
+        return try? transform(ciphertext, key, iv, isEncrypting: false)
     }
 
     /// `plaintext` encrypted under this form of the passphrase.
@@ -87,47 +85,44 @@ struct PasswordEncryption: Sendable {
         with form: PassphraseForm,
         reusing last: inout DerivedKey?
     ) throws(CMSError) -> [UInt8] {
-        let library = try library()
+        try checkIsOffered()
         return try lift { () throws(OpenSSLError) in
             let (key, iv) = try keyAndIV(form, reusing: &last)
             var bytes = Array(plaintext)
             defer { bytes.wipe() }
-            return try transform(bytes, key, iv, isEncrypting: true, library)
+            return try transform(bytes, key, iv, isEncrypting: true)
         }
     }
 
-    private func library() throws(CMSError) -> OpaquePointer? {
-        Libcrypto.start()
-        let library: OpaquePointer?
-        do throws(OpenSSLError) { library = cipher.isLegacy ? try Libcrypto.legacy() : nil } catch {
-            throw .unsupported("\(cipher.name), because libcrypto's legacy provider is missing (\(error))")
-        }
-        defer { ERR_clear_error() }
+    private func checkIsOffered() throws(CMSError) {
+        let isOffered: Bool
+        do throws(OpenSSLError) {
+            isOffered = try Libcrypto.offersCipher(cipher.libcryptoName, isLegacy: cipher.isLegacy)
+        } catch { throw .unsupported("\(cipher.name), because libcrypto's legacy provider is missing (\(error))") }
         // Distributions may leave ciphers out.
-        guard (try? Owned<EVP_CIPHER>(EVP_CIPHER_fetch(library, cipher.libcryptoName, nil), "EVP_CIPHER_fetch")) != nil
-        else { throw .unsupported("\(cipher.name), which this libcrypto does not have") }
-        return library
+        guard isOffered else { throw .unsupported("\(cipher.name), which this libcrypto does not have") }
     }
 
     private func transform(
         _ input: [UInt8],
         _ key: SecretBytes,
         _ iv: [UInt8],
-        isEncrypting: Bool,
-        _ library: OpaquePointer?
+        isEncrypting: Bool
     ) throws(OpenSSLError) -> [UInt8] {
+        let hasOwnLength = cipher.effectiveBits != nil || cipher.hasVariableKey
+        let parameters = CipherContext.Parameters(
+            keyCount: hasOwnLength ? cipher.keyCount : nil,
+            effectiveKeyBits: cipher.effectiveBits
+        )
         let context = try key.withBytes { key throws(OpenSSLError) in
-            try CipherContext(cipher.libcryptoName, key: key, iv: iv, isEncrypting: isEncrypting, library: library) {
-                context throws(OpenSSLError) in
-                guard cipher.effectiveBits != nil || cipher.hasVariableKey else { return }
-                let result = EVP_CIPHER_CTX_set_key_length(context, CInt(cipher.keyCount))
-                try check(result, "EVP_CIPHER_CTX_set_key_length")
-                guard let bits = cipher.effectiveBits else { return }
-                try check(
-                    EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_SET_RC2_KEY_BITS, CInt(bits), nil),
-                    "EVP_CIPHER_CTX_ctrl"
-                )
-            }
+            try CipherContext(
+                cipher.libcryptoName,
+                key: key,
+                iv: iv,
+                isEncrypting: isEncrypting,
+                isLegacy: cipher.isLegacy,
+                parameters: parameters
+            )
         }
         var output = [UInt8](repeating: 0, count: input.count + 32)
         let count = try output.withUnsafeMutableBufferPointer { output throws(OpenSSLError) in
@@ -147,7 +142,7 @@ struct PasswordEncryption: Sendable {
     ) throws(OpenSSLError) -> (key: SecretBytes, iv: [UInt8]) {
         switch derivation {
         case .pbes1(let digest, let salt, let iterations):
-            return try pbkdf1(form.utf8, digest, salt, iterations)
+            return try PasswordDerivation.pbkdf1(form.utf8, digest, salt: salt, iterations: iterations)
         case .pbes2(let function, let iv):
             if let last, last.function == function, last.passphrase === form.utf8, last.key.count == cipher.keyCount {
                 return (last.key, iv)
@@ -161,38 +156,5 @@ struct PasswordEncryption: Sendable {
             let iv = try PKCS12KDF.derive(form.bmp, "SHA1", salt, iterations, id: .iv, count: cipher.ivCount)
             return (key, iv.withBytes { Array($0) })
         }
-    }
-
-    /// PBKDF1's sixteen bytes: eight of key, eight of vector.
-    ///
-    /// libcrypto: `EVP_BytesToKey`, which is PBKDF1 as long as one digest is enough.
-    private func pbkdf1(
-        _ passphrase: SecretBytes,
-        _ digest: DigestAlgorithm,
-        _ salt: [UInt8],
-        _ iterations: Int
-    ) throws(OpenSSLError) -> (key: SecretBytes, iv: [UInt8]) {
-        let library = try Libcrypto.legacy()
-        let method = try Owned<EVP_CIPHER>(EVP_CIPHER_fetch(library, "DES-CBC", nil), "EVP_CIPHER_fetch")
-        let hash = try Owned<EVP_MD>(EVP_MD_fetch(nil, digest.libcryptoName, nil), "EVP_MD_fetch")
-        var iv = [UInt8](repeating: 0, count: 8)
-        let key = try SecretBytes(count: 8) { key throws(OpenSSLError) in
-            let count = withPointers(method, hash) { method, hash in
-                passphrase.withBytes { passphrase in
-                    EVP_BytesToKey(
-                        method,
-                        hash,
-                        salt,
-                        passphrase.bindMemory(to: UInt8.self).baseAddress,
-                        CInt(passphrase.count),
-                        CInt(clamping: iterations),
-                        key.bindMemory(to: UInt8.self).baseAddress,
-                        &iv
-                    )
-                }
-            }
-            try check(count, "EVP_BytesToKey")
-        }
-        return (key, iv)
     }
 }

@@ -1,5 +1,3 @@
-import COpenSSL
-
 /// A fault of old libcrypto versions that touches what we ask of libcrypto.
 ///
 /// Distributions mend faults without changing the version, so an old number is a reason to look, and no proof.
@@ -100,10 +98,8 @@ public struct LibcryptoFault: Sendable, Equatable {
 
 extension Libcrypto {
     /// The number of the version that this process runs on.
-    ///
-    /// libcrypto: `OpenSSL_version_num`
     public static var versionNumber: LibcryptoFault.Version {
-        let number = Int(OpenSSL_version_num())
+        let number = packedVersion
         return LibcryptoFault.Version(number >> 28 & 0xF, number >> 20 & 0xFF, number >> 4 & 0xFF)
     }
 }

@@ -1,10 +1,8 @@
-import COpenSSL
-
 extension LibcryptoProbe {
     /// How private keys treat what was made to hurt them.
     static let keys = [
         LibcryptoProbe("oaep-padding") {
-            let key = try makeKey("RSA")
+            let key = try Handle(generating: .rsa(bits: 1024))
             var value = try encrypt([1, 2, 3], to: key, .oaep(digest: .sha256, mgf: .sha256, label: []))
             value[value.count - 1] ^= 1
             var output = [UInt8](repeating: 0, count: 256)
@@ -15,7 +13,7 @@ extension LibcryptoProbe {
         },
         // Both are right: where libcrypto does not put a random value in the place of a wrong one, we do.
         LibcryptoProbe("rsa-implicit-rejection") {
-            let key = try makeKey("RSA")
+            let key = try Handle(generating: .rsa(bits: 1024))
             // No padding at all, as a raw number.
             let value = [UInt8](repeating: 0, count: 127) + [3]
             var output = [UInt8](repeating: 0, count: 256)
@@ -27,13 +25,13 @@ extension LibcryptoProbe {
             )
         },
         LibcryptoProbe("x25519-zero") {
-            let key = try makeKey("X25519")
+            let key = try Handle(generating: .x25519)
             let refused = isRefused { _ = try key.agree(withEncodedPoint: [UInt8](repeating: 0, count: 32)) }
             return refused
                 ? .passed("an X25519 secret of zeros is refused") : .failed("an X25519 secret of zeros is not refused")
         },
         LibcryptoProbe("ec-off-curve") {
-            let key = try makeKey("EC")
+            let key = try Handle(generating: .p256)
             let refused = isRefused {
                 _ = try key.agree(withEncodedPoint: [4] + [UInt8](repeating: 3, count: 64))
             }
@@ -41,23 +39,6 @@ extension LibcryptoProbe {
                 ? .passed("a point off the curve is refused") : .failed("a point off the curve is not refused")
         },
     ]
-
-    /// A fresh key for one probe: RSA with 1024 bits, which takes a few milliseconds, or EC on P-256.
-    ///
-    /// libcrypto: `EVP_PKEY_generate`
-    static func makeKey(_ kind: String) throws(OpenSSLError) -> Handle<EVP_PKEY> {
-        let context = try Owned<EVP_PKEY_CTX>(
-            EVP_PKEY_CTX_new_from_name(nil, kind, nil),
-            "EVP_PKEY_CTX_new_from_name"
-        )
-        let key = try context.withPointer { context throws(OpenSSLError) -> Owned<EVP_PKEY> in
-            try check(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
-            if kind == "RSA" { try check(EVP_PKEY_CTX_set_rsa_keygen_bits(context, 1024), "RSA bits") }
-            if kind == "EC" { try check(EVP_PKEY_CTX_set_group_name(context, "P-256"), "EVP_PKEY_CTX_set_group_name") }
-            return try generatedKey(context)
-        }
-        return Handle(key)
-    }
 
     private static func encrypt(_ value: [UInt8], to key: Handle<EVP_PKEY>, _ padding: RSAPadding) throws -> [UInt8] {
         try value.withUnsafeBytes { try key.encrypt($0, padding: padding) }

@@ -1,5 +1,3 @@
-import COpenSSL
-
 /// Something that libcrypto must do or refuse, tried on the libcrypto at hand, in milliseconds.
 ///
 /// A version number says what its makers published; distributions mend faults, and leave algorithms out, without changing it.
@@ -34,7 +32,7 @@ public struct LibcryptoProbe: Sendable {
     /// Tries it.
     public func run() -> Outcome {
         Libcrypto.start()
-        defer { ERR_clear_error() }
+        defer { Libcrypto.forgetErrors() }
         do { return try body() } catch { return .untried("\(error)") }
     }
 
@@ -104,16 +102,10 @@ extension LibcryptoProbe {
         let ciphers = missing([
             "AES-128-CBC", "AES-128-GCM", "AES-256-CBC", "AES-256-CCM", "AES-256-GCM", "AES-256-WRAP",
             "ChaCha20-Poly1305", "DES-EDE3-CBC",
-        ]) { Owned<EVP_CIPHER>(adopting: EVP_CIPHER_fetch(nil, $0, nil)) != nil }
-        let digests = missing(["SHA1", "SHA2-256", "SHA2-384", "SHA2-512"]) {
-            Owned<EVP_MD>(adopting: EVP_MD_fetch(nil, $0, nil)) != nil
-        }
-        let derivations = missing(["HKDF", "PBKDF2", "PKCS12KDF", "SCRYPT", "X963KDF"]) {
-            Owned<EVP_KDF>(adopting: EVP_KDF_fetch(nil, $0, nil)) != nil
-        }
-        let kinds = missing(["EC", "ED25519", "RSA", "X25519"]) {
-            Owned<EVP_PKEY_CTX>(adopting: EVP_PKEY_CTX_new_from_name(nil, $0, nil)) != nil
-        }
+        ]) { (try? Libcrypto.offersCipher($0, isLegacy: false)) == true }
+        let digests = missing(["SHA1", "SHA2-256", "SHA2-384", "SHA2-512"], Libcrypto.offersDigest)
+        let derivations = missing(["HKDF", "PBKDF2", "PKCS12KDF", "SCRYPT", "X963KDF"], Libcrypto.offersDerivation)
+        let kinds = missing(["EC", "ED25519", "RSA", "X25519"], Libcrypto.offersKeys)
         let all = ciphers + digests + derivations + kinds
         return all.isEmpty
             ? .passed("all that S/MIME needs is there") : .failed("missing: \(all.joined(separator: ", "))")

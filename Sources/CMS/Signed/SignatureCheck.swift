@@ -192,7 +192,7 @@ private struct SignatureAttempt {
         let key = try reporting(.certificate) { try certificate.publicKey() }
         guard !algorithm.scheme.takesMessage else { return values.contains { key.verify(signature, message: $0) } }
         guard let digest else { return false }
-        return values.contains { key.verify(signature, of: $0, digest: digest, scheme: algorithm.scheme) }
+        return values.contains { key.verify(signature, of: $0, digest: digest, padding: algorithm.scheme.padding) }
     }
 }
 

@@ -1,5 +1,3 @@
-// Whichever of the two the compiler reads first has C's `tm`.
-import COpenSSL
 public import Foundation
 public import Streams
 import SwiftASN1
@@ -121,7 +119,7 @@ public struct SignedDataWriter {
             : try signer.key.handle.sign(
                 signer.digest.digest(message),
                 digest: signer.digest,
-                scheme: algorithm.scheme
+                padding: algorithm.scheme.padding
             )
         let name = signer.identifier
         return try der { coder in

@@ -1,4 +1,3 @@
-import COpenSSL
 import Foundation
 import SwiftASN1
 
@@ -126,30 +125,22 @@ struct PathFinder {
     }
 
     /// Whether `issuer` can have issued `certificate` and its key fits the signature.
-    ///
-    /// libcrypto: `X509_check_issued`, `X509_verify`
     mutating func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
         let edge = Edge(child: certificate.fingerprint, issuer: issuer.fingerprint)
         effort.spend(1)
         if let known = Self.checked[edge] { return known }
         guard !effort.isSpent else { return false }
         effort.spend(PathEffort.reading + certificate.readingCost + issuer.readingCost)
-        defer { ERR_clear_error() }
         let cost = issuer.verificationCost
-        let result = try? withPointers(certificate.x509().owned, issuer.x509().owned) { child, parent in
-            // An authority that may not sign certificates is followed nevertheless, and one that libcrypto cannot make out:
-            // that is what is to be reported.
-            let match = X509_check_issued(parent, child)
-            guard [X509_V_OK, X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_UNSPECIFIED].contains(match) else {
-                return false
-            }
-            effort.spend(cost)
-            return X509_verify(child, X509_get0_pubkey(parent)) == 1
-        }
-        guard let result else {
+        guard let child = try? certificate.x509(), let parent = try? issuer.x509() else {
             // libcrypto could not look: of that nothing is kept, and it is paid for each time.
             effort.spend(cost)
             return false
+        }
+        var result = parent.mayHaveIssued(child)
+        if result {
+            effort.spend(cost)
+            result = child.isSigned(by: parent)
         }
         Self.checked[edge] = result
         return result

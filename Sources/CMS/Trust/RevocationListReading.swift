@@ -1,4 +1,3 @@
-import COpenSSL
 import Foundation
 
 /// Finds out what revocation lists say of the certificates of a path.
@@ -86,7 +85,7 @@ struct RevocationListReading {
         else { return false }
         let codes = findings.filter { $0.depth == place }.map(\.code)
         var unused: [Problem] = []
-        return status(codes.filter { !isLater || $0 != X509_V_ERR_CRL_NOT_YET_VALID }, at: place, &unused) == .revoked
+        return status(codes.filter { !isLater || $0 != .listNotYetValid }, at: place, &unused) == .revoked
     }
 
     private func statuses(_ lists: [CertificateList], _ problems: inout [Problem]) -> Statuses {
@@ -101,24 +100,26 @@ struct RevocationListReading {
     }
 
     /// What libcrypto's errors about one certificate mean.
-    private func status(_ codes: [CInt], at place: Int, _ problems: inout [Problem]) -> RevocationCheck.Status {
+    private func status(_ codes: [VerificationCode], at place: Int, _ problems: inout [Problem])
+        -> RevocationCheck.Status
+    {
         let name = path.certificates[place].subject
         let outOfDate = "the revocation list of \(path.certificates[place].issuer) is out of date"
         let notKnown = "nothing at hand that is current says whether the certificate of \(name) was revoked"
         var unknown: String?
         for code in codes {
             switch code {
-            case X509_V_ERR_CERT_REVOKED where unknown == nil || unknown == notKnown: return .revoked
-            case X509_V_ERR_CRL_HAS_EXPIRED:
+            case .revoked where unknown == nil || unknown == notKnown: return .revoked
+            case .listExpired:
                 let problem = Problem(.crlExpired, outOfDate)
                 if !problems.contains(problem) { problems.append(problem) }
                 unknown = unknown ?? notKnown
-            case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_CRL_NOT_YET_VALID:
+            case .noList, .listScope, .listNotYetValid:
                 unknown = unknown ?? "no revocation list at hand speaks for \(name)"
-            case X509_V_ERR_CRL_SIGNATURE_FAILURE, X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
-                X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
-                X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE,
-                X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD:
+            case .listSignatureFailure, .listPathInvalid,
+                .noListIssuer, .noListSigning,
+                .listUnknownCriticalExtension, .listSignatureUnreadable,
+                .listThisUpdateUnreadable, .listNextUpdateUnreadable:
                 unknown = "the revocation list for \(name) cannot be trusted"
             default: break
             }

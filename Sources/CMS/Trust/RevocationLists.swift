@@ -1,4 +1,3 @@
-import COpenSSL
 import Foundation
 
 /// The revocation lists at hand where one certificate is judged, and the certificates that they may be signed with.
@@ -167,11 +166,9 @@ struct RevocationLists {
     private static let pointsPerUnit = 5000
 
     /// Whether the signature of `list` fits the key of `issuer`; nil if libcrypto cannot look.
-    ///
-    /// libcrypto: `X509_CRL_verify`
     static func verify(_ list: CertificateList, by issuer: Certificate) -> Bool? {
-        defer { ERR_clear_error() }
-        return try? withPointers(list.x509CRL(), issuer.publicKey().owned) { X509_CRL_verify($0, $1) == 1 }
+        guard let object = try? list.object(), let key = try? issuer.publicKey() else { return nil }
+        return object.isSigned(by: key)
     }
 }
 

@@ -1,4 +1,3 @@
-import COpenSSL
 import Foundation
 import Streams
 
@@ -18,8 +17,6 @@ public struct SystemAnchors: Hashable, Sendable {
     private static let maximumCollisions = 16
 
     /// The anchors with this subject.
-    ///
-    /// libcrypto: `X509_NAME_hash_ex`
     package func certificates(named subject: DistinguishedName) -> [Certificate] {
         guard let hash = subject.systemHash else { return [] }
         let digits = String(hash, radix: 16)
@@ -53,18 +50,5 @@ public struct SystemAnchors: Hashable, Sendable {
 
 extension DistinguishedName {
     /// By which a folder of anchors names the files of those with this subject; nil if libcrypto cannot read the name.
-    ///
-    /// libcrypto: `X509_NAME_hash_ex`
-    package var systemHash: UInt32? {
-        Libcrypto.start()
-        defer { ERR_clear_error() }
-        let pointer = der.withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
-            return d2i_X509_NAME(nil, &start, bytes.count)
-        }
-        guard let object = Owned<X509_NAME>(adopting: pointer) else { return nil }
-        var isValid: CInt = 0
-        let hash = object.withPointer { X509_NAME_hash_ex($0, nil, nil, &isValid) }
-        return isValid == 1 ? UInt32(truncatingIfNeeded: hash) : nil
-    }
+    package var systemHash: UInt32? { Libcrypto.nameHash(der) }
 }

@@ -1,4 +1,3 @@
-import COpenSSL
 package import Foundation
 import Synchronization
 
@@ -33,18 +32,6 @@ extension TrustStore {
             isRepeatable: !effort.isSpent && errors == OpenSSLError.occurrences
                 && !problems.contains { doubts.contains($0.kind) }
         )
-    }
-}
-
-extension Libcrypto {
-    /// Which libcrypto this process runs on, down to the day it was built: distributions mend faults without changing the version.
-    ///
-    /// libcrypto: `OpenSSL_version`
-    package static var build: String {
-        [OPENSSL_VERSION, OPENSSL_BUILT_ON, OPENSSL_PLATFORM, OPENSSL_CFLAGS].map {
-            String(cString: OpenSSL_version($0))
-        }
-        .joined(separator: "; ")
     }
 }
 

@@ -1,21 +1,7 @@
 package import SwiftASN1
 
-/// A message digest that signatures, key derivation and MACs name.
-public enum DigestAlgorithm: String, CaseIterable, Sendable {
-    case md5
-    case sha1
-    case sha224
-    case sha256
-    case sha384
-    case sha512
-    // Read, and never written: hardly anybody else has them yet.
-    case sha3_224 = "sha3-224"
-    case sha3_256 = "sha3-256"
-    case sha3_384 = "sha3-384"
-    case sha3_512 = "sha3-512"
-    /// With 64 octets of output, as CMS uses it (RFC 8702 §3.1).
-    case shake256
-
+/// What messages call digests.
+extension DigestAlgorithm {
     /// The digest's object identifier (RFC 5754 §2, RFC 3370 §2, RFC 9688 §2, RFC 8702 §3).
     package var oid: ASN1ObjectIdentifier {
         switch self {
@@ -41,26 +27,6 @@ public enum DigestAlgorithm: String, CaseIterable, Sendable {
 
     /// Made once: an identifier takes longer to write down than to compare.
     private static let named = Dictionary(uniqueKeysWithValues: allCases.map { ($0.oid, $0) })
-
-    /// The name by which libcrypto fetches it.
-    package var libcryptoName: String {
-        switch self {
-        case .md5, .sha1, .sha3_224, .sha3_256, .sha3_384, .sha3_512, .shake256: rawValue.uppercased()
-        case .sha224, .sha256, .sha384, .sha512: "SHA2-\(rawValue.dropFirst(3))"
-        }
-    }
-
-    /// The length of its value in bytes.
-    package var byteCount: Int {
-        switch self {
-        case .md5: 16
-        case .sha1: 20
-        case .sha224, .sha3_224: 28
-        case .sha256, .sha3_256: 32
-        case .sha384, .sha3_384: 48
-        case .sha512, .sha3_512, .shake256: 64
-        }
-    }
 
     /// The micalg parameter of multipart/signed (RFC 8551 §3.5.3.2).
     public var micalg: String {

@@ -8,3 +8,9 @@ extension [UInt8] {
         withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
 }
+
+/// What calls before this one have left in memory.
+enum Leftovers {
+    /// Overwrites the stack that calls before this one used, and the vector registers.
+    static func wipe() { smime_wipe_stack() }
+}

@@ -1,0 +1,62 @@
+import COpenSSL
+
+/// Certificates as libcrypto's objects.
+extension Handle<X509> {
+    /// Reads the DER of a certificate.
+    ///
+    /// libcrypto: `d2i_X509`
+    convenience init(certificate der: [UInt8]) throws(OpenSSLError) {
+        Libcrypto.start()
+        let pointer = der.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_X509(nil, &start, bytes.count)
+        }
+        self.init(try Owned<X509>(pointer, "d2i_X509"))
+    }
+
+    /// Whether an extension that libcrypto heeds cannot be read.
+    ///
+    /// libcrypto: `X509_get_extension_flags`
+    var hasMalformedExtension: Bool {
+        defer { ERR_clear_error() }
+        return owned.withPointer { X509_get_extension_flags($0) } & UInt32(EXFLAG_INVALID) != 0
+    }
+
+    /// Whether names, key identifiers and key usage let this be the issuer of `certificate`.
+    ///
+    /// One that may not sign certificates may be it nevertheless, and one that libcrypto cannot make out.
+    ///
+    /// libcrypto: `X509_check_issued`
+    func mayHaveIssued(_ certificate: Handle<X509>) -> Bool {
+        defer { ERR_clear_error() }
+        let match = withPointers(owned, certificate.owned) { X509_check_issued($0, $1) }
+        return [X509_V_OK, X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_UNSPECIFIED].contains(match)
+    }
+
+    /// Whether the key of `issuer` fits the signature.
+    ///
+    /// libcrypto: `X509_verify`
+    func isSigned(by issuer: Handle<X509>) -> Bool {
+        defer { ERR_clear_error() }
+        return withPointers(owned, issuer.owned) { X509_verify($0, X509_get0_pubkey($1)) == 1 }
+    }
+}
+
+extension Libcrypto {
+    /// By which folders of anchors, as `openssl rehash` makes them, name the files of those with the distinguished name in
+    /// `der`; nil if libcrypto cannot read it.
+    ///
+    /// libcrypto: `X509_NAME_hash_ex`
+    static func nameHash(_ der: [UInt8]) -> UInt32? {
+        start()
+        defer { ERR_clear_error() }
+        let pointer = der.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_X509_NAME(nil, &start, bytes.count)
+        }
+        guard let object = Owned<X509_NAME>(adopting: pointer) else { return nil }
+        var isValid: CInt = 0
+        let hash = object.withPointer { X509_NAME_hash_ex($0, nil, nil, &isValid) }
+        return isValid == 1 ? UInt32(truncatingIfNeeded: hash) : nil
+    }
+}

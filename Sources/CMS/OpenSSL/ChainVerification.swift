@@ -1,0 +1,105 @@
+import COpenSSL
+
+/// libcrypto's verification of a chain, each of its errors kept instead of the first alone.
+///
+/// libcrypto: `X509_verify_cert`
+struct ChainVerification {
+    /// An error of libcrypto's and the place of the certificate it is about, the leaf being 0.
+    struct Finding: Hashable {
+        let code: VerificationCode
+        let depth: Int
+    }
+
+    /// The certificate that is judged first, the one that is taken for an anchor last.
+    let chain: [Handle<X509>]
+    /// Certificates that revocation lists may be signed with, not in the chain.
+    var others: [Handle<X509>] = []
+    /// Whether revocation is looked at. Without a list for it, a certificate gets `.noList` then.
+    var checksRevocation = false
+    /// Revocation lists.
+    var lists: [Handle<X509_CRL>] = []
+    /// The policies of which one must be valid, by dotted numbers; with none, any may be.
+    var policies: [String] = []
+    /// RFC 5280 §6.1.1: initial-explicit-policy, initial-policy-mapping-inhibit, initial-any-policy-inhibit.
+    var (isPolicyExplicit, inhibitsMapping, inhibitsAnyPolicy) = (false, false, false)
+    /// The most certificates of a chain.
+    let maximumDepth: Int
+
+    init(_ chain: [Handle<X509>], maximumDepth: Int) { (self.chain, self.maximumDepth) = (chain, maximumDepth) }
+
+    /// What libcrypto finds at `time`, in seconds since 1970.
+    func run(at time: Int) throws(OpenSSLError) -> [Finding] {
+        Libcrypto.start()
+        guard let leaf = chain.first, let anchor = chain.last else { return [] }
+        let store = try Owned<X509_STORE>(X509_STORE_new(), "X509_STORE_new")
+        try withPointers(store, anchor.owned) { store, anchor throws(OpenSSLError) in
+            try check(X509_STORE_add_cert(store, anchor), "X509_STORE_add_cert")
+        }
+        let between = try Owned<CertificateStack>(chain.dropFirst().dropLast() + others)
+        let revoked = try Owned<CertificateListStack>(lists)
+        let context = try Owned<X509_STORE_CTX>(X509_STORE_CTX_new(), "X509_STORE_CTX_new")
+        defer { ERR_clear_error() }
+        return try withPointers(store, leaf.owned) { store, leaf throws(OpenSSLError) in
+            try withPointers(between, revoked) { between, revoked throws(OpenSSLError) in
+                try context.withPointer { context throws(OpenSSLError) in
+                    try check(X509_STORE_CTX_init(context, store, leaf, between), "X509_STORE_CTX_init")
+                    if checksRevocation { X509_STORE_CTX_set0_crls(context, revoked) }
+                    X509_STORE_CTX_set_flags(context, flags)
+                    try addPolicies(to: context)
+                    X509_STORE_CTX_set_time(context, 0, time_t(time))
+                    X509_STORE_CTX_set_depth(context, CInt(clamping: maximumDepth))
+                    return Self.collect(context)
+                }
+            }
+        }
+    }
+
+    /// What stands for no demand: without it libcrypto finds no policy good enough where an authority requires one.
+    private static let anyPolicy = "2.5.29.32.0"
+
+    private func addPolicies(to context: OpaquePointer) throws(OpenSSLError) {
+        for policy in policies.isEmpty ? [Self.anyPolicy] : policies {
+            guard let object = OBJ_txt2obj(policy, 1) else { throw OpenSSLError("OBJ_txt2obj") }
+            let result = X509_VERIFY_PARAM_add0_policy(X509_STORE_CTX_get0_param(context), object)
+            if result <= 0 { ASN1_OBJECT_free(object) }
+            try check(result, "X509_VERIFY_PARAM_add0_policy")
+        }
+    }
+
+    private var flags: UInt {
+        var flags = UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_POLICY_CHECK)
+        if isPolicyExplicit { flags |= UInt(X509_V_FLAG_EXPLICIT_POLICY) }
+        if inhibitsMapping { flags |= UInt(X509_V_FLAG_INHIBIT_MAP) }
+        if inhibitsAnyPolicy { flags |= UInt(X509_V_FLAG_INHIBIT_ANY) }
+        guard checksRevocation else { return flags }
+        flags |= UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL)
+        return flags | UInt(X509_V_FLAG_EXTENDED_CRL_SUPPORT | X509_V_FLAG_USE_DELTAS)
+    }
+
+    /// Runs the verification past its errors and returns them.
+    ///
+    /// Who signed a revocation list is verified in a context of its own, to which the findings do not belong: there an
+    /// error is an error, but that nothing says whether the signer was revoked.
+    private static func collect(_ context: OpaquePointer) -> [Finding] {
+        var findings: [Finding] = []
+        withUnsafeMutablePointer(to: &findings) { findings in
+            X509_STORE_CTX_set_ex_data(context, 0, findings)
+            X509_STORE_CTX_set_verify_cb(context) { isFine, context in
+                guard isFine == 0 else { return isFine }
+                let code = VerificationCode(rawValue: X509_STORE_CTX_get_error(context))
+                guard let data = X509_STORE_CTX_get_ex_data(context, 0) else {
+                    return [.noList, .listPathInvalid].contains(code) ? 1 : 0
+                }
+                let finding = Finding(code: code, depth: Int(X509_STORE_CTX_get_error_depth(context)))
+                let findings = data.assumingMemoryBound(to: [Finding].self)
+                if findings.pointee.count < 200 { findings.pointee.append(finding) }
+                return 1
+            }
+            if X509_verify_cert(context) <= 0, findings.pointee.isEmpty {
+                let code = VerificationCode(rawValue: X509_STORE_CTX_get_error(context))
+                findings.pointee.append(Finding(code: code, depth: 0))
+            }
+        }
+        return findings
+    }
+}

@@ -1,0 +1,123 @@
+import COpenSSL
+
+/// Keys out of their encodings, and back.
+extension Handle<EVP_PKEY> {
+    /// Reads the DER of a SubjectPublicKeyInfo.
+    ///
+    /// libcrypto: `d2i_PUBKEY_ex`
+    package convenience init(publicKeyInfo: [UInt8]) throws(OpenSSLError) {
+        Libcrypto.start()
+        let pointer = publicKeyInfo.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_PUBKEY_ex(nil, &start, bytes.count, nil, nil)
+        }
+        self.init(try Owned<EVP_PKEY>(pointer, "d2i_PUBKEY_ex"))
+    }
+
+    /// Reads the DER of a PrivateKeyInfo of the first version. The bytes stay the caller's to wipe.
+    ///
+    /// libcrypto: `d2i_PKCS8_PRIV_KEY_INFO`, `EVP_PKCS82PKEY_ex`
+    convenience init(pkcs8: [UInt8]) throws(OpenSSLError) {
+        Libcrypto.start()
+        defer { Leftovers.wipe() }
+        let pointer = pkcs8.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_PKCS8_PRIV_KEY_INFO(nil, &start, bytes.count)
+        }
+        let info = try Owned<PKCS8_PRIV_KEY_INFO>(pointer, "d2i_PKCS8_PRIV_KEY_INFO")
+        let key = try info.withPointer { info throws(OpenSSLError) in
+            try Owned<EVP_PKEY>(EVP_PKCS82PKEY_ex(info, nil, nil), "EVP_PKCS82PKEY_ex")
+        }
+        self.init(key)
+    }
+
+    /// Reads RSAPrivateKey, ECPrivateKey or DSA's form in DER.
+    ///
+    /// libcrypto: `d2i_AutoPrivateKey_ex`
+    convenience init(traditional secret: SecretBytes) throws(OpenSSLError) {
+        Libcrypto.start()
+        defer { Leftovers.wipe() }
+        let pointer = secret.withBytes { bytes in
+            var start = bytes.bindMemory(to: UInt8.self).baseAddress
+            return d2i_AutoPrivateKey_ex(nil, &start, bytes.count, nil, nil)
+        }
+        self.init(try Owned<EVP_PKEY>(pointer, "d2i_AutoPrivateKey_ex"))
+    }
+
+    /// Opens a private key in a PEM block with OpenSSL's own encryption; nil if the passphrase does not fit.
+    ///
+    /// libcrypto: `PEM_read_bio_PrivateKey_ex`
+    convenience init?(encryptedPEM text: [UInt8], passphrase: borrowing Passphrase) {
+        Libcrypto.start()
+        defer {
+            ERR_clear_error()
+            Leftovers.wipe()
+        }
+        let pointer = passphrase.withBytes { passphrase in
+            text.withUnsafeBytes { text in
+                withUnsafePointer(to: passphrase) { Self.readPEM(text, passphrase: $0) }
+            }
+        }
+        guard let key = Owned<EVP_PKEY>(adopting: pointer) else { return nil }
+        self.init(key)
+    }
+
+    private static func readPEM(
+        _ text: UnsafeRawBufferPointer,
+        passphrase: UnsafePointer<UnsafeBufferPointer<UInt8>>
+    ) -> OpaquePointer? {
+        let input = Owned<BIO>(adopting: BIO_new_mem_buf(text.baseAddress, CInt(clamping: text.count)))
+        return input?.withPointer { input in
+            let lend: @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
+                buffer,
+                size,
+                _,
+                context in
+                guard let buffer, let passphrase = context?.load(as: UnsafeBufferPointer<UInt8>.self),
+                    passphrase.count <= size
+                else { return -1 }
+                UnsafeMutableRawBufferPointer(start: buffer, count: Int(size)).copyBytes(from: passphrase)
+                return CInt(passphrase.count)
+            }
+            return PEM_read_bio_PrivateKey_ex(input, nil, lend, UnsafeMutableRawPointer(mutating: passphrase), nil, nil)
+        }
+    }
+
+    /// The DER of the SubjectPublicKeyInfo.
+    ///
+    /// libcrypto: `i2d_PUBKEY`
+    func publicKeyInfo() throws(OpenSSLError) -> [UInt8] {
+        try owned.withPointer { key throws(OpenSSLError) in
+            var encoding: UnsafeMutablePointer<UInt8>?
+            let count = i2d_PUBKEY(key, &encoding)
+            guard count > 0, let encoding else { throw OpenSSLError("i2d_PUBKEY") }
+            defer { smime_OPENSSL_free(encoding) }
+            return Array(UnsafeBufferPointer(start: encoding, count: Int(count)))
+        }
+    }
+
+    /// Lends the PKCS#8 PrivateKeyInfo; it is wiped when `body` returns.
+    ///
+    /// libcrypto: `EVP_PKEY2PKCS8`, `i2d_PKCS8_PRIV_KEY_INFO`
+    func withPKCS8<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
+        defer { Leftovers.wipe() }
+        let info = try owned.withPointer { key throws(OpenSSLError) in
+            try Owned<PKCS8_PRIV_KEY_INFO>(EVP_PKEY2PKCS8(key), "EVP_PKEY2PKCS8")
+        }
+        return try info.withPointer { info in
+            var encoding: UnsafeMutablePointer<UInt8>?
+            let count = i2d_PKCS8_PRIV_KEY_INFO(info, &encoding)
+            guard count > 0, let encoding else { throw OpenSSLError("i2d_PKCS8_PRIV_KEY_INFO") }
+            defer { smime_OPENSSL_clear_free(encoding, Int(count)) }
+            return try body(UnsafeRawBufferPointer(start: encoding, count: Int(count)))
+        }
+    }
+
+    /// Whether the other key has the same public half.
+    ///
+    /// libcrypto: `EVP_PKEY_eq`
+    func hasSamePublicHalf(as other: Handle<EVP_PKEY>) -> Bool {
+        defer { ERR_clear_error() }
+        return withPointers(owned, other.owned) { EVP_PKEY_eq($0, $1) == 1 }
+    }
+}

@@ -1,0 +1,73 @@
+import COpenSSL
+
+/// What this libcrypto has.
+extension Libcrypto {
+    /// Whether a cipher of this name can be fetched.
+    ///
+    /// libcrypto: `EVP_CIPHER_fetch`
+    ///
+    /// - Throws: why there is no legacy provider, if `isLegacy` asks for its cipher.
+    static func offersCipher(_ name: String, isLegacy: Bool) throws(OpenSSLError) -> Bool {
+        start()
+        let library = isLegacy ? try legacy() : nil
+        defer { ERR_clear_error() }
+        return Owned<EVP_CIPHER>(adopting: EVP_CIPHER_fetch(library, name, nil)) != nil
+    }
+
+    /// Whether a signature scheme of this name can be fetched.
+    ///
+    /// libcrypto: `EVP_SIGNATURE_fetch`
+    static func offersSignature(_ name: String) -> Bool {
+        start()
+        defer { ERR_clear_error() }
+        return Owned<EVP_SIGNATURE>(adopting: EVP_SIGNATURE_fetch(nil, name, nil)) != nil
+    }
+
+    /// Whether a key-encapsulation mechanism of this name can be fetched.
+    ///
+    /// libcrypto: `EVP_KEM_fetch`
+    static func offersEncapsulation(_ name: String) -> Bool {
+        start()
+        defer { ERR_clear_error() }
+        return Owned<EVP_KEM>(adopting: EVP_KEM_fetch(nil, name, nil)) != nil
+    }
+
+    /// Whether a digest of this name can be fetched.
+    ///
+    /// libcrypto: `EVP_MD_fetch`
+    static func offersDigest(_ name: String) -> Bool {
+        start()
+        defer { ERR_clear_error() }
+        return Owned<EVP_MD>(adopting: EVP_MD_fetch(nil, name, nil)) != nil
+    }
+
+    /// Whether a key derivation function of this name can be fetched.
+    ///
+    /// libcrypto: `EVP_KDF_fetch`
+    static func offersDerivation(_ name: String) -> Bool {
+        start()
+        defer { ERR_clear_error() }
+        return Owned<EVP_KDF>(adopting: EVP_KDF_fetch(nil, name, nil)) != nil
+    }
+
+    /// Whether there are keys of the kind with this name.
+    ///
+    /// libcrypto: `EVP_PKEY_CTX_new_from_name`
+    static func offersKeys(_ name: String) -> Bool {
+        start()
+        defer { ERR_clear_error() }
+        return Owned<EVP_PKEY_CTX>(adopting: EVP_PKEY_CTX_new_from_name(nil, name, nil)) != nil
+    }
+
+    /// The size in bits of the field of the curve with this dotted number; nil for one that libcrypto does not have.
+    ///
+    /// libcrypto: `OBJ_txt2nid`, `EC_GROUP_get_degree`
+    static func curveBits(oid: String) -> Int? {
+        start()
+        defer { ERR_clear_error() }
+        let identifier = OBJ_txt2nid(oid)
+        guard identifier != NID_undef, let group = EC_GROUP_new_by_curve_name(identifier) else { return nil }
+        defer { EC_GROUP_free(group) }
+        return Int(EC_GROUP_get_degree(group))
+    }
+}

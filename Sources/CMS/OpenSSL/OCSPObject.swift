@@ -1,0 +1,160 @@
+import COpenSSL
+import Foundation
+
+/// A successful answer of an OCSP responder, as libcrypto reads it.
+struct OCSPObject: ~Copyable {
+    /// How responders name a certificate (RFC 6960 §4.1.1, CertID).
+    struct CertificateID: Hashable, Sendable {
+        /// libcrypto's number of the digest.
+        fileprivate let digest: CInt
+        fileprivate let issuerName: [UInt8]
+        fileprivate let issuerKey: [UInt8]
+        fileprivate let serialNumber: [UInt8]
+        fileprivate let isNegative: Bool
+    }
+
+    /// What is said about one certificate (RFC 6960 §4.2.1, SingleResponse).
+    struct SingleResponse {
+        enum Status {
+            case good
+            /// - Parameter isHold: whether the reason is certificateHold, which may be taken back.
+            case revoked(since: Moment?, isHold: Bool)
+            case unknown
+        }
+
+        let id: CertificateID
+        let status: Status
+        let thisUpdate: Moment?
+        let nextUpdate: Moment?
+    }
+
+    /// A time in an answer.
+    struct Moment {
+        /// The time; nil if it cannot be read at all.
+        let date: Date?
+        /// Whether it is written as RFC 5280 §4.1.2.5.2 wants it. What is not comes neither before nor after any other time.
+        let isWellFormed: Bool
+    }
+
+    private let response: Owned<OCSP_BASICRESP>
+
+    /// Reads an OCSPResponse; nil if it is none, or does not say that it is successful.
+    ///
+    /// libcrypto: `d2i_OCSP_RESPONSE`, `OCSP_response_get1_basic`
+    init?(der: [UInt8]) {
+        Libcrypto.start()
+        defer { ERR_clear_error() }
+        let pointer = der.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_OCSP_RESPONSE(nil, &start, bytes.count)
+        }
+        let whole = Owned<OCSP_RESPONSE>(adopting: pointer)
+        let basic = whole?.withPointer { response -> Owned<OCSP_BASICRESP>? in
+            guard OCSP_response_status(response) == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return nil }
+            return Owned<OCSP_BASICRESP>(adopting: OCSP_response_get1_basic(response))
+        }
+        guard let basic else { return nil }
+        response = basic
+    }
+
+    /// The first of its answers, at most so many.
+    ///
+    /// libcrypto: `OCSP_resp_get0`, `OCSP_single_get0_status`
+    func answers(atMost most: Int) -> [SingleResponse] {
+        response.withPointer { basic in
+            (0..<min(max(0, Int(OCSP_resp_count(basic))), most)).compactMap { index in
+                OCSP_resp_get0(basic, CInt(index)).flatMap(SingleResponse.init)
+            }
+        }
+    }
+
+    /// Whether `issuer`, or a responder that it has given a certificate for this purpose, has signed it, as seen at `date`.
+    ///
+    /// A responder's certificate is the issuer's own work (RFC 6960 §4.2.2.2): there is nothing in between.
+    ///
+    /// libcrypto: `OCSP_basic_verify`
+    func isSigned(by issuer: Handle<X509>, at date: Date) throws(OpenSSLError) -> Bool {
+        defer { ERR_clear_error() }
+        let store = try Owned<X509_STORE>(X509_STORE_new(), "X509_STORE_new")
+        let candidates = try Owned<CertificateStack>([issuer])
+        return try withPointers(store, candidates) { store, candidates throws(OpenSSLError) in
+            try issuer.owned.withPointer { issuer throws(OpenSSLError) in
+                try check(X509_STORE_add_cert(store, issuer), "X509_STORE_add_cert")
+            }
+            let parameters = X509_STORE_get0_param(store)
+            X509_VERIFY_PARAM_set_time(parameters, time_t(date.timeIntervalSince1970))
+            X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+            X509_VERIFY_PARAM_set_depth(parameters, 0)
+            return response.withPointer { OCSP_basic_verify($0, candidates, store, 0) == 1 }
+        }
+    }
+}
+
+extension OCSPObject.CertificateID {
+    /// The names of `certificate` by all digests that responders use.
+    ///
+    /// libcrypto: `OCSP_cert_to_id`
+    static func all(of certificate: Handle<X509>, issuedBy issuer: Handle<X509>) -> [Self] {
+        Libcrypto.start()
+        defer { ERR_clear_error() }
+        return withPointers(certificate.owned, issuer.owned) { subject, issuer in
+            [EVP_sha1(), EVP_sha256(), EVP_sha384(), EVP_sha512()].compactMap { digest in
+                let id = Owned<OCSP_CERTID>(adopting: OCSP_cert_to_id(digest, subject, issuer))
+                return id?.withPointer { Self($0) }
+            }
+        }
+    }
+
+    /// libcrypto: `OCSP_id_get0_info`
+    fileprivate init?(_ id: OpaquePointer?) {
+        var (name, key): (UnsafeMutablePointer<ASN1_OCTET_STRING>?, UnsafeMutablePointer<ASN1_OCTET_STRING>?)
+        var algorithm: OpaquePointer?
+        var serial: UnsafeMutablePointer<ASN1_INTEGER>?
+        guard let id, OCSP_id_get0_info(&name, &algorithm, &key, &serial, id) == 1 else { return nil }
+        digest = OBJ_obj2nid(algorithm)
+        issuerName = Self.bytes(name)
+        issuerKey = Self.bytes(key)
+        serialNumber = Self.bytes(serial)
+        isNegative = (serial?.pointee.type ?? 0) & V_ASN1_NEG != 0
+    }
+
+    private static func bytes(_ text: UnsafeMutablePointer<ASN1_STRING>?) -> [UInt8] {
+        guard let text, let start = ASN1_STRING_get0_data(text) else { return [] }
+        return Array(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(text))))
+    }
+}
+
+extension OCSPObject.SingleResponse {
+    fileprivate init?(_ answer: OpaquePointer) {
+        guard let id = OCSPObject.CertificateID(OCSP_SINGLERESP_get0_id(answer)) else { return nil }
+        var reason: CInt = 0
+        var (revoked, this, next): (Time?, Time?, Time?)
+        let code = OCSP_single_get0_status(answer, &reason, &revoked, &this, &next)
+        self.id = id
+        status =
+            switch code {
+            case V_OCSP_CERTSTATUS_GOOD: .good
+            case V_OCSP_CERTSTATUS_REVOKED:
+                .revoked(since: Self.moment(revoked), isHold: reason == OCSP_REVOKED_STATUS_CERTIFICATEHOLD)
+            default: .unknown
+            }
+        (thisUpdate, nextUpdate) = (Self.moment(this), Self.moment(next))
+    }
+
+    private typealias Time = UnsafeMutablePointer<ASN1_GENERALIZEDTIME>
+
+    /// libcrypto: `X509_cmp_time`, which is 0 for a time that is not well formed.
+    private static func moment(_ time: Time?) -> OCSPObject.Moment? {
+        guard let time else { return nil }
+        var start: time_t = 0
+        return OCSPObject.Moment(date: Date(moment: time), isWellFormed: X509_cmp_time(time, &start) != 0)
+    }
+}
+
+extension OCSPObject.Moment {
+    /// Whether it is `time` or lies before it.
+    func isReached(by time: Date) -> Bool { isWellFormed && date.map { $0 <= time } ?? false }
+
+    /// Whether it lies behind `time`.
+    func isLater(than time: Date) -> Bool { isWellFormed && date.map { $0 > time } ?? false }
+}
