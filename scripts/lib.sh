@@ -57,10 +57,10 @@ need_swift() {
     command -v swift >/dev/null || { complain "Swift 6.2.3 or later is needed: https://www.swift.org/install"; exit 69; }
 }
 
-# What every build has, the tested one and the delivered one. Functions are bound when a program starts (scripts/toolset.json): the
+# What every build has, the tested one and the delivered one. Functions are bound when a program starts (packaging/toolset.json): the
 # dynamic linker, if it binds one at its first call, saves vector registers on the stack, and a secret may be in them. Libraries are
 # not looked for beside the program.
-BUILD_FLAGS=(--toolset "$PWD/scripts/toolset.json" --disable-local-rpath)
+BUILD_FLAGS=(--toolset "$PWD/packaging/toolset.json" --disable-local-rpath)
 readonly BUILD_FLAGS
 
 # release PRODUCT: builds it as it is delivered, and prints where it is.

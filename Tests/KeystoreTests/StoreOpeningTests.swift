@@ -46,7 +46,8 @@ import Testing
         #expect(try await StoreOpening(home.location, mode: .readWrite).store(within: .seconds(120)).exists)
     }
 
-    @Test func `a caller waits for another process no longer than it may, and gets the store afterwards`() async throws {
+    @Test func `a caller waits for another process no longer than it may, and gets the store afterwards`() async throws
+    {
         let home = TemporaryHome()
         try await home.open().close()
         var configuration = Configuration()
