@@ -131,7 +131,8 @@ import Testing
         )
         #expect(transport.sent == [["a@x.test"]])
         let told = warnings.withLock { $0 }
-        #expect(told.count == 1 && told[0].hasPrefix("not remembered who has it") && told[0].hasSuffix("is full"))
+        try #require(told.count == 1, "\(told)")
+        #expect(told[0].hasPrefix("not remembered who has it") && told[0].hasSuffix("is full"), "\(told)")
     }
 
     /// Makes SQLite say that the disk is full at each line of the journal: there is no greater number for one more.

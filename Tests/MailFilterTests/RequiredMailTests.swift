@@ -47,7 +47,7 @@ import Testing
         "X-SMIME-Filtered: x; count=1\n", "Content-Type: text/plain\n", "Content-Transfer-Encoding: 8bit\n",
     ]
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(60)))
     func `Mail under require is never sent in clear or merely signed`() async throws {
         let office = try await Office()
         try await office.store.settings.set("subject-tags", to: "[open] encrypt=never; sign=never")

@@ -42,7 +42,25 @@ import Testing
         return store.judge(leaf, purpose: .signing, at: date).revocation
     }
 
-    /// `openssl ocsp` on `port`, answering one request from an index in which `name` has `status`.
+    /// A chain whose leaf names a responder, and `openssl ocsp` as that responder, which answers one request from an index in which
+    /// `name` has `status`.
+    private func makeChain(withResponderAbout name: String, _ status: String) throws -> CertificateFactory {
+        var failure: any Error = CocoaError(.featureUnsupported)
+        for _ in 0..<10 {
+            let port = try freePort()
+            let factory = try makeChain(["authorityInfoAccess=OCSP;URI:http://127.0.0.1:\(port)/"])
+            do {
+                try startResponder(port, about: name, status, in: factory)
+                return factory
+            } catch {
+                // Another test may have taken the port in between.
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    /// - Throws: if it does not begin to listen.
     private func startResponder(
         _ port: UInt16,
         about name: String,
@@ -56,7 +74,11 @@ import Testing
             : >responder.log
             timeout 1800 openssl ocsp -port \(port) -nrequest 1 -index index -CA ca.pem -rsigner ca.pem -rkey ca.key -ndays 7 \
             </dev/null >responder.log 2>&1 &
-            for i in $(seq 200); do grep -qiE 'waiting|accept' responder.log && exit 0; sleep 0.1; done
+            for i in $(seq 600); do
+                grep -q error responder.log && break
+                grep -qE 'waiting|ACCEPT' responder.log && exit 0
+                sleep 0.1
+            done
             cat responder.log >&2; exit 1
             """
         )
@@ -71,9 +93,7 @@ import Testing
 
     @Test(arguments: [("V", ChainVerdict.Revocation.Status.good), ("R", .revoked)])
     func `a responder is asked`(status: String, expected: ChainVerdict.Revocation.Status) async throws {
-        let port = try freePort()
-        let factory = try makeChain(["authorityInfoAccess=OCSP;URI:http://127.0.0.1:\(port)/"])
-        try startResponder(port, about: "leaf", status, in: factory)
+        let factory = try makeChain(withResponderAbout: "leaf", status)
         let fetcher = RevocationFetcher(Self.client)
         #expect(try await verdict(factory, fetcher)?.status == expected)
         #expect(await fetcher.outages == [])
@@ -88,9 +108,7 @@ import Testing
     }
 
     @Test func `a responder that knows another certificate only says nothing`() async throws {
-        let port = try freePort()
-        let factory = try makeChain(["authorityInfoAccess=OCSP;URI:http://127.0.0.1:\(port)/"])
-        try startResponder(port, about: "other", "V", in: factory)
+        let factory = try makeChain(withResponderAbout: "other", "V")
         let fetcher = RevocationFetcher(Self.client)
         let verdict = try await verdict(factory, fetcher)
         #expect(verdict?.status == .unknown)

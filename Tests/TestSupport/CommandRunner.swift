@@ -25,7 +25,7 @@ public struct CommandRunner: Sendable {
     /// The folder it runs in.
     public var folder: URL?
     /// After this long it is killed.
-    public var timeLimit: Duration = .seconds(60)
+    public var timeLimit: Duration = .seconds(600)
     /// Runs it under GNU time, so that `CommandResult.peakMemory` is known.
     ///
     /// What `wait4` reports for a spawned process starts at the peak of the one that spawned it.
