@@ -39,11 +39,12 @@ public struct PrivateKey: Sendable {
             return
         }
         try Self.checkAlgorithm(first ?? pkcs8)
-        let handle: Handle<EVP_PKEY>
-        do throws(OpenSSLError) { handle = try Handle(pkcs8: first ?? pkcs8) } catch {
-            guard error.operation == "EVP_PKCS82PKEY_ex" else { throw .malformed(.privateKey, "\(error)") }
-            throw .unsupported("private key: \(error)")
+        let info: Owned<PKCS8_PRIV_KEY_INFO>
+        do throws(OpenSSLError) { info = try Owned(pkcs8: first ?? pkcs8) } catch {
+            throw .malformed(.privateKey, "\(error)")
         }
+        let handle: Handle<EVP_PKEY>
+        do throws(OpenSSLError) { handle = try Handle(info) } catch { throw .unsupported("private key: \(error)") }
         try self.init(handle)
     }
 

@@ -8,10 +8,7 @@ extension Handle<X509_CRL> {
     /// libcrypto: `d2i_X509_CRL`
     convenience init(certificateList der: [UInt8]) throws(OpenSSLError) {
         Libcrypto.start()
-        let pointer = der.withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
-            return d2i_X509_CRL(nil, &start, bytes.count)
-        }
+        let pointer = der.decoded { d2i_X509_CRL(nil, $0, $1) }
         self.init(try Owned<X509_CRL>(pointer, "d2i_X509_CRL"))
     }
 

@@ -7,14 +7,11 @@ extension Handle<X509> {
     /// libcrypto: `d2i_X509`
     convenience init(certificate der: [UInt8]) throws(OpenSSLError) {
         Libcrypto.start()
-        let pointer = der.withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
-            return d2i_X509(nil, &start, bytes.count)
-        }
+        let pointer = der.decoded { d2i_X509(nil, $0, $1) }
         self.init(try Owned<X509>(pointer, "d2i_X509"))
     }
 
-    /// Whether an extension that libcrypto heeds cannot be read.
+    /// Whether libcrypto cannot parse an extension that it evaluates.
     ///
     /// libcrypto: `X509_get_extension_flags`
     var hasMalformedExtension: Bool {
@@ -24,7 +21,8 @@ extension Handle<X509> {
 
     /// Whether names, key identifiers and key usage let this be the issuer of `certificate`.
     ///
-    /// One that may not sign certificates may be it nevertheless, and one that libcrypto cannot make out.
+    /// Also true where the key usage does not allow signing certificates, and where libcrypto finds an error that it does not
+    /// name: the path is followed, so that the report can say what is wrong with it.
     ///
     /// libcrypto: `X509_check_issued`
     func mayHaveIssued(_ certificate: Handle<X509>) -> Bool {
@@ -50,10 +48,7 @@ extension Libcrypto {
     static func nameHash(_ der: [UInt8]) -> UInt32? {
         start()
         defer { ERR_clear_error() }
-        let pointer = der.withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
-            return d2i_X509_NAME(nil, &start, bytes.count)
-        }
+        let pointer = der.decoded { d2i_X509_NAME(nil, $0, $1) }
         guard let object = Owned<X509_NAME>(adopting: pointer) else { return nil }
         var isValid: CInt = 0
         let hash = object.withPointer { X509_NAME_hash_ex($0, nil, nil, &isValid) }

@@ -1,5 +1,16 @@
 import COpenSSL
 
+extension Owned<PKCS8_PRIV_KEY_INFO> {
+    /// Parses the DER of a PrivateKeyInfo of the first version. The bytes stay the caller's to wipe.
+    ///
+    /// libcrypto: `d2i_PKCS8_PRIV_KEY_INFO`
+    init(pkcs8: [UInt8]) throws(OpenSSLError) {
+        Libcrypto.start()
+        let pointer = pkcs8.decoded { d2i_PKCS8_PRIV_KEY_INFO(nil, $0, $1) }
+        try self.init(pointer, "d2i_PKCS8_PRIV_KEY_INFO")
+    }
+}
+
 /// Keys out of their encodings, and back.
 extension Handle<EVP_PKEY> {
     /// Reads the DER of a SubjectPublicKeyInfo.
@@ -7,24 +18,15 @@ extension Handle<EVP_PKEY> {
     /// libcrypto: `d2i_PUBKEY_ex`
     package convenience init(publicKeyInfo: [UInt8]) throws(OpenSSLError) {
         Libcrypto.start()
-        let pointer = publicKeyInfo.withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
-            return d2i_PUBKEY_ex(nil, &start, bytes.count, nil, nil)
-        }
+        let pointer = publicKeyInfo.decoded { d2i_PUBKEY_ex(nil, $0, $1, nil, nil) }
         self.init(try Owned<EVP_PKEY>(pointer, "d2i_PUBKEY_ex"))
     }
 
-    /// Reads the DER of a PrivateKeyInfo of the first version. The bytes stay the caller's to wipe.
+    /// Makes the key that a PrivateKeyInfo describes.
     ///
-    /// libcrypto: `d2i_PKCS8_PRIV_KEY_INFO`, `EVP_PKCS82PKEY_ex`
-    convenience init(pkcs8: [UInt8]) throws(OpenSSLError) {
-        Libcrypto.start()
+    /// libcrypto: `EVP_PKCS82PKEY_ex`
+    convenience init(_ info: borrowing Owned<PKCS8_PRIV_KEY_INFO>) throws(OpenSSLError) {
         defer { Leftovers.wipe() }
-        let pointer = pkcs8.withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
-            return d2i_PKCS8_PRIV_KEY_INFO(nil, &start, bytes.count)
-        }
-        let info = try Owned<PKCS8_PRIV_KEY_INFO>(pointer, "d2i_PKCS8_PRIV_KEY_INFO")
         let key = try info.withPointer { info throws(OpenSSLError) in
             try Owned<EVP_PKEY>(EVP_PKCS82PKEY_ex(info, nil, nil), "EVP_PKCS82PKEY_ex")
         }

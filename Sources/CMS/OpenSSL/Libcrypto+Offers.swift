@@ -8,55 +8,44 @@ extension Libcrypto {
     ///
     /// - Throws: why there is no legacy provider, if `isLegacy` asks for its cipher.
     static func offersCipher(_ name: String, isLegacy: Bool) throws(OpenSSLError) -> Bool {
-        start()
         let library = isLegacy ? try legacy() : nil
-        defer { ERR_clear_error() }
-        return Owned<EVP_CIPHER>(adopting: EVP_CIPHER_fetch(library, name, nil)) != nil
+        return has(EVP_CIPHER.self) { EVP_CIPHER_fetch(library, name, nil) }
     }
 
     /// Whether a signature scheme of this name can be fetched.
     ///
     /// libcrypto: `EVP_SIGNATURE_fetch`
     static func offersSignature(_ name: String) -> Bool {
-        start()
-        defer { ERR_clear_error() }
-        return Owned<EVP_SIGNATURE>(adopting: EVP_SIGNATURE_fetch(nil, name, nil)) != nil
+        has(EVP_SIGNATURE.self) { EVP_SIGNATURE_fetch(nil, name, nil) }
     }
 
     /// Whether a key-encapsulation mechanism of this name can be fetched.
     ///
     /// libcrypto: `EVP_KEM_fetch`
-    static func offersEncapsulation(_ name: String) -> Bool {
-        start()
-        defer { ERR_clear_error() }
-        return Owned<EVP_KEM>(adopting: EVP_KEM_fetch(nil, name, nil)) != nil
-    }
+    static func offersEncapsulation(_ name: String) -> Bool { has(EVP_KEM.self) { EVP_KEM_fetch(nil, name, nil) } }
 
     /// Whether a digest of this name can be fetched.
     ///
     /// libcrypto: `EVP_MD_fetch`
-    static func offersDigest(_ name: String) -> Bool {
-        start()
-        defer { ERR_clear_error() }
-        return Owned<EVP_MD>(adopting: EVP_MD_fetch(nil, name, nil)) != nil
-    }
+    static func offersDigest(_ name: String) -> Bool { has(EVP_MD.self) { EVP_MD_fetch(nil, name, nil) } }
 
     /// Whether a key derivation function of this name can be fetched.
     ///
     /// libcrypto: `EVP_KDF_fetch`
-    static func offersDerivation(_ name: String) -> Bool {
-        start()
-        defer { ERR_clear_error() }
-        return Owned<EVP_KDF>(adopting: EVP_KDF_fetch(nil, name, nil)) != nil
-    }
+    static func offersDerivation(_ name: String) -> Bool { has(EVP_KDF.self) { EVP_KDF_fetch(nil, name, nil) } }
 
     /// Whether there are keys of the kind with this name.
     ///
     /// libcrypto: `EVP_PKEY_CTX_new_from_name`
     static func offersKeys(_ name: String) -> Bool {
+        has(EVP_PKEY_CTX.self) { EVP_PKEY_CTX_new_from_name(nil, name, nil) }
+    }
+
+    /// Whether `fetch` finds an object.
+    private static func has<Object: LibcryptoObject>(_: Object.Type, _ fetch: () -> OpaquePointer?) -> Bool {
         start()
         defer { ERR_clear_error() }
-        return Owned<EVP_PKEY_CTX>(adopting: EVP_PKEY_CTX_new_from_name(nil, name, nil)) != nil
+        return Owned<Object>(adopting: fetch()) != nil
     }
 
     /// The size in bits of the field of the curve with this dotted number; nil for one that libcrypto does not have.

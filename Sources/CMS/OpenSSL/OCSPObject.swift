@@ -44,10 +44,7 @@ struct OCSPObject: ~Copyable {
     init?(der: [UInt8]) {
         Libcrypto.start()
         defer { ERR_clear_error() }
-        let pointer = der.withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
-            return d2i_OCSP_RESPONSE(nil, &start, bytes.count)
-        }
+        let pointer = der.decoded { d2i_OCSP_RESPONSE(nil, $0, $1) }
         let whole = Owned<OCSP_RESPONSE>(adopting: pointer)
         let basic = whole?.withPointer { response -> Owned<OCSP_BASICRESP>? in
             guard OCSP_response_status(response) == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return nil }

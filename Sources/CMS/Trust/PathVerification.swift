@@ -54,7 +54,7 @@ struct PathVerification {
         var verification = ChainVerification(objects, maximumDepth: PathFinder.maximumDepth)
         verification.others = others.compactMap { try? $0.x509() }
         verification.checksRevocation = !lists.isEmpty
-        // One that libcrypto cannot read speaks for nobody.
+        // A list that libcrypto cannot parse is left out.
         verification.lists = lists.compactMap { try? $0.object() }
         verification.policies = policies.acceptable
         verification.isPolicyExplicit = policies.isExplicit
