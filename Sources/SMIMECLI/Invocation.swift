@@ -104,8 +104,8 @@ extension Invocation {
 extension Invocation {
     /// The command that the words say.
     ///
-    /// Only the verb that is called is described to the parser, which takes longer than signing a mail for all of them. What is not
-    /// in order, and a wish for help is part of that, is for the whole command to say.
+    /// Only the verb that is called is described to the parser: to describe all of them takes longer than signing a mail. Where
+    /// the words are wrong or ask for help, the whole command is parsed, whose messages name the verb in full.
     ///
     /// - Throws: `Failure` with status 64 for words that `ArgumentCheck` refuses; what the parser says of words that it does
     ///   not understand.

@@ -16,6 +16,7 @@ enum Program {
         // Who is not root cannot raise a thread's priority, and libdispatch would tell syslog of it every time.
         setenv(ChildProgram.dispatchLog.name, ChildProgram.dispatchLog.value, 0)
         MemoryDumps.forbid()
+        Libcrypto.wipeFreedMemory()
         do { try FilterWorker.begin(CommandLine.arguments) } catch { stop(error.reason) }
         if FilterWorker.current != nil { FilterStatus.leaveSignals() }
         let invocation = Invocation.current
@@ -37,7 +38,6 @@ enum Program {
             if invocation.isSupervised { supervise(invocation) }
             #endif
         }
-        Libcrypto.wipeFreedMemory()
         // Who examines the installation tells of it in the report.
         if !invocation.calls("doctor") {
             IDNLibrary.whenMissing { stop("cannot load \($0)", "install libidn2-0") }

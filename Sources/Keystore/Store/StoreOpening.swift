@@ -4,7 +4,7 @@ import Synchronization
 /// A store that is being opened in the background while the caller does something else.
 ///
 /// Any number of tasks may wait for it. Each gets the store, or the opening error itself, or gives up at its own
-/// deadline; nobody waits forever.
+/// deadline, so none waits for ever.
 public final class StoreOpening: Sendable {
     /// How long a caller waits unless told otherwise.
     public static let patience = Duration.seconds(5)
@@ -60,7 +60,7 @@ public final class StoreOpening: Sendable {
 
     /// The store as soon as it is open.
     ///
-    /// - Parameter patience: how long to wait; nil stands for that of the opening.
+    /// - Parameter patience: the timeout; nil takes the one that the opening was given.
     /// - Throws: what opening it threw; `.openingTimedOut` after `patience`.
     public func store(within patience: Duration? = nil) async throws(KeystoreError) -> Store {
         let patience = patience ?? self.patience
