@@ -14,6 +14,7 @@ let package = Package(
     products: [
         .library(name: "SMIME", targets: ["SMIME"]),
         .library(name: "CMS", targets: ["CMS"]),
+        .library(name: "LibCrypto", targets: ["LibCrypto"]),
         .library(name: "MIME", targets: ["MIME"]),
         .library(name: "Keystore", targets: ["Keystore"]),
         .library(name: "MailFilter", targets: ["MailFilter"]),
@@ -35,56 +36,66 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: linkedIDN2, providers: [.apt(["libidn2-dev"]), .brew(["libidn2"])]),
         .target(name: "Streams"),
+        .target(name: "LibCrypto", dependencies: ["COpenSSL"]),
         .target(
             name: "CMS",
-            dependencies: ["COpenSSL", "CZlib", "Streams", .product(name: "SwiftASN1", package: "swift-asn1")]
+            dependencies: ["CZlib", "LibCrypto", "Streams", .product(name: "SwiftASN1", package: "swift-asn1")]
         ),
         .target(name: "MIME", dependencies: ["CIDN2", "Streams"]),
-        .target(name: "SMIME", dependencies: ["CMS", "MIME", "Streams"]),
+        .target(name: "SMIME", dependencies: ["CMS", "LibCrypto", "MIME", "Streams"]),
         .target(
             name: "Keystore",
             dependencies: [
-                "CMS", "MIME", .product(name: "GRDB", package: "GRDB.swift"),
+                "CMS", "LibCrypto", "MIME", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
-        .target(name: "Revocation", dependencies: ["CMS", "Streams"]),
-        .target(name: "MailFilter", dependencies: ["CMS", "Keystore", "MIME", "SMIME", "Streams"]),
+        .target(name: "Revocation", dependencies: ["CMS", "LibCrypto"]),
+        .target(name: "MailFilter", dependencies: ["CMS", "Keystore", "LibCrypto", "MIME", "SMIME", "Streams"]),
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
-                "CMS", "Keystore", "MIME", "MailFilter", "Revocation", "SMIME", "Streams",
+                "CMS", "Keystore", "LibCrypto", "MIME", "MailFilter", "Revocation", "SMIME", "Streams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .executableTarget(name: "RegistryBench", dependencies: ["Keystore", "MIME"], path: "Tests/RegistryBench"),
-        .executableTarget(name: "MailBench", dependencies: ["SMIME", "CMS", "Streams"], path: "Tests/MailBench"),
+        .executableTarget(
+            name: "MailBench",
+            dependencies: ["CMS", "LibCrypto", "SMIME", "Streams"],
+            path: "Tests/MailBench"
+        ),
         .testTarget(name: "StreamsTests", dependencies: ["Streams", "TestSupport"]),
-        .testTarget(name: "CMSTests", dependencies: ["CMS", "Streams", "TestSupport"]),
+        .testTarget(name: "CMSTests", dependencies: ["CMS", "LibCrypto", "Streams", "TestSupport"]),
         .testTarget(name: "MIMETests", dependencies: ["MIME", "Streams", "TestSupport"]),
-        .testTarget(name: "SMIMETests", dependencies: ["SMIME", "CMS", "MIME", "Streams", "TestSupport"]),
+        .testTarget(name: "SMIMETests", dependencies: ["CMS", "LibCrypto", "MIME", "SMIME", "Streams", "TestSupport"]),
         .testTarget(
             name: "KeystoreTests",
-            dependencies: ["Keystore", "CMS", "MIME", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: [
+                "CMS", "Keystore", "LibCrypto", "MIME", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ]
         ),
         .testTarget(
             name: "MailFilterTests",
-            dependencies: ["MailFilter", "Keystore", "Revocation", "CMS", "MIME", "SMIME", "Streams", "TestSupport"]
+            dependencies: [
+                "CMS", "Keystore", "LibCrypto", "MIME", "MailFilter", "Revocation", "SMIME", "Streams", "TestSupport",
+            ]
         ),
         .testTarget(name: "RevocationTests", dependencies: ["Revocation", "CMS", "TestSupport"]),
         // Forges with libcrypto itself what our own code refuses to write.
         .testTarget(
             name: "HostileTests",
             dependencies: [
-                "COpenSSL", "CMS", "Keystore", "MIME", "Revocation", "SMIME", "SMIMECLI", "Streams", "TestSupport",
+                "CMS", "COpenSSL", "Keystore", "LibCrypto", "MIME", "Revocation", "SMIME", "SMIMECLI", "Streams",
+                "TestSupport",
             ],
             exclude: ["README.md"]
         ),
         .testTarget(
             name: "SMIMECLITests",
             dependencies: [
-                "SMIMECLI", "SMIME", "CMS", "MIME", "Streams", "TestSupport",
+                "CMS", "LibCrypto", "MIME", "SMIME", "SMIMECLI", "Streams", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"]

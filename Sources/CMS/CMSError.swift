@@ -1,4 +1,5 @@
 public import Foundation
+public import LibCrypto
 
 /// Why a cryptographic structure could not be read, written or used.
 @nonexhaustive

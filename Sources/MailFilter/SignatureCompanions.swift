@@ -1,6 +1,7 @@
 public import CMS
 public import Foundation
 public import Keystore
+public import LibCrypto
 public import MIME
 
 /// The certificates that go along with a signature: the chain it is checked by, and the certificate that answers are

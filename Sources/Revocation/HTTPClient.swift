@@ -1,5 +1,6 @@
 import CMS
 import Foundation
+import LibCrypto
 
 /// Asks services on the network, within limits.
 public struct HTTPClient: Sendable {

@@ -1,4 +1,5 @@
 import CMS
+import LibCrypto
 import MIME
 import Streams
 

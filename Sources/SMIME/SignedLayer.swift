@@ -1,5 +1,6 @@
 public import CMS
 public import Foundation
+import LibCrypto
 public import MIME
 import Streams
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CMS
 import Foundation
+import LibCrypto
 
 /// The command `smime`.
 struct SMIMECommand: AsyncParsableCommand {

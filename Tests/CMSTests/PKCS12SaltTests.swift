@@ -1,5 +1,6 @@
 import CMS
 import Foundation
+import LibCrypto
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import CMS
 import Foundation
 import Keystore
+import LibCrypto
 import MIME
 import TestSupport
 import Testing

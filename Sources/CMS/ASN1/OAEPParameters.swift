@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// `RSAES-OAEP-params` (RFC 4055 §4.1).

@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 extension ASN1ObjectIdentifier {

@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// `RSASSA-PSS-params` (RFC 4055 §3.1).

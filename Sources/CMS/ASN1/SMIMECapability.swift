@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// One algorithm that the owner of a certificate announces to read.

@@ -1,3 +1,4 @@
+public import LibCrypto
 package import SwiftASN1
 
 /// What messages call digests.

@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// A way to agree on a key-encryption key with a recipient: one row each.

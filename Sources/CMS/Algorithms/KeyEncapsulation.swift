@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// A key-encryption key that was encapsulated for a recipient, and what it wraps the content's key with.

@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// A way to wrap a key under another: one row for each.

@@ -1,3 +1,4 @@
+import LibCrypto
 package import SwiftASN1
 
 /// A parameter set of ML-DSA, which signs, or of ML-KEM, which is encrypted to: one row for each.

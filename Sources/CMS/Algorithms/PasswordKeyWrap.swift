@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// The way to wrap a key under one that was derived from a password: CBC, twice, so that every byte depends on all.

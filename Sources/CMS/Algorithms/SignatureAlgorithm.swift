@@ -1,3 +1,4 @@
+public import LibCrypto
 import SwiftASN1
 
 /// A signature algorithm as a SignerInfo names it: the scheme, and the digest where the algorithm fixes one.

@@ -1,3 +1,5 @@
+package import LibCrypto
+
 extension Certificate {
     /// The public key as libcrypto's object.
     package func publicKey() throws(OpenSSLError) -> Handle<EVP_PKEY> {

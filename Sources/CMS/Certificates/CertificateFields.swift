@@ -1,4 +1,5 @@
 import Foundation
+import LibCrypto
 import SwiftASN1
 
 /// The fields of `Certificate` and `TBSCertificate`.

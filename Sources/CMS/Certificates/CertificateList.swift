@@ -1,4 +1,5 @@
 public import Foundation
+package import LibCrypto
 import SwiftASN1
 
 /// A certificate revocation list, as received; whether it is genuine is checked where it is used.

@@ -1,3 +1,4 @@
+import LibCrypto
 import Synchronization
 
 /// libcrypto's form of one list, shared by the copies of the value and made once as long as somebody holds it.

@@ -1,3 +1,5 @@
+import LibCrypto
+
 extension DistinguishedName {
     /// 32 bytes that are equal for names that match, by which an index finds them.
     public var matchingKey: [UInt8] {

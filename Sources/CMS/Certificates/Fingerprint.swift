@@ -1,3 +1,4 @@
+import LibCrypto
 import Streams
 
 /// The SHA-256 of a certificate's encoding, by which it is known everywhere.

@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// The kind and size of a public key.

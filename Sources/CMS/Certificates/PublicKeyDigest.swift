@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// The SHA-256 of a public key, equal for all certificates about one key, however each of them writes it.

@@ -1,3 +1,4 @@
+package import LibCrypto
 import SwiftASN1
 
 /// A content-encryption algorithm with the parameters of one message.

@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// The content-encryption key that one RecipientInfo gave, or a random one where it gave none.

@@ -1,3 +1,4 @@
+import LibCrypto
 import Streams
 
 /// Reads the plaintext of an encrypted message while it decrypts.

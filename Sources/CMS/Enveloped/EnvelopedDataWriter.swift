@@ -1,3 +1,4 @@
+import LibCrypto
 public import Streams
 import SwiftASN1
 

@@ -1,3 +1,4 @@
+package import LibCrypto
 import SwiftASN1
 
 /// Somebody to encrypt to.

@@ -1,3 +1,4 @@
+public import LibCrypto
 import SwiftASN1
 
 /// What opens a message without a certificate: a key that both sides have, or a password.

@@ -1,3 +1,4 @@
+import LibCrypto
 import Streams
 
 /// Decrypts in one piece, once all of the ciphertext and the tag behind it are known, as CCM demands.

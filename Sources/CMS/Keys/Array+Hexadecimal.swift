@@ -1,3 +1,4 @@
+import LibCrypto
 import Streams
 
 extension [UInt8] {

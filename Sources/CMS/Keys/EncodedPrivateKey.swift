@@ -1,3 +1,4 @@
+public import LibCrypto
 import SwiftASN1
 
 /// A private key as a file holds it, encrypted or not, that has not been opened yet.

@@ -1,3 +1,4 @@
+import LibCrypto
 import Streams
 
 /// The blocks of a PEM file; whatever stands between them is text for people.

@@ -1,3 +1,5 @@
+import LibCrypto
+
 extension PrivateKey {
     /// Refuses a key whose private half is not that of its public one: nobody could verify what it signs.
     ///

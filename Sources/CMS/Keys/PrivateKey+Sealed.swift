@@ -1,3 +1,5 @@
+import LibCrypto
+
 extension PrivateKey {
     /// The PKCS#8 encoding sealed under `key`; `context`, the certificate's fingerprint as a rule, is authenticated too.
     public func sealed(under key: SealingKey, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {

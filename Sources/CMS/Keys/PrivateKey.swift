@@ -1,3 +1,4 @@
+package import LibCrypto
 import SwiftASN1
 
 /// A private key. It has no description and no public encoding; it can be used, sealed and matched to a certificate.

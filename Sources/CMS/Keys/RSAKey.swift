@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// RSA keys, handed to libcrypto number by number.

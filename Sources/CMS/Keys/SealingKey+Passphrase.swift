@@ -1,3 +1,5 @@
+public import LibCrypto
+
 extension SealingKey {
     /// The scrypt parameters of what we write: 32 MiB and about a tenth of a second (RFC 7914 §2).
     private static let scrypt = (logCost: UInt8(15), blockSize: UInt8(8), parallelization: UInt8(1))

@@ -1,3 +1,5 @@
+package import LibCrypto
+
 /// A key of 256 bits under which secrets are kept at rest, wiped when the last copy goes.
 ///
 /// Sealed bytes are a random nonce (12), AES-256-GCM's ciphertext, and the tag (16).

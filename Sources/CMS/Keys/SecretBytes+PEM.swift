@@ -1,3 +1,5 @@
+import LibCrypto
+
 extension SecretBytes {
     /// What base64 in `lines` stands for, decoded into its place: no other copy is left of it.
     ///

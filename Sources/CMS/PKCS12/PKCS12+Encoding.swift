@@ -1,3 +1,4 @@
+public import LibCrypto
 import SwiftASN1
 
 extension PKCS12 {

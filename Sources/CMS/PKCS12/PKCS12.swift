@@ -1,3 +1,4 @@
+public import LibCrypto
 import SwiftASN1
 
 /// The keys and certificates of a PKCS#12 file that has been opened.

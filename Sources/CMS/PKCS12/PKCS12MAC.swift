@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// The MAC over a PKCS#12 file.

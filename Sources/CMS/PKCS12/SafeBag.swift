@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// One bag of a PKCS#12 file: a key, a certificate, a revocation list, or more bags.

@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// Opens the safes of a PKCS#12 file one after the other and gathers what is in them.

@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// A key derivation function with its parameters, as PBES2 and PBMAC1 name it.

@@ -1,3 +1,5 @@
+package import LibCrypto
+
 /// The key derivation of PKCS#12's own schemes.
 ///
 /// RFC 7292 appendix B.2

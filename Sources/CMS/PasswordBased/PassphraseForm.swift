@@ -1,4 +1,5 @@
 import Foundation
+import LibCrypto
 
 /// One way to turn what the user typed into the bytes that keys are derived from.
 ///

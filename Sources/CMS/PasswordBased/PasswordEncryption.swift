@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// A password-based encryption scheme with its parameters, as PKCS#8 and PKCS#12 use it.

@@ -1,3 +1,5 @@
+public import LibCrypto
+
 /// A fault of old libcrypto versions that touches what we ask of libcrypto.
 ///
 /// Distributions mend faults without changing the version, so an old number is a reason to look, and no proof.

@@ -1,4 +1,5 @@
 import Foundation
+import LibCrypto
 
 extension LibcryptoProbe {
     /// How chains are verified. CVE-2023-0465 is among them: before OpenSSL 3.0.9 nobody heard of wrong policies in a leaf.

@@ -1,3 +1,5 @@
+import LibCrypto
+
 extension LibcryptoProbe {
     /// How private keys treat what was made to hurt them.
     static let keys = [

@@ -1,3 +1,5 @@
+import LibCrypto
+
 /// Something that libcrypto must do or refuse, tried on the libcrypto at hand, in milliseconds.
 ///
 /// A version number says what its makers published; distributions mend faults, and leave algorithms out, without changing it.

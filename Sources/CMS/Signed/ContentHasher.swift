@@ -1,3 +1,4 @@
+import LibCrypto
 import Streams
 
 /// Hashes bytes with several digests at once.

@@ -1,3 +1,4 @@
+import LibCrypto
 import SwiftASN1
 
 /// What a look at one signature found: the certificates it verifies with, and everything that is wrong.

@@ -1,3 +1,4 @@
+public import LibCrypto
 public import Streams
 import SwiftASN1
 

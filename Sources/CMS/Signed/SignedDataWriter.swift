@@ -1,4 +1,5 @@
 public import Foundation
+public import LibCrypto
 public import Streams
 import SwiftASN1
 

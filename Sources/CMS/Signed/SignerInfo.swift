@@ -1,4 +1,5 @@
 public import Foundation
+public import LibCrypto
 import SwiftASN1
 
 /// What one signer claims: who it is, how it signed, and the signature itself. Nothing in it is checked.

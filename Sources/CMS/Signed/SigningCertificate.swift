@@ -1,3 +1,4 @@
+import LibCrypto
 import Streams
 import SwiftASN1
 

@@ -1,3 +1,4 @@
+import LibCrypto
 import Synchronization
 
 /// How responders name certificates.

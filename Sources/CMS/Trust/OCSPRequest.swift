@@ -1,4 +1,5 @@
 public import Foundation
+public import LibCrypto
 
 /// The question to a responder whether one certificate was revoked.
 ///

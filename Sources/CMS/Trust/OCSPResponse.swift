@@ -1,4 +1,5 @@
 public import Foundation
+import LibCrypto
 import SwiftASN1
 
 /// What a responder says about certificates, as received; whether it may say so is checked where it is used.

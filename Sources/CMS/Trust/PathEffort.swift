@@ -1,3 +1,4 @@
+import LibCrypto
 import Synchronization
 
 /// What may be spent on looking for chains, so that those who send hundreds of authorities do not keep us for long; and

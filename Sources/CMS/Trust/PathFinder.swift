@@ -1,4 +1,5 @@
 import Foundation
+import LibCrypto
 import SwiftASN1
 
 /// Certificates in the order in which each was issued by the next.

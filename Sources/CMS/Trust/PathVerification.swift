@@ -1,4 +1,5 @@
 import Foundation
+import LibCrypto
 
 /// What libcrypto's verification of a path means.
 struct PathVerification {

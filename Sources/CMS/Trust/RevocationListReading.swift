@@ -1,4 +1,5 @@
 import Foundation
+import LibCrypto
 
 /// Finds out what revocation lists say of the certificates of a path.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import LibCrypto
 
 /// The revocation lists at hand where one certificate is judged, and the certificates that they may be signed with.
 struct RevocationLists {

@@ -1,4 +1,5 @@
 import Foundation
+import LibCrypto
 import Streams
 
 /// The folder of the system's trust anchors, hashed as `openssl rehash` does it.

@@ -1,4 +1,5 @@
 package import Foundation
+import LibCrypto
 import Synchronization
 
 /// A verdict, and whether it may be kept.

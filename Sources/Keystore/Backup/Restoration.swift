@@ -1,5 +1,6 @@
-public import CMS
+import CMS
 import Foundation
+public import LibCrypto
 public import MIME
 
 /// A backup with everything in it read, so that nothing can turn out wrong once the store is being changed.

@@ -1,6 +1,7 @@
-public import CMS
+import CMS
 public import Foundation
 import GRDB
+public import LibCrypto
 public import MIME
 
 extension Store {

@@ -1,5 +1,6 @@
 import CMS
 import Foundation
+import LibCrypto
 
 /// The file that holds the key which seals the store key.
 ///

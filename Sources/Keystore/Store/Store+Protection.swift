@@ -1,6 +1,7 @@
-public import CMS
+import CMS
 import Foundation
 import GRDB
+public import LibCrypto
 
 extension Store {
     /// What protects the store key.

@@ -1,5 +1,6 @@
-public import CMS
+import CMS
 import Foundation
+public import LibCrypto
 import Synchronization
 
 /// Gives the passphrase of a store when a private key is needed, and not before.

@@ -1,5 +1,6 @@
 import CMS
 import Foundation
+import LibCrypto
 
 /// How strictly certificates are judged, for many groups of them: what a verdict depends on beside the store.
 struct TermsOfVerdicts {

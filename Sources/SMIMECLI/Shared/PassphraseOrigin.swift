@@ -1,6 +1,7 @@
 import ArgumentParser
 import CMS
 import Foundation
+import LibCrypto
 
 /// Where options say that a passphrase is to be had: a file, a descriptor, or a variable of the environment.
 struct PassphraseOrigin: Sendable {

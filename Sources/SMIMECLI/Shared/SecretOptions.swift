@@ -1,6 +1,7 @@
 import ArgumentParser
 import CMS
 import Foundation
+import LibCrypto
 
 /// Secrets that both sides have, in place of certificates. Only what is given here is ever tried on a message.
 struct SecretOptions: ParsableArguments, PassphraseOptions {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CMS
 import Foundation
 import Keystore
+import LibCrypto
 import MIME
 import MailFilter
 import SMIME

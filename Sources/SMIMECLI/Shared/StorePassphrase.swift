@@ -1,6 +1,7 @@
 import CMS
 import Foundation
 import Keystore
+import LibCrypto
 import Synchronization
 
 /// Where the passphrase of a locked store comes from: what the options name, else a credential of systemd, else the

@@ -1,5 +1,6 @@
 import CMS
 import Foundation
+import LibCrypto
 import MIME
 
 /// The person at the terminal, whatever standard input and output are.

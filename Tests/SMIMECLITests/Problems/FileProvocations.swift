@@ -1,4 +1,5 @@
 import CMS
+import LibCrypto
 import TestSupport
 
 /// What can be wrong with a PKCS#12 file.

@@ -1,27 +1,32 @@
 import COpenSSL
 
 /// A certificate that is made on the spot, for an hour around now.
-struct FreshCertificate {
+package struct FreshCertificate {
     /// An extension of a certificate: a dotted number and the DER of its value.
-    struct Extension {
-        let identifier: String
-        let value: [UInt8]
-        let isCritical: Bool
+    package struct Extension {
+        package let identifier: String
+        package let value: [UInt8]
+        package let isCritical: Bool
 
-        init(_ identifier: String, _ value: [UInt8], isCritical: Bool = false) {
+        package init(_ identifier: String, _ value: [UInt8], isCritical: Bool = false) {
             (self.identifier, self.value, self.isCritical) = (identifier, value, isCritical)
         }
     }
 
     /// The common names of the two.
-    let subject, issuer: String
-    let serialNumber: Int
-    let extensions: [Extension]
+    package let subject, issuer: String
+    package let serialNumber: Int
+    package let extensions: [Extension]
+
+    package init(subject: String, issuer: String, serialNumber: Int, extensions: [Extension]) {
+        (self.subject, self.issuer) = (subject, issuer)
+        (self.serialNumber, self.extensions) = (serialNumber, extensions)
+    }
 
     /// Its DER; the certificate is about `key`, which signs it, too.
     ///
     /// libcrypto: `X509_sign`
-    func signed(by key: Handle<EVP_PKEY>) throws(OpenSSLError) -> [UInt8] {
+    package func signed(by key: Handle<EVP_PKEY>) throws(OpenSSLError) -> [UInt8] {
         let certificate = try Owned<X509>(X509_new(), "X509_new")
         return try withPointers(certificate, key.owned) { certificate, key throws(OpenSSLError) in
             try check(X509_set_version(certificate, 2), "X509_set_version")

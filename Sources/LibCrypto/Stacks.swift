@@ -1,17 +1,17 @@
 import COpenSSL
 
 /// `STACK_OF(X509)`, which owns a reference to each certificate.
-enum CertificateStack: LibcryptoObject {
-    static func free(_ pointer: OpaquePointer) { smime_sk_X509_pop_free(pointer) }
+package enum CertificateStack: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { smime_sk_X509_pop_free(pointer) }
 }
 
 /// `STACK_OF(X509_CRL)`, which owns its lists.
-enum CertificateListStack: LibcryptoObject {
-    static func free(_ pointer: OpaquePointer) { smime_sk_X509_CRL_pop_free(pointer) }
+package enum CertificateListStack: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { smime_sk_X509_CRL_pop_free(pointer) }
 }
 
 extension Owned<CertificateStack> {
-    init(_ certificates: some Sequence<Handle<X509>>) throws(OpenSSLError) {
+    package init(_ certificates: some Sequence<Handle<X509>>) throws(OpenSSLError) {
         let stack = try Owned(smime_sk_X509_new_null(), "sk_X509_new_null")
         for certificate in certificates {
             try withPointers(stack, certificate.owned) { stack, certificate throws(OpenSSLError) in
@@ -26,7 +26,7 @@ extension Owned<CertificateStack> {
 }
 
 extension Owned<CertificateListStack> {
-    init(_ lists: [Handle<X509_CRL>]) throws(OpenSSLError) {
+    package init(_ lists: [Handle<X509_CRL>]) throws(OpenSSLError) {
         let stack = try Owned(smime_sk_X509_CRL_new_null(), "sk_X509_CRL_new_null")
         for list in lists {
             try withPointers(stack, list.owned) { stack, list throws(OpenSSLError) in

@@ -1,10 +1,10 @@
 import COpenSSL
-import Foundation
+package import Foundation
 
 /// A successful answer of an OCSP responder, as libcrypto reads it.
-struct OCSPObject: ~Copyable {
+package struct OCSPObject: ~Copyable {
     /// How responders name a certificate (RFC 6960 §4.1.1, CertID).
-    struct CertificateID: Hashable, Sendable {
+    package struct CertificateID: Hashable, Sendable {
         /// libcrypto's number of the digest.
         fileprivate let digest: CInt
         fileprivate let issuerName: [UInt8]
@@ -14,26 +14,26 @@ struct OCSPObject: ~Copyable {
     }
 
     /// What is said about one certificate (RFC 6960 §4.2.1, SingleResponse).
-    struct SingleResponse {
-        enum Status {
+    package struct SingleResponse {
+        package enum Status {
             case good
             /// - Parameter isHold: whether the reason is certificateHold, which may be taken back.
             case revoked(since: Moment?, isHold: Bool)
             case unknown
         }
 
-        let id: CertificateID
-        let status: Status
-        let thisUpdate: Moment?
-        let nextUpdate: Moment?
+        package let id: CertificateID
+        package let status: Status
+        package let thisUpdate: Moment?
+        package let nextUpdate: Moment?
     }
 
     /// A time in an answer.
-    struct Moment {
+    package struct Moment {
         /// The time; nil if it cannot be read at all.
-        let date: Date?
+        package let date: Date?
         /// Whether it is written as RFC 5280 §4.1.2.5.2 wants it. What is not comes neither before nor after any other time.
-        let isWellFormed: Bool
+        package let isWellFormed: Bool
     }
 
     private let response: Owned<OCSP_BASICRESP>
@@ -41,7 +41,7 @@ struct OCSPObject: ~Copyable {
     /// Reads an OCSPResponse; nil if it is none, or does not say that it is successful.
     ///
     /// libcrypto: `d2i_OCSP_RESPONSE`, `OCSP_response_get1_basic`
-    init?(der: [UInt8]) {
+    package init?(der: [UInt8]) {
         Libcrypto.start()
         defer { ERR_clear_error() }
         let pointer = der.decoded { d2i_OCSP_RESPONSE(nil, $0, $1) }
@@ -57,7 +57,7 @@ struct OCSPObject: ~Copyable {
     /// The first of its answers, at most so many.
     ///
     /// libcrypto: `OCSP_resp_get0`, `OCSP_single_get0_status`
-    func answers(atMost most: Int) -> [SingleResponse] {
+    package func answers(atMost most: Int) -> [SingleResponse] {
         response.withPointer { basic in
             (0..<min(max(0, Int(OCSP_resp_count(basic))), most)).compactMap { index in
                 OCSP_resp_get0(basic, CInt(index)).flatMap(SingleResponse.init)
@@ -70,7 +70,7 @@ struct OCSPObject: ~Copyable {
     /// A responder's certificate is the issuer's own work (RFC 6960 §4.2.2.2): there is nothing in between.
     ///
     /// libcrypto: `OCSP_basic_verify`
-    func isSigned(by issuer: Handle<X509>, at date: Date) throws(OpenSSLError) -> Bool {
+    package func isSigned(by issuer: Handle<X509>, at date: Date) throws(OpenSSLError) -> Bool {
         defer { ERR_clear_error() }
         let store = try Owned<X509_STORE>(X509_STORE_new(), "X509_STORE_new")
         let candidates = try Owned<CertificateStack>([issuer])
@@ -91,7 +91,7 @@ extension OCSPObject.CertificateID {
     /// The names of `certificate` by all digests that responders use.
     ///
     /// libcrypto: `OCSP_cert_to_id`
-    static func all(of certificate: Handle<X509>, issuedBy issuer: Handle<X509>) -> [Self] {
+    package static func all(of certificate: Handle<X509>, issuedBy issuer: Handle<X509>) -> [Self] {
         Libcrypto.start()
         defer { ERR_clear_error() }
         return withPointers(certificate.owned, issuer.owned) { subject, issuer in
@@ -150,8 +150,8 @@ extension OCSPObject.SingleResponse {
 
 extension OCSPObject.Moment {
     /// Whether it is `time` or lies before it.
-    func isReached(by time: Date) -> Bool { isWellFormed && date.map { $0 <= time } ?? false }
+    package func isReached(by time: Date) -> Bool { isWellFormed && date.map { $0 <= time } ?? false }
 
     /// Whether it lies behind `time`.
-    func isLater(than time: Date) -> Bool { isWellFormed && date.map { $0 > time } ?? false }
+    package func isLater(than time: Date) -> Bool { isWellFormed && date.map { $0 > time } ?? false }
 }

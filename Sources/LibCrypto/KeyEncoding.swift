@@ -4,7 +4,7 @@ extension Owned<PKCS8_PRIV_KEY_INFO> {
     /// Parses the DER of a PrivateKeyInfo of the first version. The bytes stay the caller's to wipe.
     ///
     /// libcrypto: `d2i_PKCS8_PRIV_KEY_INFO`
-    init(pkcs8: [UInt8]) throws(OpenSSLError) {
+    package init(pkcs8: [UInt8]) throws(OpenSSLError) {
         Libcrypto.start()
         let pointer = pkcs8.decoded { d2i_PKCS8_PRIV_KEY_INFO(nil, $0, $1) }
         try self.init(pointer, "d2i_PKCS8_PRIV_KEY_INFO")
@@ -25,7 +25,7 @@ extension Handle<EVP_PKEY> {
     /// Makes the key that a PrivateKeyInfo describes.
     ///
     /// libcrypto: `EVP_PKCS82PKEY_ex`
-    convenience init(_ info: borrowing Owned<PKCS8_PRIV_KEY_INFO>) throws(OpenSSLError) {
+    package convenience init(_ info: borrowing Owned<PKCS8_PRIV_KEY_INFO>) throws(OpenSSLError) {
         defer { Leftovers.wipe() }
         let key = try info.withPointer { info throws(OpenSSLError) in
             try Owned<EVP_PKEY>(EVP_PKCS82PKEY_ex(info, nil, nil), "EVP_PKCS82PKEY_ex")
@@ -36,7 +36,7 @@ extension Handle<EVP_PKEY> {
     /// Reads RSAPrivateKey, ECPrivateKey or DSA's form in DER.
     ///
     /// libcrypto: `d2i_AutoPrivateKey_ex`
-    convenience init(traditional secret: SecretBytes) throws(OpenSSLError) {
+    package convenience init(traditional secret: SecretBytes) throws(OpenSSLError) {
         Libcrypto.start()
         defer { Leftovers.wipe() }
         let pointer = secret.withBytes { bytes in
@@ -49,7 +49,7 @@ extension Handle<EVP_PKEY> {
     /// Opens a private key in a PEM block with OpenSSL's own encryption; nil if the passphrase does not fit.
     ///
     /// libcrypto: `PEM_read_bio_PrivateKey_ex`
-    convenience init?(encryptedPEM text: [UInt8], passphrase: borrowing Passphrase) {
+    package convenience init?(encryptedPEM text: [UInt8], passphrase: borrowing Passphrase) {
         Libcrypto.start()
         defer {
             ERR_clear_error()
@@ -88,7 +88,7 @@ extension Handle<EVP_PKEY> {
     /// The DER of the SubjectPublicKeyInfo.
     ///
     /// libcrypto: `i2d_PUBKEY`
-    func publicKeyInfo() throws(OpenSSLError) -> [UInt8] {
+    package func publicKeyInfo() throws(OpenSSLError) -> [UInt8] {
         try owned.withPointer { key throws(OpenSSLError) in
             var encoding: UnsafeMutablePointer<UInt8>?
             let count = i2d_PUBKEY(key, &encoding)
@@ -101,7 +101,7 @@ extension Handle<EVP_PKEY> {
     /// Lends the PKCS#8 PrivateKeyInfo; it is wiped when `body` returns.
     ///
     /// libcrypto: `EVP_PKEY2PKCS8`, `i2d_PKCS8_PRIV_KEY_INFO`
-    func withPKCS8<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
+    package func withPKCS8<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
         defer { Leftovers.wipe() }
         let info = try owned.withPointer { key throws(OpenSSLError) in
             try Owned<PKCS8_PRIV_KEY_INFO>(EVP_PKEY2PKCS8(key), "EVP_PKEY2PKCS8")
@@ -118,7 +118,7 @@ extension Handle<EVP_PKEY> {
     /// Whether the other key has the same public half.
     ///
     /// libcrypto: `EVP_PKEY_eq`
-    func hasSamePublicHalf(as other: Handle<EVP_PKEY>) -> Bool {
+    package func hasSamePublicHalf(as other: Handle<EVP_PKEY>) -> Bool {
         defer { ERR_clear_error() }
         return withPointers(owned, other.owned) { EVP_PKEY_eq($0, $1) == 1 }
     }

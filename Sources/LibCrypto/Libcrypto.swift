@@ -21,7 +21,7 @@ public enum Libcrypto {
     /// The version as libcrypto packs it into one number.
     ///
     /// libcrypto: `OpenSSL_version_num`
-    static var packedVersion: Int { Int(OpenSSL_version_num()) }
+    package static var packedVersion: Int { Int(OpenSSL_version_num()) }
 
     /// Whether the provider with the historic ciphers (RC2, RC4, single DES) can be loaded.
     public static var hasLegacyProvider: Bool { (try? legacy()) != nil }
@@ -44,7 +44,7 @@ public enum Libcrypto {
     /// Empties this thread's error queue.
     ///
     /// libcrypto: `ERR_clear_error`
-    static func forgetErrors() { ERR_clear_error() }
+    package static func forgetErrors() { ERR_clear_error() }
 
     /// A library context of our own with the legacy provider beside the default one, for what old PKCS#12 files and old
     /// mail are encrypted with. Nothing else may use it. It lives as long as the process.

@@ -8,13 +8,13 @@ package struct Owned<Object: LibcryptoObject>: ~Copyable {
     private let pointer: OpaquePointer
 
     /// Takes ownership of `pointer`, or throws libcrypto's error queue if it is null.
-    init(_ pointer: OpaquePointer?, _ operation: StaticString) throws(OpenSSLError) {
+    package init(_ pointer: OpaquePointer?, _ operation: StaticString) throws(OpenSSLError) {
         guard let pointer else { throw OpenSSLError(operation) }
         self.pointer = pointer
     }
 
     /// Takes ownership of an out-parameter that the C function may have left null.
-    init?(adopting pointer: OpaquePointer?) {
+    package init?(adopting pointer: OpaquePointer?) {
         guard let pointer else { return nil }
         self.pointer = pointer
     }
@@ -22,14 +22,14 @@ package struct Owned<Object: LibcryptoObject>: ~Copyable {
     deinit { Object.free(pointer) }
 
     /// Lends the pointer for the duration of `body`; it must not escape.
-    func withPointer<Result: ~Copyable, Failure: Error>(
+    package func withPointer<Result: ~Copyable, Failure: Error>(
         _ body: (OpaquePointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(pointer)
     }
 
     /// Gives the pointer up to a C function that takes ownership ("set0", "push").
-    consuming func release() -> OpaquePointer {
+    package consuming func release() -> OpaquePointer {
         let pointer = pointer
         discard self
         return pointer
@@ -37,7 +37,7 @@ package struct Owned<Object: LibcryptoObject>: ~Copyable {
 }
 
 /// Lends two pointers at once, so that call sites do not nest.
-func withPointers<A, B, Result: ~Copyable, Failure: Error>(
+package func withPointers<A, B, Result: ~Copyable, Failure: Error>(
     _ a: borrowing Owned<A>,
     _ b: borrowing Owned<B>,
     _ body: (OpaquePointer, OpaquePointer) throws(Failure) -> Result

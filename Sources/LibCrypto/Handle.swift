@@ -4,7 +4,7 @@
 /// around the caches it fills in behind a `const` pointer (openssl-threads(7)). Only X509, X509_CRL and EVP_PKEY,
 /// which promise that, go in a `Handle`.
 package final class Handle<Object: LibcryptoObject>: @unchecked Sendable {
-    let owned: Owned<Object>
+    package let owned: Owned<Object>
 
-    init(_ owned: consuming Owned<Object>) { self.owned = owned }
+    package init(_ owned: consuming Owned<Object>) { self.owned = owned }
 }

@@ -5,17 +5,28 @@ import COpenSSL
 /// libcrypto: `EVP_CipherInit_ex2`, `EVP_CipherUpdate`, `EVP_CipherFinal_ex`
 package final class CipherContext {
     /// What must be known before the key, where it differs from the cipher's defaults.
-    struct Parameters {
+    package struct Parameters {
         /// The length of the nonce of an authenticated cipher, in bytes.
-        var nonceCount: Int?
+        package var nonceCount: Int?
         /// The length of the tag that CCM makes, in bytes.
-        var tagCount: Int?
+        package var tagCount: Int?
         /// The tag that must be found, where the mode has to know it beforehand: CCM.
-        var expectedTag: [UInt8] = []
+        package var expectedTag: [UInt8]
         /// The length of the key in bytes, where a cipher takes several.
-        var keyCount: Int?
+        package var keyCount: Int?
         /// The effective length of RC2's key, in bits.
-        var effectiveKeyBits: Int?
+        package var effectiveKeyBits: Int?
+
+        package init(
+            nonceCount: Int? = nil,
+            tagCount: Int? = nil,
+            expectedTag: [UInt8] = [],
+            keyCount: Int? = nil,
+            effectiveKeyBits: Int? = nil
+        ) {
+            (self.nonceCount, self.tagCount, self.expectedTag) = (nonceCount, tagCount, expectedTag)
+            (self.keyCount, self.effectiveKeyBits) = (keyCount, effectiveKeyBits)
+        }
 
         /// libcrypto: `EVP_CIPHER_CTX_ctrl`, `EVP_CIPHER_CTX_set_key_length`
         fileprivate func apply(to context: OpaquePointer) throws(OpenSSLError) {
@@ -42,7 +53,7 @@ package final class CipherContext {
     /// - Parameters:
     ///   - pads: whether a block cipher adds and checks PKCS#7 padding.
     ///   - isLegacy: whether only the legacy provider has the cipher.
-    init(
+    package init(
         _ name: String,
         key: UnsafeRawBufferPointer,
         iv: [UInt8],
@@ -149,7 +160,7 @@ package final class CipherContext {
     }
 
     /// Says which tag `finish` must find when decrypting.
-    func expectTag(_ tag: [UInt8]) throws(OpenSSLError) {
+    package func expectTag(_ tag: [UInt8]) throws(OpenSSLError) {
         try context.withPointer { context throws(OpenSSLError) in try Self.expect(tag, context) }
     }
 

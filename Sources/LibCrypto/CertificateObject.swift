@@ -5,7 +5,7 @@ extension Handle<X509> {
     /// Reads the DER of a certificate.
     ///
     /// libcrypto: `d2i_X509`
-    convenience init(certificate der: [UInt8]) throws(OpenSSLError) {
+    package convenience init(certificate der: [UInt8]) throws(OpenSSLError) {
         Libcrypto.start()
         let pointer = der.decoded { d2i_X509(nil, $0, $1) }
         self.init(try Owned<X509>(pointer, "d2i_X509"))
@@ -14,7 +14,7 @@ extension Handle<X509> {
     /// Whether libcrypto cannot parse an extension that it evaluates.
     ///
     /// libcrypto: `X509_get_extension_flags`
-    var hasMalformedExtension: Bool {
+    package var hasMalformedExtension: Bool {
         defer { ERR_clear_error() }
         return owned.withPointer { X509_get_extension_flags($0) } & UInt32(EXFLAG_INVALID) != 0
     }
@@ -25,7 +25,7 @@ extension Handle<X509> {
     /// name: the path is followed, so that the report can say what is wrong with it.
     ///
     /// libcrypto: `X509_check_issued`
-    func mayHaveIssued(_ certificate: Handle<X509>) -> Bool {
+    package func mayHaveIssued(_ certificate: Handle<X509>) -> Bool {
         defer { ERR_clear_error() }
         let match = withPointers(owned, certificate.owned) { X509_check_issued($0, $1) }
         return [X509_V_OK, X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_UNSPECIFIED].contains(match)
@@ -34,7 +34,7 @@ extension Handle<X509> {
     /// Whether the key of `issuer` fits the signature.
     ///
     /// libcrypto: `X509_verify`
-    func isSigned(by issuer: Handle<X509>) -> Bool {
+    package func isSigned(by issuer: Handle<X509>) -> Bool {
         defer { ERR_clear_error() }
         return withPointers(owned, issuer.owned) { X509_verify($0, X509_get0_pubkey($1)) == 1 }
     }
@@ -45,7 +45,7 @@ extension Libcrypto {
     /// `der`; nil if libcrypto cannot read it.
     ///
     /// libcrypto: `X509_NAME_hash_ex`
-    static func nameHash(_ der: [UInt8]) -> UInt32? {
+    package static func nameHash(_ der: [UInt8]) -> UInt32? {
         start()
         defer { ERR_clear_error() }
         let pointer = der.decoded { d2i_X509_NAME(nil, $0, $1) }

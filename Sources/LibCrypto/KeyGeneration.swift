@@ -2,7 +2,7 @@ import COpenSSL
 
 extension Handle<EVP_PKEY> {
     /// The kind of a fresh key.
-    enum FreshKind {
+    package enum FreshKind {
         /// A key on the curve P-256.
         case p256
         case rsa(bits: Int)
@@ -12,7 +12,7 @@ extension Handle<EVP_PKEY> {
     /// A fresh key.
     ///
     /// libcrypto: `EVP_PKEY_keygen_init`, `EVP_PKEY_generate`
-    convenience init(generating kind: FreshKind) throws(OpenSSLError) {
+    package convenience init(generating kind: FreshKind) throws(OpenSSLError) {
         Libcrypto.start()
         let name =
             switch kind {

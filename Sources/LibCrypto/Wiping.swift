@@ -10,7 +10,7 @@ extension [UInt8] {
 }
 
 /// What calls before this one have left in memory.
-enum Leftovers {
+package enum Leftovers {
     /// Overwrites the stack that calls before this one used, and the vector registers.
-    static func wipe() { smime_wipe_stack() }
+    package static func wipe() { smime_wipe_stack() }
 }

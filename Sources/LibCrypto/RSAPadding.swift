@@ -1,13 +1,13 @@
 import COpenSSL
 
 /// How an RSA key wraps another key.
-enum RSAPadding: Sendable {
+package enum RSAPadding: Sendable {
     /// RSAES-PKCS1-v1_5 (RFC 8017 §7.2).
     case pkcs1
     /// RSAES-OAEP (RFC 8017 §7.1).
     case oaep(digest: DigestAlgorithm, mgf: DigestAlgorithm, label: [UInt8])
 
-    func configure(_ context: OpaquePointer) throws(OpenSSLError) {
+    package func configure(_ context: OpaquePointer) throws(OpenSSLError) {
         switch self {
         case .pkcs1:
             try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING), "EVP_PKEY_CTX_set_rsa_padding")
@@ -31,7 +31,9 @@ enum RSAPadding: Sendable {
 
 extension DigestAlgorithm {
     /// Lends libcrypto's method for this digest.
-    func withPointer<Result>(_ body: (OpaquePointer) throws(OpenSSLError) -> Result) throws(OpenSSLError) -> Result {
+    package func withPointer<Result>(_ body: (OpaquePointer) throws(OpenSSLError) -> Result) throws(OpenSSLError)
+        -> Result
+    {
         let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, libcryptoName, nil), "EVP_MD_fetch")
         return try digest.withPointer { digest throws(OpenSSLError) in try body(digest) }
     }

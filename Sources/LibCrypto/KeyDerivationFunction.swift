@@ -3,14 +3,15 @@ import COpenSSL
 /// A function that makes a key of an agreed secret.
 ///
 /// libcrypto: `EVP_KDF_derive`
-enum KeyDerivationFunction {
+package enum KeyDerivationFunction {
     /// Extract and expand of RFC 5869.
     case hkdf(salt: [UInt8], info: [UInt8])
     /// ANSI X9.63 (SEC 1 §3.6.1).
     case x963(info: [UInt8])
 
     /// `count` bytes that follow from `secret`.
-    func derive(_ secret: SecretBytes, digest: DigestAlgorithm, count: Int) throws(OpenSSLError) -> SecretBytes {
+    package func derive(_ secret: SecretBytes, digest: DigestAlgorithm, count: Int) throws(OpenSSLError) -> SecretBytes
+    {
         let kdf = try Owned<EVP_KDF>(EVP_KDF_fetch(nil, name, nil), "EVP_KDF_fetch")
         let context = try kdf.withPointer { kdf throws(OpenSSLError) in
             try Owned<EVP_KDF_CTX>(EVP_KDF_CTX_new(kdf), "EVP_KDF_CTX_new")

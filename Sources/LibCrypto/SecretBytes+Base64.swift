@@ -2,14 +2,14 @@ import COpenSSL
 
 extension SecretBytes {
     /// A copy of `bytes`, which stay the caller's to wipe.
-    convenience init(copying bytes: some Collection<UInt8>) {
+    package convenience init(copying bytes: some Collection<UInt8>) {
         self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
     }
 
     /// What base64 in `lines` stands for, decoded into its place: no other copy is left of it; nil if it is not base64.
     ///
     /// libcrypto: `EVP_DecodeUpdate`
-    convenience init?(base64 lines: ArraySlice<ArraySlice<UInt8>>) throws(OpenSSLError) {
+    package convenience init?(base64 lines: ArraySlice<ArraySlice<UInt8>>) throws(OpenSSLError) {
         let room = lines.reduce(0) { $0 + $1.count } / 4 * 3 + 3
         var count: Int?
         let padded = try SecretBytes(count: room) { output throws(OpenSSLError) in

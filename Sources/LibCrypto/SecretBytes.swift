@@ -47,7 +47,7 @@ package final class SecretBytes: Sendable {
 /// `count` bytes from libcrypto's generator that need not stay secret: nonces and vectors.
 ///
 /// libcrypto: `RAND_bytes`
-func randomBytes(count: Int) throws(OpenSSLError) -> [UInt8] {
+package func randomBytes(count: Int) throws(OpenSSLError) -> [UInt8] {
     Libcrypto.start()
     var bytes = [UInt8](repeating: 0, count: count)
     try check(RAND_bytes(&bytes, CInt(count)), "RAND_bytes")

@@ -9,7 +9,7 @@ extension Handle<EVP_PKEY> {
     ///   - numbers: in the order of RSAPrivateKey, of which a public key has the first two; each with its bytes in the
     ///     order of this processor.
     ///   - counts: the length of each in bytes.
-    convenience init?(rsaNumbers numbers: SecretBytes, counts: [Int], isPrivate: Bool) {
+    package convenience init?(rsaNumbers numbers: SecretBytes, counts: [Int], isPrivate: Bool) {
         guard counts.reduce(0, +) == numbers.count else { return nil }
         Libcrypto.start()
         defer { ERR_clear_error() }

@@ -1,12 +1,12 @@
-import COpenSSL
-import Foundation
+package import COpenSSL
+package import Foundation
 
 /// Certificate revocation lists as libcrypto's objects.
 extension Handle<X509_CRL> {
     /// Reads the DER of a list.
     ///
     /// libcrypto: `d2i_X509_CRL`
-    convenience init(certificateList der: [UInt8]) throws(OpenSSLError) {
+    package convenience init(certificateList der: [UInt8]) throws(OpenSSLError) {
         Libcrypto.start()
         let pointer = der.decoded { d2i_X509_CRL(nil, $0, $1) }
         self.init(try Owned<X509_CRL>(pointer, "d2i_X509_CRL"))
@@ -15,7 +15,7 @@ extension Handle<X509_CRL> {
     /// Whether it calls `certificate` revoked, on hold included; not if its entry takes a hold back.
     ///
     /// libcrypto: `X509_CRL_get0_by_cert`
-    func names(_ certificate: Handle<X509>) -> Bool {
+    package func names(_ certificate: Handle<X509>) -> Bool {
         defer { ERR_clear_error() }
         return withPointers(owned, certificate.owned) { Self.entry(of: $1, in: $0) != nil }
     }
@@ -23,7 +23,7 @@ extension Handle<X509_CRL> {
     /// Since when it calls `certificate` revoked; nil if it does not, or if that moment cannot be read.
     ///
     /// libcrypto: `X509_CRL_get0_by_cert`, `X509_REVOKED_get0_revocationDate`
-    func revocationDate(of certificate: Handle<X509>) -> Date? {
+    package func revocationDate(of certificate: Handle<X509>) -> Date? {
         defer { ERR_clear_error() }
         return withPointers(owned, certificate.owned) { list, certificate in
             Self.entry(of: certificate, in: list).flatMap { Date(moment: X509_REVOKED_get0_revocationDate($0)) }
@@ -39,7 +39,7 @@ extension Handle<X509_CRL> {
     /// Whether the signature fits the key.
     ///
     /// libcrypto: `X509_CRL_verify`
-    func isSigned(by key: Handle<EVP_PKEY>) -> Bool {
+    package func isSigned(by key: Handle<EVP_PKEY>) -> Bool {
         defer { ERR_clear_error() }
         return withPointers(owned, key.owned) { X509_CRL_verify($0, $1) == 1 }
     }
@@ -49,7 +49,7 @@ extension Date {
     /// The moment that libcrypto's time names; nil if it cannot be read.
     ///
     /// libcrypto: `ASN1_TIME_to_tm`
-    init?(moment: UnsafePointer<ASN1_TIME>?) {
+    package init?(moment: UnsafePointer<ASN1_TIME>?) {
         var parts = tm()
         guard let moment, ASN1_TIME_to_tm(moment, &parts) == 1 else { return nil }
         self.init(timeIntervalSince1970: TimeInterval(timegm(&parts)))

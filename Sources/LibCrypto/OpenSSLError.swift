@@ -24,7 +24,7 @@ public struct OpenSSLError: Error, Equatable, Sendable {
     /// Drains this thread's error queue.
     ///
     /// The queue belongs to the thread: call this before any `await`.
-    init(_ operation: StaticString) {
+    package init(_ operation: StaticString) {
         Self.noteOccurrence()
         self.operation = "\(operation)"
         self.stack = Self.drainQueue()
@@ -33,10 +33,10 @@ public struct OpenSSLError: Error, Equatable, Sendable {
     private static let counter = Atomic<Int>(0)
 
     /// How many errors there were in this process. What was found out while the number grew may have to do with a lack of memory.
-    static var occurrences: Int { counter.load(ordering: .relaxed) }
+    package static var occurrences: Int { counter.load(ordering: .relaxed) }
 
     /// Counts an error that is thrown again.
-    static func noteOccurrence() { counter.add(1, ordering: .relaxed) }
+    package static func noteOccurrence() { counter.add(1, ordering: .relaxed) }
 
     private static func drainQueue() -> [Entry] {
         var entries: [Entry] = []
@@ -69,7 +69,7 @@ extension OpenSSLError: LocalizedError, CustomStringConvertible {
 /// Throws unless a libcrypto call reported success.
 ///
 /// libcrypto reports failure as 0 and sometimes as a negative number, so only a positive result counts.
-func check(_ result: CInt, _ operation: StaticString) throws(OpenSSLError) {
+package func check(_ result: CInt, _ operation: StaticString) throws(OpenSSLError) {
     guard result > 0 else { throw OpenSSLError(operation) }
 }
 

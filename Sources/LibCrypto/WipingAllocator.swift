@@ -5,11 +5,11 @@ import Foundation
 ///
 /// libcrypto wipes what it knows to be secret, but not every copy: the PKCS#8 encodings that its encoders pass on, for
 /// one, are merely freed.
-enum WipingAllocator {
+package enum WipingAllocator {
     /// Puts it in the place of malloc; only possible before libcrypto has allocated anything.
     ///
     /// libcrypto: `CRYPTO_set_mem_functions`
-    static func install() {
+    package static func install() {
         #if os(Linux)
         _ = CRYPTO_set_mem_functions(
             { count, _, _ in malloc(count) },

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// How the value is padded that an RSA key signs.
-enum SignaturePadding: Sendable {
+package enum SignaturePadding: Sendable {
     /// Not at all: other kinds of keys.
     case none
     /// RSASSA-PKCS1-v1_5 (RFC 8017 §8.2).
@@ -13,7 +13,7 @@ enum SignaturePadding: Sendable {
 /// Signatures, and new keys.
 extension Handle<EVP_PKEY> {
     /// A context for one operation with this key.
-    func context() throws(OpenSSLError) -> Owned<EVP_PKEY_CTX> {
+    package func context() throws(OpenSSLError) -> Owned<EVP_PKEY_CTX> {
         try owned.withPointer { key throws(OpenSSLError) in
             try Owned(EVP_PKEY_CTX_new_from_pkey(nil, key, nil), "EVP_PKEY_CTX_new_from_pkey")
         }
@@ -22,7 +22,7 @@ extension Handle<EVP_PKEY> {
     /// The signature over a digest value.
     ///
     /// libcrypto: `EVP_PKEY_sign`
-    func sign(_ value: [UInt8], digest: DigestAlgorithm, padding: SignaturePadding) throws(OpenSSLError)
+    package func sign(_ value: [UInt8], digest: DigestAlgorithm, padding: SignaturePadding) throws(OpenSSLError)
         -> [UInt8]
     {
         defer { smime_wipe_stack() }
@@ -56,7 +56,7 @@ extension Handle<EVP_PKEY> {
     /// Whether `signature`, of a scheme that hashes the message itself, is one over `message`.
     ///
     /// libcrypto: `EVP_DigestVerify`
-    func verify(_ signature: [UInt8], message: [UInt8]) -> Bool {
+    package func verify(_ signature: [UInt8], message: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         guard let context = Owned<EVP_MD_CTX>(adopting: EVP_MD_CTX_new()) else { return false }
         return withPointers(context, owned) { context, key in
@@ -68,7 +68,7 @@ extension Handle<EVP_PKEY> {
     /// Whether `signature` is one over the digest value; false also where the key cannot be used so.
     ///
     /// libcrypto: `EVP_PKEY_verify`
-    func verify(
+    package func verify(
         _ signature: [UInt8],
         of value: [UInt8],
         digest: DigestAlgorithm,
@@ -86,7 +86,7 @@ extension Handle<EVP_PKEY> {
     /// Whether the private half of an elliptic-curve or DSA key belongs to its public one.
     ///
     /// libcrypto: `EVP_PKEY_pairwise_check`
-    func isPair() -> Bool {
+    package func isPair() -> Bool {
         defer { ERR_clear_error() }
         return (try? context().withPointer { EVP_PKEY_pairwise_check($0) == 1 }) ?? false
     }
@@ -116,7 +116,7 @@ extension Handle<EVP_PKEY> {
     /// A fresh key of the same kind and parameters.
     ///
     /// libcrypto: `EVP_PKEY_keygen_init`, `EVP_PKEY_generate`
-    func generateSibling() throws(OpenSSLError) -> Handle<EVP_PKEY> {
+    package func generateSibling() throws(OpenSSLError) -> Handle<EVP_PKEY> {
         let key = try context().withPointer { context throws(OpenSSLError) -> Owned<EVP_PKEY> in
             try check(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
             return try generatedKey(context)
@@ -127,7 +127,7 @@ extension Handle<EVP_PKEY> {
     /// The public key as a point or octets.
     ///
     /// libcrypto: `EVP_PKEY_get1_encoded_public_key`
-    func encodedPublicKey() throws(OpenSSLError) -> [UInt8] {
+    package func encodedPublicKey() throws(OpenSSLError) -> [UInt8] {
         try owned.withPointer { key throws(OpenSSLError) in
             var encoded: UnsafeMutablePointer<UInt8>?
             let count = EVP_PKEY_get1_encoded_public_key(key, &encoded)
@@ -141,7 +141,7 @@ extension Handle<EVP_PKEY> {
 /// A fresh key by what `context` was told.
 ///
 /// libcrypto: `EVP_PKEY_generate`
-func generatedKey(_ context: OpaquePointer) throws(OpenSSLError) -> Owned<EVP_PKEY> {
+package func generatedKey(_ context: OpaquePointer) throws(OpenSSLError) -> Owned<EVP_PKEY> {
     var key: OpaquePointer?
     let result = EVP_PKEY_generate(context, &key)
     let owned = try Owned<EVP_PKEY>(key, "EVP_PKEY_generate")

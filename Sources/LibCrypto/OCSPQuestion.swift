@@ -1,11 +1,13 @@
 import COpenSSL
 
 /// The encoding of a question to an OCSP responder.
-enum OCSPQuestion {
+package enum OCSPQuestion {
     /// The DER of an OCSPRequest about one certificate, named by SHA-1, without a nonce.
     ///
     /// libcrypto: `OCSP_request_add0_id`, `i2d_OCSP_REQUEST`
-    static func der(about certificate: Handle<X509>, issuedBy issuer: Handle<X509>) throws(OpenSSLError) -> [UInt8] {
+    package static func der(about certificate: Handle<X509>, issuedBy issuer: Handle<X509>) throws(OpenSSLError)
+        -> [UInt8]
+    {
         Libcrypto.start()
         let request = try Owned<OCSP_REQUEST>(OCSP_REQUEST_new(), "OCSP_REQUEST_new")
         let id = try withPointers(certificate.owned, issuer.owned) { subject, issuer throws(OpenSSLError) in

@@ -5,7 +5,7 @@ extension Handle<EVP_PKEY> {
     /// `value` encrypted to this RSA key.
     ///
     /// libcrypto: `EVP_PKEY_encrypt`
-    func encrypt(_ value: UnsafeRawBufferPointer, padding: RSAPadding) throws(OpenSSLError) -> [UInt8] {
+    package func encrypt(_ value: UnsafeRawBufferPointer, padding: RSAPadding) throws(OpenSSLError) -> [UInt8] {
         try context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_encrypt_init(context), "EVP_PKEY_encrypt_init")
             try padding.configure(context)
@@ -22,7 +22,9 @@ extension Handle<EVP_PKEY> {
     ///
     /// No error is built and the queue is left empty: a caller must not learn why this failed (RFC 3218).
     /// libcrypto: `EVP_PKEY_decrypt`
-    func decrypt(_ value: [UInt8], padding: RSAPadding, into output: inout [UInt8]) -> (result: CInt, count: Int) {
+    package func decrypt(_ value: [UInt8], padding: RSAPadding, into output: inout [UInt8]) -> (
+        result: CInt, count: Int
+    ) {
         defer {
             ERR_clear_error()
             smime_wipe_stack()
@@ -54,7 +56,7 @@ extension Handle<EVP_PKEY> {
     }
 
     /// The secret that this private key and `peer` agree on.
-    func agree(with peer: borrowing Owned<EVP_PKEY>) throws(OpenSSLError) -> SecretBytes {
+    package func agree(with peer: borrowing Owned<EVP_PKEY>) throws(OpenSSLError) -> SecretBytes {
         defer { smime_wipe_stack() }
         return try withPointers(context(), peer) { context, peer throws(OpenSSLError) in
             try check(EVP_PKEY_derive_init(context), "EVP_PKEY_derive_init")
@@ -71,7 +73,7 @@ extension Handle<EVP_PKEY> {
     /// A fresh secret, and the ciphertext that tells it to the owner of this key.
     ///
     /// libcrypto: `EVP_PKEY_encapsulate`
-    func encapsulate() throws(OpenSSLError) -> (ciphertext: [UInt8], secret: SecretBytes) {
+    package func encapsulate() throws(OpenSSLError) -> (ciphertext: [UInt8], secret: SecretBytes) {
         try context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_encapsulate_init(context, nil), "EVP_PKEY_encapsulate_init")
             var (count, secretCount) = (0, 0)
@@ -89,7 +91,7 @@ extension Handle<EVP_PKEY> {
     /// The secret that `ciphertext` tells the owner of this private key.
     ///
     /// libcrypto: `EVP_PKEY_decapsulate`
-    func decapsulate(_ ciphertext: [UInt8]) throws(OpenSSLError) -> SecretBytes {
+    package func decapsulate(_ ciphertext: [UInt8]) throws(OpenSSLError) -> SecretBytes {
         defer { smime_wipe_stack() }
         return try context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_decapsulate_init(context, nil), "EVP_PKEY_decapsulate_init")

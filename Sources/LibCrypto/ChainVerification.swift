@@ -3,32 +3,32 @@ import COpenSSL
 /// libcrypto's verification of a chain, each of its errors kept instead of the first alone.
 ///
 /// libcrypto: `X509_verify_cert`
-struct ChainVerification {
+package struct ChainVerification {
     /// An error of libcrypto's and the place of the certificate it is about, the leaf being 0.
-    struct Finding: Hashable {
-        let code: VerificationCode
-        let depth: Int
+    package struct Finding: Hashable {
+        package let code: VerificationCode
+        package let depth: Int
     }
 
     /// The certificate that is judged first, the one that is taken for an anchor last.
-    let chain: [Handle<X509>]
+    package let chain: [Handle<X509>]
     /// Certificates that revocation lists may be signed with, not in the chain.
-    var others: [Handle<X509>] = []
+    package var others: [Handle<X509>] = []
     /// Whether revocation is looked at. Without a list for it, a certificate gets `.noList` then.
-    var checksRevocation = false
+    package var checksRevocation = false
     /// Revocation lists.
-    var lists: [Handle<X509_CRL>] = []
+    package var lists: [Handle<X509_CRL>] = []
     /// The policies of which one must be valid, by dotted numbers; with none, any may be.
-    var policies: [String] = []
+    package var policies: [String] = []
     /// RFC 5280 §6.1.1: initial-explicit-policy, initial-policy-mapping-inhibit, initial-any-policy-inhibit.
-    var (isPolicyExplicit, inhibitsMapping, inhibitsAnyPolicy) = (false, false, false)
+    package var (isPolicyExplicit, inhibitsMapping, inhibitsAnyPolicy) = (false, false, false)
     /// The most certificates of a chain.
-    let maximumDepth: Int
+    package let maximumDepth: Int
 
-    init(_ chain: [Handle<X509>], maximumDepth: Int) { (self.chain, self.maximumDepth) = (chain, maximumDepth) }
+    package init(_ chain: [Handle<X509>], maximumDepth: Int) { (self.chain, self.maximumDepth) = (chain, maximumDepth) }
 
     /// What libcrypto finds at `time`, in seconds since 1970.
-    func run(at time: Int) throws(OpenSSLError) -> [Finding] {
+    package func run(at time: Int) throws(OpenSSLError) -> [Finding] {
         Libcrypto.start()
         guard let leaf = chain.first, let anchor = chain.last else { return [] }
         let store = try Owned<X509_STORE>(X509_STORE_new(), "X509_STORE_new")

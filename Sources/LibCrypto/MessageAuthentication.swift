@@ -1,13 +1,13 @@
 import COpenSSL
 
 /// Message authentication codes.
-enum MessageAuthentication {
+package enum MessageAuthentication {
     /// HMAC (RFC 2104) over `bytes`.
     ///
     /// libcrypto: `EVP_Q_mac`
     ///
     /// - Parameter digest: its name in libcrypto.
-    static func hmac(_ bytes: [UInt8], key: SecretBytes, digest: String) throws(OpenSSLError) -> [UInt8] {
+    package static func hmac(_ bytes: [UInt8], key: SecretBytes, digest: String) throws(OpenSSLError) -> [UInt8] {
         Libcrypto.start()
         return try key.withBytes { key throws(OpenSSLError) in
             var value = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
@@ -34,7 +34,7 @@ enum MessageAuthentication {
     /// Whether two codes are the same, in a time that does not depend on where they differ.
     ///
     /// libcrypto: `CRYPTO_memcmp`
-    static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
     }
 }

@@ -7,7 +7,7 @@ extension Libcrypto {
     /// libcrypto: `EVP_CIPHER_fetch`
     ///
     /// - Throws: why there is no legacy provider, if `isLegacy` asks for its cipher.
-    static func offersCipher(_ name: String, isLegacy: Bool) throws(OpenSSLError) -> Bool {
+    package static func offersCipher(_ name: String, isLegacy: Bool) throws(OpenSSLError) -> Bool {
         let library = isLegacy ? try legacy() : nil
         return has(EVP_CIPHER.self) { EVP_CIPHER_fetch(library, name, nil) }
     }
@@ -15,29 +15,31 @@ extension Libcrypto {
     /// Whether a signature scheme of this name can be fetched.
     ///
     /// libcrypto: `EVP_SIGNATURE_fetch`
-    static func offersSignature(_ name: String) -> Bool {
+    package static func offersSignature(_ name: String) -> Bool {
         has(EVP_SIGNATURE.self) { EVP_SIGNATURE_fetch(nil, name, nil) }
     }
 
     /// Whether a key-encapsulation mechanism of this name can be fetched.
     ///
     /// libcrypto: `EVP_KEM_fetch`
-    static func offersEncapsulation(_ name: String) -> Bool { has(EVP_KEM.self) { EVP_KEM_fetch(nil, name, nil) } }
+    package static func offersEncapsulation(_ name: String) -> Bool {
+        has(EVP_KEM.self) { EVP_KEM_fetch(nil, name, nil) }
+    }
 
     /// Whether a digest of this name can be fetched.
     ///
     /// libcrypto: `EVP_MD_fetch`
-    static func offersDigest(_ name: String) -> Bool { has(EVP_MD.self) { EVP_MD_fetch(nil, name, nil) } }
+    package static func offersDigest(_ name: String) -> Bool { has(EVP_MD.self) { EVP_MD_fetch(nil, name, nil) } }
 
     /// Whether a key derivation function of this name can be fetched.
     ///
     /// libcrypto: `EVP_KDF_fetch`
-    static func offersDerivation(_ name: String) -> Bool { has(EVP_KDF.self) { EVP_KDF_fetch(nil, name, nil) } }
+    package static func offersDerivation(_ name: String) -> Bool { has(EVP_KDF.self) { EVP_KDF_fetch(nil, name, nil) } }
 
     /// Whether there are keys of the kind with this name.
     ///
     /// libcrypto: `EVP_PKEY_CTX_new_from_name`
-    static func offersKeys(_ name: String) -> Bool {
+    package static func offersKeys(_ name: String) -> Bool {
         has(EVP_PKEY_CTX.self) { EVP_PKEY_CTX_new_from_name(nil, name, nil) }
     }
 
@@ -51,7 +53,7 @@ extension Libcrypto {
     /// The size in bits of the field of the curve with this dotted number; nil for one that libcrypto does not have.
     ///
     /// libcrypto: `OBJ_txt2nid`, `EC_GROUP_get_degree`
-    static func curveBits(oid: String) -> Int? {
+    package static func curveBits(oid: String) -> Int? {
         start()
         defer { ERR_clear_error() }
         let identifier = OBJ_txt2nid(oid)

@@ -1,11 +1,11 @@
 import COpenSSL
 
 /// The functions that make keys of passwords.
-enum PasswordDerivation {
+package enum PasswordDerivation {
     /// PBKDF1's sixteen bytes, eight of key and eight of vector (RFC 8018 §5.1).
     ///
     /// libcrypto: `EVP_BytesToKey`, which is PBKDF1 as long as one digest is enough.
-    static func pbkdf1(
+    package static func pbkdf1(
         _ password: SecretBytes,
         _ digest: DigestAlgorithm,
         salt: [UInt8],
@@ -40,7 +40,7 @@ enum PasswordDerivation {
     /// libcrypto: `PKCS5_PBKDF2_HMAC`
     ///
     /// - Parameter digest: its name in libcrypto.
-    static func pbkdf2(
+    package static func pbkdf2(
         _ password: SecretBytes,
         _ digest: String,
         salt: [UInt8],
@@ -73,7 +73,7 @@ enum PasswordDerivation {
     ///   - password: in BMP form.
     ///   - digest: its name in libcrypto.
     ///   - purpose: the ID byte.
-    static func pkcs12(
+    package static func pkcs12(
         _ password: SecretBytes,
         _ digest: String,
         salt: [UInt8],
@@ -107,7 +107,7 @@ enum PasswordDerivation {
     /// scrypt with at most 64 MiB of memory (RFC 7914 §6).
     ///
     /// libcrypto: `EVP_PBE_scrypt`
-    static func scrypt(
+    package static func scrypt(
         _ password: SecretBytes,
         salt: [UInt8],
         cost: Int,
