@@ -13,11 +13,12 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "SMIME", targets: ["SMIME"]),
-        .library(name: "CMS", targets: ["CMS"]),
+        .library(name: "CMSSyntax", targets: ["CMSSyntax"]),
         .library(name: "LibCrypto", targets: ["LibCrypto"]),
         .library(name: "MIME", targets: ["MIME"]),
         .library(name: "Keystore", targets: ["Keystore"]),
         .library(name: "MailFilter", targets: ["MailFilter"]),
+        .library(name: "PKIX", targets: ["PKIX"]),
         .library(name: "Revocation", targets: ["Revocation"]),
         .library(name: "Streams", targets: ["Streams"]),
         .executable(name: "smime", targets: ["SMIMECLI"]),
@@ -38,24 +39,31 @@ let package = Package(
         .target(name: "Streams"),
         .target(name: "LibCrypto", dependencies: ["COpenSSL"]),
         .target(
-            name: "CMS",
-            dependencies: ["CZlib", "LibCrypto", "Streams", .product(name: "SwiftASN1", package: "swift-asn1")]
+            name: "PKIX",
+            dependencies: ["LibCrypto", "Streams", .product(name: "SwiftASN1", package: "swift-asn1")]
+        ),
+        .target(
+            name: "CMSSyntax",
+            dependencies: ["CZlib", "LibCrypto", "PKIX", "Streams", .product(name: "SwiftASN1", package: "swift-asn1")]
         ),
         .target(name: "MIME", dependencies: ["CIDN2", "Streams"]),
-        .target(name: "SMIME", dependencies: ["CMS", "LibCrypto", "MIME", "Streams"]),
+        .target(name: "SMIME", dependencies: ["CMSSyntax", "LibCrypto", "MIME", "PKIX", "Streams"]),
         .target(
             name: "Keystore",
             dependencies: [
-                "CMS", "LibCrypto", "MIME", .product(name: "GRDB", package: "GRDB.swift"),
+                "LibCrypto", "MIME", "PKIX", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
-        .target(name: "Revocation", dependencies: ["CMS", "LibCrypto"]),
-        .target(name: "MailFilter", dependencies: ["CMS", "Keystore", "LibCrypto", "MIME", "SMIME", "Streams"]),
+        .target(name: "Revocation", dependencies: ["LibCrypto", "PKIX"]),
+        .target(
+            name: "MailFilter",
+            dependencies: ["CMSSyntax", "Keystore", "LibCrypto", "MIME", "PKIX", "SMIME", "Streams"]
+        ),
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
-                "CMS", "Keystore", "LibCrypto", "MIME", "MailFilter", "Revocation", "SMIME", "Streams",
+                "CMSSyntax", "Keystore", "LibCrypto", "MIME", "MailFilter", "PKIX", "Revocation", "SMIME", "Streams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -63,39 +71,43 @@ let package = Package(
         .executableTarget(name: "RegistryBench", dependencies: ["Keystore", "MIME"], path: "Tests/RegistryBench"),
         .executableTarget(
             name: "MailBench",
-            dependencies: ["CMS", "LibCrypto", "SMIME", "Streams"],
+            dependencies: ["CMSSyntax", "LibCrypto", "PKIX", "SMIME", "Streams"],
             path: "Tests/MailBench"
         ),
         .testTarget(name: "StreamsTests", dependencies: ["Streams", "TestSupport"]),
-        .testTarget(name: "CMSTests", dependencies: ["CMS", "LibCrypto", "Streams", "TestSupport"]),
+        .testTarget(name: "CMSTests", dependencies: ["CMSSyntax", "LibCrypto", "PKIX", "Streams", "TestSupport"]),
         .testTarget(name: "MIMETests", dependencies: ["MIME", "Streams", "TestSupport"]),
-        .testTarget(name: "SMIMETests", dependencies: ["CMS", "LibCrypto", "MIME", "SMIME", "Streams", "TestSupport"]),
+        .testTarget(
+            name: "SMIMETests",
+            dependencies: ["CMSSyntax", "LibCrypto", "MIME", "PKIX", "SMIME", "Streams", "TestSupport"]
+        ),
         .testTarget(
             name: "KeystoreTests",
             dependencies: [
-                "CMS", "Keystore", "LibCrypto", "MIME", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "Keystore", "LibCrypto", "MIME", "PKIX", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
         .testTarget(
             name: "MailFilterTests",
             dependencies: [
-                "CMS", "Keystore", "LibCrypto", "MIME", "MailFilter", "Revocation", "SMIME", "Streams", "TestSupport",
+                "CMSSyntax", "Keystore", "LibCrypto", "MIME", "MailFilter", "PKIX", "Revocation", "SMIME", "Streams",
+                "TestSupport",
             ]
         ),
-        .testTarget(name: "RevocationTests", dependencies: ["Revocation", "CMS", "TestSupport"]),
+        .testTarget(name: "RevocationTests", dependencies: ["PKIX", "Revocation", "TestSupport"]),
         // Forges with libcrypto itself what our own code refuses to write.
         .testTarget(
             name: "HostileTests",
             dependencies: [
-                "CMS", "COpenSSL", "Keystore", "LibCrypto", "MIME", "Revocation", "SMIME", "SMIMECLI", "Streams",
-                "TestSupport",
+                "CMSSyntax", "COpenSSL", "Keystore", "LibCrypto", "MIME", "PKIX", "Revocation", "SMIME", "SMIMECLI",
+                "Streams", "TestSupport",
             ],
             exclude: ["README.md"]
         ),
         .testTarget(
             name: "SMIMECLITests",
             dependencies: [
-                "CMS", "LibCrypto", "MIME", "SMIME", "SMIMECLI", "Streams", "TestSupport",
+                "CMSSyntax", "LibCrypto", "MIME", "PKIX", "SMIME", "SMIMECLI", "Streams", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"]

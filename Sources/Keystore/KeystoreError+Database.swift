@@ -1,6 +1,6 @@
-import CMS
 import GRDB
 import MIME
+import PKIX
 
 extension KeystoreError {
     /// What an error of GRDB or of our own means to the caller.

@@ -1,6 +1,6 @@
-public import CMS
 public import Foundation
 public import MIME
+public import PKIX
 
 /// Why the store cannot be used, or does not hold what was asked for.
 @nonexhaustive

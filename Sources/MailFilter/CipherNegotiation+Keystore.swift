@@ -1,5 +1,6 @@
-public import CMS
+import CMSSyntax
 public import Keystore
+public import PKIX
 public import SMIME
 
 extension CipherNegotiation.Party {

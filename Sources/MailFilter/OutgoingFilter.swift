@@ -1,7 +1,7 @@
-public import CMS
 public import Foundation
 public import Keystore
 public import MIME
+public import PKIX
 import SMIME
 public import Streams
 

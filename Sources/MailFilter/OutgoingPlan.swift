@@ -1,7 +1,8 @@
-public import CMS
+import CMSSyntax
 import Foundation
 import Keystore
 public import MIME
+public import PKIX
 import SMIME
 public import Streams
 

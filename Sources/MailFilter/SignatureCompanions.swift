@@ -1,8 +1,9 @@
-public import CMS
+public import CMSSyntax
 public import Foundation
 public import Keystore
 public import LibCrypto
 public import MIME
+public import PKIX
 
 /// The certificates that go along with a signature: the chain it is checked by, and the certificate that answers are
 /// encrypted to, by one snapshot of the store.

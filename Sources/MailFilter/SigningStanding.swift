@@ -1,7 +1,8 @@
-import CMS
+import CMSSyntax
 import Foundation
 import Keystore
 import MIME
+import PKIX
 import SMIME
 
 /// Whether and with what a message can be signed, by one snapshot of the store.

@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import LibCrypto
+import PKIX
 
 /// Asks services on the network, within limits.
 public struct HTTPClient: Sendable {

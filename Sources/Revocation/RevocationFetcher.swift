@@ -1,5 +1,5 @@
-public import CMS
 public import Foundation
+public import PKIX
 
 /// Asks the services that certificates name: the responder first, and where it does not tell, the lists.
 ///

@@ -1,5 +1,5 @@
-public import CMS
 public import Foundation
+public import PKIX
 
 /// Asks a fetcher for one verdict, and lets all its services together delay that verdict for a limited time only.
 ///

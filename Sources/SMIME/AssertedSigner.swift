@@ -1,5 +1,5 @@
-public import CMS
 public import MIME
+public import PKIX
 
 /// Who is to have signed a message: somebody with an address, or whoever has one certificate.
 public enum AssertedSigner: Hashable, Sendable {

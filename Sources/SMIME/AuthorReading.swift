@@ -1,5 +1,5 @@
-import CMS
 package import MIME
+import PKIX
 
 /// What a header says in its From fields: who that is, and why other programs may read somebody else.
 ///

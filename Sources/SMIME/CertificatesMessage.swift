@@ -1,5 +1,6 @@
-public import CMS
+import CMSSyntax
 import MIME
+public import PKIX
 public import Streams
 
 /// A mail that only brings certificates and revocation lists. Nobody signed it, so nothing is known of them yet.

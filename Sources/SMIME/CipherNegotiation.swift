@@ -1,4 +1,5 @@
-public import CMS
+public import CMSSyntax
+public import PKIX
 
 /// Which cipher a message is encrypted with, how each key is wrapped, and why. Pure: the same arguments, the same answer.
 ///

@@ -1,4 +1,4 @@
-public import CMS
+public import CMSSyntax
 public import Foundation
 import MIME
 public import Streams

@@ -1,4 +1,4 @@
-import CMS
+import CMSSyntax
 import LibCrypto
 import MIME
 import Streams

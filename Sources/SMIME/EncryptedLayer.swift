@@ -1,5 +1,6 @@
-public import CMS
+import CMSSyntax
 import MIME
+public import PKIX
 import Streams
 
 /// An encrypted entity, opened as far as its recipients.

@@ -1,5 +1,6 @@
-public import CMS
+import CMSSyntax
 public import MIME
+public import PKIX
 public import Streams
 
 /// How a whole message is protected before we touch it.

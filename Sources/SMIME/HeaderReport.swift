@@ -1,5 +1,5 @@
-import CMS
 public import MIME
+import PKIX
 
 /// What is known of the header fields inside a message's protection.
 ///

@@ -1,5 +1,6 @@
-import CMS
+import CMSSyntax
 import MIME
+import PKIX
 import Streams
 
 /// Walks through parts and layers, and keeps count of what it has seen of one file.

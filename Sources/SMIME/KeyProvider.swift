@@ -1,4 +1,4 @@
-public import CMS
+public import PKIX
 
 /// Where keys, certificates and trust come from: a store, or an in-memory value in tests.
 ///

@@ -1,5 +1,6 @@
-import CMS
+import CMSSyntax
 import MIME
+import PKIX
 import Streams
 
 /// One layer of protection, opened as far as it can be without keys.

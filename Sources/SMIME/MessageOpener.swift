@@ -1,6 +1,7 @@
-public import CMS
+public import CMSSyntax
 public import Foundation
 import MIME
+public import PKIX
 public import Streams
 
 /// Opens what is signed or encrypted, layer by layer.

@@ -1,4 +1,4 @@
-public import CMS
+public import CMSSyntax
 public import Foundation
 public import MIME
 public import Streams

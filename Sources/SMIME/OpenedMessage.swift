@@ -1,4 +1,4 @@
-import CMS
+import CMSSyntax
 public import MIME
 public import Streams
 

@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 import Synchronization
 
 /// Remembers whether base64 that was read lacks the padding that RFC 4648 §3.2 asks for.

@@ -1,5 +1,5 @@
-package import CMS
 import MIME
+import PKIX
 
 extension Problem {
     /// What is wrong with the MIME around what is protected.

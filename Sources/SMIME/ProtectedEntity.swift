@@ -1,6 +1,6 @@
-import CMS
 import LibCrypto
 import MIME
+import PKIX
 import Streams
 
 /// An entity that we write around protected content: its header fields and its body, in canonical lines.

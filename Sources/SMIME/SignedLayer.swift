@@ -1,7 +1,8 @@
-public import CMS
+import CMSSyntax
 public import Foundation
 import LibCrypto
 public import MIME
+public import PKIX
 import Streams
 
 /// A signed entity, opened as far as its claims: who is meant to have signed it, and what.

@@ -1,10 +1,10 @@
-import CMS
 import MIME
+import PKIX
 
 /// Who a message says it is from, as far as a signature can be compared with it.
 ///
 /// RFC 8550 §3
-struct SignerIdentity {
+package struct SignerIdentity {
     private let author: AuthorReading
     /// The mailbox in Sender, where one field names one and programs agree on it.
     private let sender: Mailbox?

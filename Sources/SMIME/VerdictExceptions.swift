@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 
 /// What spoils a verdict unless a caller accepts it, as for an archive of old mail.
 public struct VerdictExceptions: OptionSet, Hashable, Sendable {

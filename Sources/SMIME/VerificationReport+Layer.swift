@@ -1,4 +1,4 @@
-public import CMS
+public import PKIX
 
 extension VerificationReport {
     /// One layer of protection, from the outside in.

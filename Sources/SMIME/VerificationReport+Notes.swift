@@ -1,5 +1,5 @@
-import CMS
 import MIME
+import PKIX
 import Streams
 
 extension VerificationReport {

@@ -1,4 +1,4 @@
-public import CMS
+public import PKIX
 
 extension VerificationReport {
     /// The warnings about the message and about `signer` that keep the signature from being passed on as plainly good: about

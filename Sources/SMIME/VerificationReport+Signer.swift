@@ -1,6 +1,6 @@
-public import CMS
 public import Foundation
 import MIME
+public import PKIX
 
 extension VerificationReport {
     /// One aspect of one signature.

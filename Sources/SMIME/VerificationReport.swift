@@ -1,5 +1,5 @@
-public import CMS
 import MIME
+public import PKIX
 
 /// What is to be said about a message's signatures: five axes for each signer, and what follows from them.
 public struct VerificationReport: Sendable {

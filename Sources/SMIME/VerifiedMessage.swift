@@ -1,6 +1,7 @@
-public import CMS
+import CMSSyntax
 public import Foundation
 public import MIME
+public import PKIX
 
 /// A message that its author is known to have signed as a whole: what may be learned from it.
 ///

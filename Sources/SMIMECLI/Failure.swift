@@ -1,9 +1,10 @@
-import CMS
+import CMSSyntax
 import Foundation
 import Keystore
 import LibCrypto
 import MIME
 import MailFilter
+import PKIX
 import SMIME
 import Streams
 

@@ -1,5 +1,5 @@
-import CMS
 import Foundation
+import PKIX
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 import Testing
 
 /// Lists of changes, lists about some reasons alone, and lists in the place of the issuer's.

@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 import Testing
 
 /// What a person types to name a certificate.

@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import LibCrypto
+import PKIX
 import TestSupport
 import Testing
 

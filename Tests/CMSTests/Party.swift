@@ -1,5 +1,6 @@
-import CMS
+import CMSSyntax
 import Foundation
+import PKIX
 import Streams
 import TestSupport
 import Testing

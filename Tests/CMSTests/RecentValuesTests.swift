@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 import Testing
 
 @Suite struct RecentValuesTests {

@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 import Testing
 
 /// A list that has ended revokes, and hides neither a current list nor one that was made after it.

@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 import Testing
 
 /// Which of several lists of one issuer counts, in whatever order they were imported (RFC 5280 §5.2.3).

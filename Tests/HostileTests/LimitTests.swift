@@ -1,7 +1,8 @@
-import CMS
+import CMSSyntax
 import Foundation
 import LibCrypto
 import MIME
+import PKIX
 import Revocation
 import SMIME
 import Streams

@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 
 extension SignedCases {
     /// Signed and unsigned attributes that are missing, doubled or false.

@@ -1,6 +1,6 @@
-import CMS
 import Keystore
 import MIME
+import PKIX
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
-import CMS
 import Foundation
 import GRDB
 import Keystore
 import MIME
+import PKIX
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import Keystore
+import PKIX
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 import GRDB
 import Keystore
+import PKIX
 import TestSupport
 import Testing
 

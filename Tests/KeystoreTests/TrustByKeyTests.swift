@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 import Keystore
 import MIME
+import PKIX
 import TestSupport
 import Testing
 

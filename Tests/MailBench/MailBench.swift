@@ -1,6 +1,7 @@
-import CMS
+import CMSSyntax
 import Foundation
 import LibCrypto
+import PKIX
 import SMIME
 import Streams
 

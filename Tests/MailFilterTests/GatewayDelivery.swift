@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 import Keystore
 import MailFilter
+import PKIX
 import SMIME
 import Streams
 import Testing

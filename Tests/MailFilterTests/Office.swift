@@ -1,9 +1,9 @@
-import CMS
 import Foundation
 import Keystore
 import LibCrypto
 import MIME
 import MailFilter
+import PKIX
 import SMIME
 import Streams
 import TestSupport

@@ -1,4 +1,3 @@
-import CMS
 import Revocation
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
-import CMS
+import CMSSyntax
+import PKIX
 import SMIME
 import TestSupport
 import Testing

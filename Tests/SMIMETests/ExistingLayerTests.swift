@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import MIME
+import PKIX
 import SMIME
 import Streams
 import TestSupport

@@ -1,7 +1,8 @@
-import CMS
+import CMSSyntax
 import Foundation
 import LibCrypto
 import MIME
+import PKIX
 import SMIME
 import Streams
 import TestSupport

@@ -1,5 +1,6 @@
-import CMS
+import CMSSyntax
 import MIME
+import PKIX
 import SMIME
 import Streams
 import TestSupport

@@ -1,5 +1,6 @@
-import CMS
+import CMSSyntax
 import Foundation
+import PKIX
 import SMIME
 import Streams
 import TestSupport

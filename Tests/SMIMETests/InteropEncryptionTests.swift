@@ -1,4 +1,4 @@
-import CMS
+import CMSSyntax
 import Foundation
 import MIME
 import SMIME

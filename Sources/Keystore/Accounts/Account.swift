@@ -1,6 +1,6 @@
-public import CMS
 public import Foundation
 public import MIME
+public import PKIX
 
 /// A person or role that mail is sent as.
 public struct Account: Sendable {

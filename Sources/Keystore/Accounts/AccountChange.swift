@@ -1,5 +1,5 @@
-public import CMS
 public import MIME
+public import PKIX
 
 /// What is to be changed of an account.
 public struct AccountChange: Sendable {

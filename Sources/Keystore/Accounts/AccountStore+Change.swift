@@ -1,7 +1,7 @@
-public import CMS
 public import Foundation
 import GRDB
 public import MIME
+public import PKIX
 
 extension AccountStore {
     /// Makes an account without identities.

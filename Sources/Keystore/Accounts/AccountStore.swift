@@ -1,7 +1,7 @@
-public import CMS
 public import Foundation
 import GRDB
 public import MIME
+public import PKIX
 
 /// The accounts and the keys they sign and decrypt with.
 public actor AccountStore {

@@ -1,6 +1,6 @@
-public import CMS
 public import Foundation
 import GRDB
+public import PKIX
 
 /// What the store knows against some certificates of ours: which of them are known to have been revoked, by the lists and
 /// answers at hand, and which nobody here trusts though another could be used in their place. That nothing is known of one

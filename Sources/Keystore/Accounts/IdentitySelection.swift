@@ -1,6 +1,6 @@
-import CMS
 public import Foundation
 public import MIME
+import PKIX
 
 /// Which of an account's identities is used today, and why not the others. Pure: the same arguments, the same answer.
 public enum IdentitySelection {

@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import GRDB
+import PKIX
 
 /// Private keys as the database holds them, to be opened outside of it.
 struct SealedKeys: Sendable {

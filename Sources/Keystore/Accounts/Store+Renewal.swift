@@ -1,7 +1,7 @@
-public import CMS
 import Foundation
 import GRDB
 public import MIME
+public import PKIX
 
 extension Store {
     /// What makes identities of those among `certificates` that were issued anew for keys of ours.

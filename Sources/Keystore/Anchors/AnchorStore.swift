@@ -1,6 +1,6 @@
-public import CMS
 public import Foundation
 import GRDB
+public import PKIX
 
 /// Trust anchors, the CA certificates between them and a leaf, and revocation lists.
 public actor AnchorStore {

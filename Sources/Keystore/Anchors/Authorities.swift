@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import GRDB
+import PKIX
 
 /// The CA certificates that can stand above given ones, looked up by name, level by level.
 ///

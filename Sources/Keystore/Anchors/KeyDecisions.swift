@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import GRDB
+import PKIX
 
 /// What people decided by hand about keys: for whom each was pinned or distrusted, with whatever certificate.
 struct KeyDecisions {

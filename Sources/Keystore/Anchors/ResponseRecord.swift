@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import GRDB
+import PKIX
 
 /// What responders said about certificates, in the table `ocsp_response`: one answer for each, until its end.
 enum ResponseRecord {

@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import GRDB
+import PKIX
 
 /// Revocation lists, in the table `crl`.
 enum RevocationListRecord {

@@ -1,5 +1,5 @@
-import CMS
 import Foundation
+import PKIX
 
 /// What a backup of accounts holds, as JSON inside the encrypted file.
 ///

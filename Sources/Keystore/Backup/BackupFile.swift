@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import LibCrypto
+import PKIX
 
 /// The container of an account backup: one file, encrypted and authenticated under a passphrase.
 ///

@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 public import LibCrypto
 public import MIME
+import PKIX
 
 /// A backup with everything in it read, so that nothing can turn out wrong once the store is being changed.
 public struct Restoration: Sendable {

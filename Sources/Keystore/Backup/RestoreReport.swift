@@ -1,5 +1,5 @@
-public import CMS
 public import MIME
+public import PKIX
 
 /// What a restored backup brought, and what was left as it is because it is here already.
 public struct RestoreReport: Sendable {

@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 import GRDB
 import MIME
+import PKIX
 
 /// One backup on its way into the database. What the store says stands; the backup adds what is missing.
 struct RestoreTransaction {

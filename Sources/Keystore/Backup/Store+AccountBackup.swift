@@ -1,8 +1,8 @@
-import CMS
 public import Foundation
 import GRDB
 public import LibCrypto
 public import MIME
+import PKIX
 
 extension Store {
     /// One encrypted file with `addresses`' accounts: their identities with all keys, their aliases and policy, and with

@@ -1,5 +1,5 @@
-public import CMS
 public import Foundation
+public import PKIX
 
 /// Where people's certificates can be looked up beside the registry: a directory, a server.
 ///

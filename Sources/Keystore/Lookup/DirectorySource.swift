@@ -1,5 +1,5 @@
-import CMS
 import Foundation
+import PKIX
 
 /// A folder of certificates in files named by address, local or mounted.
 ///

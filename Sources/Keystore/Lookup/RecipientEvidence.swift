@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import GRDB
+import PKIX
 
 /// What is known of some addresses, with what it takes to judge it: all of one moment.
 struct RecipientEvidence: Sendable {

@@ -1,5 +1,5 @@
-public import CMS
 public import Foundation
+public import PKIX
 
 /// Finds the certificates that mail is encrypted to: in the registry, then in the other sources, in their order.
 ///

@@ -1,6 +1,6 @@
-import CMS
 public import Foundation
 import GRDB
+import PKIX
 
 /// What is known for one address or domain, as lists show it.
 public struct RecipientOverview: Sendable {

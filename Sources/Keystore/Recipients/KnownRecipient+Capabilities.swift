@@ -1,5 +1,5 @@
-public import CMS
 import Foundation
+public import PKIX
 
 extension KnownRecipient {
     /// What the owner announces to read, best first: by the newest of signed mail and of the certificate, which speaks

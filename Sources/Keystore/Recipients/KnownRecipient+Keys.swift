@@ -1,5 +1,3 @@
-import CMS
-
 extension KnownRecipient {
     /// The same with another trust.
     func with(_ trust: Trust) -> KnownRecipient {

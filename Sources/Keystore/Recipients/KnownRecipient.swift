@@ -1,5 +1,5 @@
-public import CMS
 public import Foundation
+public import PKIX
 
 /// A certificate that is known for an address, or for every address of a domain.
 public struct KnownRecipient: Sendable {

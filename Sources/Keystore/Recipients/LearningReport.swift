@@ -1,5 +1,5 @@
-public import CMS
 public import MIME
+public import PKIX
 
 /// What was learned from verified messages.
 public struct LearningReport: Sendable {

@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 
 extension LearningTransaction {
     /// Whether `certificate` is about a key that is believed, or no person chose what it comes after and it is below the same

@@ -1,5 +1,5 @@
-public import CMS
 public import Foundation
+public import PKIX
 
 /// What is known for one address or domain, judged.
 public struct RecipientChoice: Sendable {

@@ -1,6 +1,6 @@
-public import CMS
 public import Foundation
 import GRDB
+public import PKIX
 
 /// A certificate that is known for an address, or for every address of a domain, as lists show it: what stands in the store beside the
 /// certificate, which is not read.

@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 import GRDB
 import MIME
+import PKIX
 
 /// Recipients as rows.
 enum RecipientRecord {

@@ -1,6 +1,6 @@
-public import CMS
 public import Foundation
 import GRDB
+public import PKIX
 
 /// Every certificate that is known for an address, and which of them is used.
 public actor RecipientRegistry {

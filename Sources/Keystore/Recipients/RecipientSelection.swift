@@ -1,4 +1,3 @@
-import CMS
 public import Foundation
 
 /// Which certificate a message to an address is encrypted to, and why not the others. Pure: the same arguments, the

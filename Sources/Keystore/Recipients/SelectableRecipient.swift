@@ -1,5 +1,5 @@
-import CMS
 import Foundation
+import PKIX
 
 /// What decides whether mail to an address is encrypted to a certificate, its chain apart.
 protocol SelectableRecipient {

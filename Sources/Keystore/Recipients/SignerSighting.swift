@@ -1,6 +1,6 @@
-public import CMS
 public import Foundation
 public import MIME
+public import PKIX
 
 /// What one verified message showed of its author, for the registry to remember.
 ///

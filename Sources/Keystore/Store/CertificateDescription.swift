@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import GRDB
+import PKIX
 
 /// What the store keeps in columns beside a certificate, so that lists need not read its encoding.
 ///

@@ -1,7 +1,7 @@
-public import CMS
 import Foundation
 import GRDB
 public import MIME
+public import PKIX
 
 /// The one row of each certificate, shared by accounts, recipients and anchors.
 enum CertificateRecord {

@@ -1,5 +1,5 @@
-public import CMS
 public import MIME
+public import PKIX
 
 /// Everything one command brings into the store, stored in one transaction.
 public struct ImportBatch: Sendable {

@@ -1,4 +1,4 @@
-public import CMS
+public import PKIX
 
 /// What an import did: everything it named, and whether the store was changed by it.
 public struct ImportReport: Sendable {

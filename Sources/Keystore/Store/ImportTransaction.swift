@@ -1,4 +1,3 @@
-import CMS
 import Foundation
 import GRDB
 import MIME

@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import LibCrypto
+import PKIX
 
 /// The file that holds the key which seals the store key.
 ///

@@ -1,6 +1,6 @@
-public import CMS
 import Foundation
 import GRDB
+public import PKIX
 
 extension Store {
     /// Every certificate in the store, whosever it is, that one of `identifiers` names; in their order.

@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 import GRDB
 import LibCrypto
+import PKIX
 
 extension Store {
     /// Looks for damage: in the database's pages, in references, in the private keys; and for what nothing needs.

@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 import GRDB
 public import LibCrypto
+import PKIX
 
 extension Store {
     /// What protects the store key.

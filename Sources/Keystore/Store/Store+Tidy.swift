@@ -1,6 +1,6 @@
-import CMS
 public import Foundation
 import GRDB
+import PKIX
 
 extension Store {
     /// Forgets what came from the network or with mail and is of no more use: answers of responders that ended, revocation lists

@@ -1,6 +1,6 @@
-import CMS
 public import Foundation
 import GRDB
+import PKIX
 
 /// The store of one user or machine: accounts with their keys, other people's certificates, trust anchors.
 ///

@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 import GRDB
 import LibCrypto
+import PKIX
 
 /// The key that all private keys are sealed with, itself sealed by each of its protectors.
 ///

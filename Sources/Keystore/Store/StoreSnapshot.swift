@@ -1,7 +1,7 @@
-public import CMS
 public import Foundation
 import GRDB
 public import MIME
+public import PKIX
 
 /// The store as it is at one moment, for what must fit together: rules, accounts, keys, certificates.
 ///

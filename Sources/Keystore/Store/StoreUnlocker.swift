@@ -1,4 +1,3 @@
-import CMS
 import Foundation
 public import LibCrypto
 import Synchronization

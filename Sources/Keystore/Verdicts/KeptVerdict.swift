@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import GRDB
+import PKIX
 
 /// A verdict on a certificate that is kept in the store, with what it depends on and when it holds.
 ///

@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 
 /// What the choice of a recipient's certificate asks of the verdict on its chain.
 struct RecipientVerdict: Hashable, Sendable {

@@ -1,9 +1,9 @@
-import CMS
 import Foundation
 import LibCrypto
+import PKIX
 
 /// How strictly certificates are judged, for many groups of them: what a verdict depends on beside the store.
-struct TermsOfVerdicts {
+package struct TermsOfVerdicts {
     /// The digest of the terms, lists at hand apart, and of the program that judges; nil if verdicts are not kept.
     private let digest: [UInt8]?
     private let terms: TrustTerms

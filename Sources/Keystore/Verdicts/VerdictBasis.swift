@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import LibCrypto
+import PKIX
 
 /// Everything a verdict on one group of certificates depends on under given terms at a given time: as the means to judge,
 /// as a digest, and as the time in which nothing of it begins or ends.

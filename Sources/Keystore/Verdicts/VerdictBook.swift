@@ -1,5 +1,5 @@
-import CMS
 import Foundation
+import PKIX
 
 /// The verdicts on recipients' certificates of the store at one time: kept ones where they hold, else new ones.
 struct VerdictBook {

@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import GRDB
+import PKIX
 
 /// What the store has for judging one group of certificates: nothing else of it can matter to any of them.
 struct VerdictEvidence: Sendable {

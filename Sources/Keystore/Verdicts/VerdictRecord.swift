@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import GRDB
+import PKIX
 
 /// What the store keeps beside a recipient's certificate for judging it without reading it.
 struct VerdictRecord: Sendable {

@@ -1,4 +1,3 @@
-import CMS
 import LibCrypto
 
 /// A variable that holds a passphrase and is in no environment, until a `ChildProgram` gets it in its own.

@@ -1,6 +1,6 @@
-import CMS
 import Keystore
 import MIME
+import PKIX
 import SMIME
 import Synchronization
 

@@ -1,7 +1,7 @@
-public import CMS
 public import Foundation
 public import Keystore
 import MIME
+public import PKIX
 public import SMIME
 public import Streams
 

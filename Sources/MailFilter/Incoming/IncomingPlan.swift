@@ -1,5 +1,5 @@
-public import CMS
 public import Keystore
+public import PKIX
 public import SMIME
 public import Streams
 

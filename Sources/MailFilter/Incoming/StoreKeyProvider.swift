@@ -1,5 +1,5 @@
-public import CMS
 public import Keystore
+public import PKIX
 public import SMIME
 
 /// The keys, certificates and trust of a store, for opening messages; the lists of the folder that its setting

@@ -1,4 +1,4 @@
-public import CMS
+public import CMSSyntax
 import Keystore
 public import MIME
 public import SMIME

@@ -1,6 +1,6 @@
-public import CMS
 import Foundation
 package import Keystore
+public import PKIX
 import Streams
 
 /// A folder of revocation lists, which somebody else keeps up to date.

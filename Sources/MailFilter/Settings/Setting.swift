@@ -1,4 +1,4 @@
-import CMS
+import CMSSyntax
 public import Foundation
 import MIME
 import SMIME

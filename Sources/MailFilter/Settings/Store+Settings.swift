@@ -1,6 +1,7 @@
-public import CMS
+import CMSSyntax
 public import Keystore
 public import MIME
+public import PKIX
 public import SMIME
 
 /// The settings of the store as the values they stand for. Each is read anew; the filters take theirs from here.

@@ -1,10 +1,11 @@
 import ArgumentParser
-import CMS
+import CMSSyntax
 import Foundation
 import Keystore
 import LibCrypto
 import MIME
 import MailFilter
+import PKIX
 import Streams
 
 extension SMIMECommand.AccountCommand {

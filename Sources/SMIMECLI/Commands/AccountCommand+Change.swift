@@ -1,9 +1,10 @@
 import ArgumentParser
-import CMS
+import CMSSyntax
 import Foundation
 import Keystore
 import MIME
 import MailFilter
+import PKIX
 
 extension SMIMECommand.AccountCommand {
     /// An account, and what is to be said of it.

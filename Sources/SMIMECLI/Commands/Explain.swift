@@ -1,6 +1,6 @@
 import ArgumentParser
-import CMS
 import Foundation
+import PKIX
 
 extension SMIMECommand {
     struct Explain: ParsableCommand {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import CMS
 import Foundation
 import Keystore
 import LibCrypto
 import MIME
+import PKIX
 import Streams
 
 extension SMIMECommand {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import CMS
 import Foundation
 import Keystore
 import MIME
 import MailFilter
+import PKIX
 import SMIME
 import Streams
 

@@ -1,6 +1,6 @@
 import ArgumentParser
-import CMS
 import Foundation
+import PKIX
 import SMIME
 import Streams
 

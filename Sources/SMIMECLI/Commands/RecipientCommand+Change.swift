@@ -1,8 +1,8 @@
 import ArgumentParser
-import CMS
 import Foundation
 import Keystore
 import MIME
+import PKIX
 
 extension SMIMECommand.RecipientCommand {
     struct Add: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CMS
+import CMSSyntax
 import Foundation
 import Keystore
 import MIME

@@ -1,8 +1,8 @@
 public import ArgumentParser
-public import CMS
 public import Keystore
 public import MIME
 public import MailFilter
+public import PKIX
 
 /// One of a few words.
 ///

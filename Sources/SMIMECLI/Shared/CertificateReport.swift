@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import Keystore
+import PKIX
 
 /// Certificates as reports show them. The property names are the keys of cli.md in camel case.
 struct IdentityReport: Encodable {

@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import Keystore
+import PKIX
 
 /// Which of several identities of an account are used today, and why.
 struct CurrentIdentities {

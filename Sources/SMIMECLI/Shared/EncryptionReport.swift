@@ -1,5 +1,6 @@
-import CMS
+import CMSSyntax
 import MIME
+import PKIX
 import SMIME
 
 /// What was encrypted with which cipher, and for whom.

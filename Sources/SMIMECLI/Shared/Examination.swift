@@ -1,8 +1,9 @@
-import CMS
+import CMSSyntax
 import Foundation
 import Keystore
 import LibCrypto
 import MIME
+import PKIX
 
 /// Everything `doctor` looks at.
 struct Examination {

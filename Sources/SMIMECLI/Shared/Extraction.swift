@@ -1,6 +1,7 @@
 import ArgumentParser
-import CMS
+import CMSSyntax
 import MIME
+import PKIX
 import SMIME
 
 /// What `inspect` prints of a file for other programs.

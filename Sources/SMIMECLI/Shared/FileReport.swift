@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 import SMIME
 
 /// What is said in JSON of one of the files of a command.

@@ -1,6 +1,6 @@
-import CMS
 import MIME
 import MailFilter
+import PKIX
 import SMIME
 
 extension FilterLog {

@@ -1,8 +1,8 @@
-import CMS
 import Foundation
 import Keystore
 import MIME
 import MailFilter
+import PKIX
 import SMIME
 import Streams
 

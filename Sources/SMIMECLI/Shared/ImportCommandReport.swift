@@ -1,6 +1,6 @@
-import CMS
 import Foundation
 import Keystore
+import PKIX
 
 /// The report of `import`.
 struct ImportCommandReport: Encodable {

@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 import Keystore
 import MIME
+import PKIX
 
 /// What is to be stored, and what is odd about it.
 struct ImportPlan {

@@ -1,8 +1,8 @@
-import CMS
 import Foundation
 import Keystore
 import LibCrypto
 import MIME
+import PKIX
 import SMIME
 import Streams
 

@@ -1,5 +1,6 @@
-import CMS
+import CMSSyntax
 import Foundation
+import PKIX
 import SMIME
 
 /// An inspection as JSON: `layers` in the order they are met, and `parts` that name theirs by its index.

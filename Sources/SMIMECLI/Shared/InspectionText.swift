@@ -1,6 +1,7 @@
-import CMS
+import CMSSyntax
 import Foundation
 import MIME
+import PKIX
 import SMIME
 
 /// An inspection in words: an indented tree, safe to print.

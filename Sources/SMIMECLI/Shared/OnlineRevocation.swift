@@ -1,8 +1,8 @@
 import ArgumentParser
-import CMS
 import Foundation
 import Keystore
 import MailFilter
+import PKIX
 import Revocation
 import SMIME
 

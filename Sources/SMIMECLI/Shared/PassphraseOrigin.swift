@@ -1,5 +1,4 @@
 import ArgumentParser
-import CMS
 import Foundation
 import LibCrypto
 

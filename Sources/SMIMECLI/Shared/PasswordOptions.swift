@@ -1,5 +1,4 @@
 import ArgumentParser
-import CMS
 import LibCrypto
 
 /// Options that say where a passphrase comes from.

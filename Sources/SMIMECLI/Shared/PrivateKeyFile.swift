@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 import Keystore
 import LibCrypto
+import PKIX
 import Streams
 
 /// A kind of file that private keys lie in; the raw value is what messages say of it.

@@ -1,4 +1,4 @@
-import CMS
+import PKIX
 
 extension ProblemCode {
     /// `advice`, with the command that does it where there is one.

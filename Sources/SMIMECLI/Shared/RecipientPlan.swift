@@ -1,8 +1,9 @@
-import CMS
+import CMSSyntax
 import Foundation
 import Keystore
 import MIME
 import MailFilter
+import PKIX
 import SMIME
 
 /// Who can read what: the certificates that a message is encrypted to, all or none.

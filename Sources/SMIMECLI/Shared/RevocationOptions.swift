@@ -1,7 +1,7 @@
 import ArgumentParser
-import CMS
 import Keystore
 import MailFilter
+import PKIX
 
 /// For verbs that judge whether certificates were revoked.
 struct RevocationOptions: ParsableArguments {

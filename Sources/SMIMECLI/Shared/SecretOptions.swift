@@ -1,7 +1,8 @@
 import ArgumentParser
-import CMS
+import CMSSyntax
 import Foundation
 import LibCrypto
+import PKIX
 
 /// Secrets that both sides have, in place of certificates. Only what is given here is ever tried on a message.
 struct SecretOptions: ParsableArguments, PassphraseOptions {

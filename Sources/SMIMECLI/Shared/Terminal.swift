@@ -1,4 +1,3 @@
-import CMS
 import Foundation
 import LibCrypto
 import MIME

@@ -1,7 +1,7 @@
 import ArgumentParser
-import CMS
 import Foundation
 import Keystore
+import PKIX
 import SMIME
 import Streams
 

@@ -1,7 +1,7 @@
-import CMS
 import Foundation
 import Keystore
 import MIME
+import PKIX
 import SMIME
 
 /// A verification report as JSON; the keys are those of cli.md.

@@ -1,5 +1,5 @@
-import CMS
 import LibCrypto
+import PKIX
 import TestSupport
 
 /// What can be wrong with a PKCS#12 file.

@@ -1,5 +1,5 @@
-import CMS
 import Foundation
+import PKIX
 import SMIME
 import TestSupport
 import Testing

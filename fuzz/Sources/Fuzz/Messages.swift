@@ -1,6 +1,7 @@
-import CMS
+import CMSSyntax
 import Dispatch
 import Foundation
+import PKIX
 import SMIME
 import Streams
 

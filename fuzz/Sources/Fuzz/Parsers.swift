@@ -1,5 +1,6 @@
-import CMS
+import CMSSyntax
 import MIME
+import PKIX
 import Streams
 
 extension Target {

@@ -1,0 +1,113 @@
+import LibCrypto
+import PKIX
+import SwiftASN1
+
+/// A way to agree on a key-encryption key with a recipient: one row each.
+///
+/// Ephemeral-static ECDH on curves (RFC 5753 §7.1) and with X25519 (RFC 8418 §2).
+struct KeyAgreementScheme: Sendable {
+    /// How the agreed secret becomes a key.
+    enum Derivation: Sendable {
+        /// The key derivation function of X9.63 (RFC 5753 §7.1.4).
+        case x963
+        /// HKDF (RFC 5869), salted with the user keying material where there is some (RFC 8418 §2.2).
+        case hkdf
+    }
+
+    let oid: ASN1ObjectIdentifier
+    let derivation: Derivation
+    let kdfDigest: DigestAlgorithm
+
+    /// Every row; the SHA-1 ones for reading only. The curves that we know have the cofactor 1, so that with and
+    /// without it is the same.
+    private static let rows: [KeyAgreementScheme] = [
+        KeyAgreementScheme([1, 3, 133, 16, 840, 63, 0, 2], .x963, .sha1),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 0], .x963, .sha224),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 1], .x963, .sha256),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 2], .x963, .sha384),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 3], .x963, .sha512),
+        KeyAgreementScheme([1, 3, 133, 16, 840, 63, 0, 3], .x963, .sha1),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 0], .x963, .sha224),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 1], .x963, .sha256),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 2], .x963, .sha384),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 3], .x963, .sha512),
+        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 19], .hkdf, .sha256),
+        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 20], .hkdf, .sha384),
+        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 21], .hkdf, .sha512),
+    ]
+
+    /// Those that we announce to read.
+    static let announced = rows.filter { row in
+        row.oid == [1, 3, 132, 1, 11, 1] || row.oid == [1, 3, 132, 1, 11, 2]
+            || row.derivation == .hkdf && row.kdfDigest == .sha256
+    }
+
+    private init(_ oid: ASN1ObjectIdentifier, _ derivation: Derivation, _ kdfDigest: DigestAlgorithm) {
+        self.oid = oid
+        self.derivation = derivation
+        self.kdfDigest = kdfDigest
+    }
+
+    /// The row for `oid`, or nil.
+    init?(oid: ASN1ObjectIdentifier) {
+        guard let row = Self.rows.first(where: { $0.oid == oid }) else { return nil }
+        self = row
+    }
+
+    /// The scheme to write for a key; nil if there is none.
+    init?(writingFor key: PublicKeyAlgorithm) {
+        let derivation: Derivation
+        let digest: DigestAlgorithm
+        switch key {
+        case .x25519: (derivation, digest) = (.hkdf, .sha256)
+        case .ellipticCurve:
+            guard let bits = key.curveBits else { return nil }
+            (derivation, digest) = (.x963, bits <= 256 ? .sha256 : bits <= 384 ? .sha384 : .sha512)
+        default: return nil
+        }
+        guard let row = Self.rows.first(where: { $0.derivation == derivation && $0.kdfDigest == digest }) else {
+            return nil
+        }
+        self = row
+    }
+
+    /// The derivation for people, as `sha256 kdf` or `hkdf with sha256`.
+    var derivationName: String {
+        switch derivation {
+        case .x963: "\(kdfDigest.rawValue) kdf"
+        case .hkdf: "hkdf with \(kdfDigest.rawValue)"
+        }
+    }
+
+    /// The key-encryption key for `wrap` that follows from an agreed secret.
+    ///
+    /// RFC 5753 §7.2 (ECC-CMS-SharedInfo), RFC 8418 §2.2; libcrypto: `EVP_KDF` "X963KDF" and "HKDF"
+    func keyEncryptionKey(
+        from secret: SecretBytes,
+        wrap: KeyWrap,
+        userKeyingMaterial: [UInt8]?
+    ) throws -> SecretBytes {
+        let sharedInfo = try der { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(wrap.identifier)
+                if let userKeyingMaterial {
+                    try coder.serialize(
+                        ASN1OctetString(contentBytes: userKeyingMaterial[...]),
+                        explicitlyTaggedWithIdentifier: .context(0)
+                    )
+                }
+                let bits = withUnsafeBytes(of: UInt32(wrap.keyCount * 8).bigEndian) { Array($0) }
+                try coder.serialize(
+                    ASN1OctetString(contentBytes: bits[...]),
+                    explicitlyTaggedWithIdentifier: .context(2)
+                )
+            }
+        }
+        let function =
+            switch derivation {
+            case .x963: KeyDerivationFunction.x963(info: sharedInfo)
+            case .hkdf: KeyDerivationFunction.hkdf(salt: userKeyingMaterial ?? [], info: sharedInfo)
+            }
+        return try function.derive(secret, digest: kdfDigest, count: wrap.keyCount)
+    }
+}

@@ -1,0 +1,93 @@
+import LibCrypto
+import PKIX
+import SwiftASN1
+
+/// A key-encryption key that was encapsulated for a recipient, and what it wraps the content's key with.
+///
+/// RFC 9629 §3 and §5
+struct KeyEncapsulation: Sendable {
+    let scheme: LatticeScheme
+    /// The digest of HKDF, which takes no salt (RFC 9936 §2.2.1).
+    let kdfDigest: DigestAlgorithm
+    let wrap: KeyWrap
+    let ciphertext: [UInt8]
+    let userKeyingMaterial: [UInt8]?
+
+    /// id-ori-kem, the type of OtherRecipientInfo that KEMRecipientInfo is.
+    static let type: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 16, 13, 3]
+
+    /// HKDF with each digest: one row each (RFC 8619 §2).
+    static let derivations: [(oid: ASN1ObjectIdentifier, digest: DigestAlgorithm)] = [
+        ([1, 2, 840, 113549, 1, 9, 16, 3, 28], .sha256), ([1, 2, 840, 113549, 1, 9, 16, 3, 29], .sha384),
+        ([1, 2, 840, 113549, 1, 9, 16, 3, 30], .sha512),
+    ]
+
+    /// What we write around `ciphertext` to wrap a key of `count` bytes: what every reader has (RFC 9936 §2.1), under a
+    /// key that is as long as what it wraps, or longer where the scheme is stronger.
+    init(writing scheme: LatticeScheme, ciphertext: [UInt8], forKeyOf count: Int) throws {
+        self.scheme = scheme
+        kdfDigest = .sha256
+        wrap = try KeyWrap(keyCount: max(count, scheme.wrappingKeyCount))
+        self.ciphertext = ciphertext
+        userKeyingMaterial = nil
+    }
+
+    /// Reads the fields of KEMRecipientInfo between the recipient's name and the wrapped key.
+    ///
+    /// - Throws: `CMSError.unsupported` with the name of what we cannot open.
+    init(_ fields: inout ElementReader) throws {
+        let mechanism = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
+        guard let scheme = LatticeScheme(oid: mechanism.algorithm), scheme.use == .keyEncapsulation, scheme.isOffered
+        else { throw CMSError.unsupported("key encapsulation \(mechanism.displayName)") }
+        self.scheme = scheme
+        ciphertext = try fields.next(.octetString).octets()
+        let derivation = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
+        guard let row = Self.derivations.first(where: { $0.oid == derivation.algorithm }) else {
+            throw CMSError.unsupported("key derivation \(derivation.displayName)")
+        }
+        kdfDigest = row.digest
+        let count = try fields.next(.integer).integer(upTo: 65_535)
+        userKeyingMaterial = try fields.optional(.context(0))?.onlyChild().octets()
+        wrap = try KeyWrap(AlgorithmIdentifier(berEncoded: fields.next(.sequence)))
+        guard count == wrap.keyCount else { throw CMSError.unsupported("key wrap with a key of another length") }
+    }
+
+    /// The derivation and the wrap for people.
+    var detail: String { "hkdf with \(kdfDigest.rawValue), \(wrap.identifier.algorithm.displayName)" }
+
+    /// The fields that `init(_:)` reads.
+    func serialize(into coder: inout DER.Serializer) throws {
+        try coder.serialize(AlgorithmIdentifier(scheme.oid))
+        try coder.serialize(ASN1OctetString(contentBytes: ciphertext[...]))
+        guard let derivation = Self.derivations.first(where: { $0.digest == kdfDigest })?.oid else {
+            throw CMSError.unsupported("hkdf with \(kdfDigest.rawValue)")
+        }
+        try coder.serialize(AlgorithmIdentifier(derivation))
+        try coder.serialize(wrap.keyCount)
+        try serializeUserKeyingMaterial(into: &coder)
+        try coder.serialize(wrap.identifier)
+    }
+
+    /// The key-encryption key that follows from the encapsulated secret.
+    ///
+    /// RFC 9629 §5 (CMSORIforKEMOtherInfo); libcrypto: `EVP_KDF` "HKDF"
+    func keyEncryptionKey(from secret: SecretBytes) throws -> SecretBytes {
+        let info = try der { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(wrap.identifier)
+                try coder.serialize(wrap.keyCount)
+                try serializeUserKeyingMaterial(into: &coder)
+            }
+        }
+        return try KeyDerivationFunction.hkdf(salt: [], info: info)
+            .derive(secret, digest: kdfDigest, count: wrap.keyCount)
+    }
+
+    private func serializeUserKeyingMaterial(into coder: inout DER.Serializer) throws {
+        guard let userKeyingMaterial else { return }
+        try coder.serialize(
+            ASN1OctetString(contentBytes: userKeyingMaterial[...]),
+            explicitlyTaggedWithIdentifier: .context(0)
+        )
+    }
+}

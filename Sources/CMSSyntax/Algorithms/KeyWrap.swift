@@ -1,0 +1,103 @@
+import LibCrypto
+import PKIX
+import SwiftASN1
+
+/// A way to wrap a key under another: one row for each.
+///
+/// RFC 3394, RFC 3565 §2.3.2; Triple-DES (RFC 3217) in old mail only.
+struct KeyWrap: Sendable {
+    /// The algorithm with the parameters as the message has them; they are an input of the key derivation.
+    let identifier: AlgorithmIdentifier
+    private let row: Row
+
+    private struct Row: Sendable {
+        let oid: ASN1ObjectIdentifier
+        let libcryptoName: String
+        let keyCount: Int
+        /// The initial value of RFC 3394 §2.2.3.1; Triple-DES has none of its own.
+        let initialValue: [UInt8]
+        var isHistoric: Bool { initialValue.isEmpty }
+
+        init(_ oid: ASN1ObjectIdentifier, _ libcryptoName: String, _ keyCount: Int, isHistoric: Bool = false) {
+            self.oid = oid
+            self.libcryptoName = libcryptoName
+            self.keyCount = keyCount
+            initialValue = isHistoric ? [] : [UInt8](repeating: 0xA6, count: 8)
+        }
+    }
+
+    private static let rows = [
+        Row([2, 16, 840, 1, 101, 3, 4, 1, 5], "AES-128-WRAP", 16),
+        Row([2, 16, 840, 1, 101, 3, 4, 1, 25], "AES-192-WRAP", 24),
+        Row([2, 16, 840, 1, 101, 3, 4, 1, 45], "AES-256-WRAP", 32),
+        Row([1, 2, 840, 113549, 1, 9, 16, 3, 6], "DES3-WRAP", 24, isHistoric: true),
+    ]
+
+    /// The length of the key-encryption key in bytes.
+    var keyCount: Int { row.keyCount }
+
+    /// The wrap that `identifier` names.
+    ///
+    /// - Throws: `CMSError.unsupported`; `CMSError.malformed` for parameters, which must be absent or NULL.
+    init(_ identifier: AlgorithmIdentifier) throws {
+        guard let row = Self.rows.first(where: { $0.oid == identifier.algorithm }) else {
+            throw CMSError.unsupported("key wrap \(identifier.displayName)")
+        }
+        guard identifier.parameters == nil || identifier.parameters == AlgorithmIdentifier.null else {
+            throw CMSError.malformed(.cms, "key wrap parameters")
+        }
+        self.identifier = identifier
+        self.row = row
+    }
+
+    /// The wrap whose key is as long as the content-encryption key (RFC 8551 §2.3).
+    init(keyCount: Int) throws {
+        guard let row = Self.rows.first(where: { $0.keyCount == keyCount && !$0.isHistoric }) else {
+            throw CMSError.unsupported("key wrap for \(keyCount * 8) bits")
+        }
+        try self.init(AlgorithmIdentifier(row.oid))
+    }
+
+    /// `key` wrapped under `wrappingKey`.
+    func wrap(_ key: SecretBytes, under wrappingKey: SecretBytes) throws(OpenSSLError) -> [UInt8] {
+        try wrappingKey.withBytes { wrappingKey throws(OpenSSLError) in
+            try key.withBytes { key throws(OpenSSLError) in
+                let context = try CipherContext(
+                    row.libcryptoName,
+                    key: wrappingKey,
+                    iv: row.initialValue,
+                    isEncrypting: true
+                )
+                let output = try SecretBytes(count: key.count + 16) { buffer throws(OpenSSLError) in
+                    _ = try context.update(key, into: buffer)
+                }
+                return output.withBytes { Array($0.prefix(key.count + 8)) }
+            }
+        }
+    }
+
+    /// The key that `wrapped` holds; throws if it was not wrapped under `wrappingKey`.
+    func unwrap(_ wrapped: [UInt8], under wrappingKey: SecretBytes) throws(OpenSSLError) -> SecretBytes {
+        try wrappingKey.withBytes { wrappingKey throws(OpenSSLError) in
+            let context = try CipherContext(
+                row.libcryptoName,
+                key: wrappingKey,
+                iv: row.initialValue,
+                isEncrypting: false
+            )
+            var count = 0
+            let output = try SecretBytes(count: wrapped.count + 16) { buffer throws(OpenSSLError) in
+                var failure: OpenSSLError?
+                wrapped.withUnsafeBytes { wrapped in
+                    do throws(OpenSSLError) { count = try context.update(wrapped, into: buffer) } catch {
+                        failure = error
+                    }
+                }
+                if let failure { throw failure }
+            }
+            return output.withBytes { all in
+                SecretBytes(count: count) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: all.prefix(count))) }
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import LibCrypto
+import PKIX
+import SwiftASN1
+
+/// `RSAES-OAEP-params` (RFC 4055 §4.1).
+enum OAEPParameters {
+    /// Reads the parameters; absent ones, and every absent field, have the defaults of the RFC.
+    static func read(_ encoded: [UInt8]?) throws -> RSAPadding {
+        var (digest, mgf, label) = (DigestAlgorithm.sha1, DigestAlgorithm.sha1, [UInt8]())
+        guard let encoded, encoded != AlgorithmIdentifier.null else {
+            return .oaep(digest: digest, mgf: mgf, label: label)
+        }
+        for field in try BER.parse(encoded).children(.sequence) {
+            guard let value = try field.children(field.identifier).first else { continue }
+            let identifier = try AlgorithmIdentifier(berEncoded: value)
+            switch field.identifier {
+            case .context(0): digest = try DigestAlgorithm(named: identifier)
+            case .context(1): mgf = try DigestAlgorithm(mgf1: identifier)
+            case .context(2):
+                guard identifier.algorithm == ASN1ObjectIdentifier.Key.pSpecified, let octets = identifier.parameters
+                else { throw CMSError.unsupported("OAEP label source \(identifier.algorithm)") }
+                label = try Array(ASN1OctetString(berEncoded: octets).bytes)
+            default: break
+            }
+        }
+        return .oaep(digest: digest, mgf: mgf, label: label)
+    }
+
+    /// The AlgorithmIdentifier of OAEP with one digest for hashing and mask generation.
+    ///
+    /// SHA-1 is the default, which DER does not write.
+    static func identifier(_ digest: DigestAlgorithm) throws -> AlgorithmIdentifier {
+        guard digest != .sha1 else {
+            return AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsaOAEP, parameters: [0x30, 0x00])
+        }
+        let parameters = try der { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(
+                    AlgorithmIdentifier(digest.oid, parameters: AlgorithmIdentifier.null),
+                    explicitlyTaggedWithIdentifier: .context(0)
+                )
+                try coder.serialize(digest.mgf1, explicitlyTaggedWithIdentifier: .context(1))
+            }
+        }
+        return AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsaOAEP, parameters: parameters)
+    }
+}

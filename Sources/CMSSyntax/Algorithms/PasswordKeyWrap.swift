@@ -1,0 +1,93 @@
+import LibCrypto
+import PKIX
+import SwiftASN1
+
+/// The way to wrap a key under one that was derived from a password: CBC, twice, so that every byte depends on all.
+///
+/// id-alg-PWRI-KEK of RFC 3211 §2.3
+struct PasswordKeyWrap: Sendable {
+    let cipher: ContentCipher
+    private let encryption: ContentEncryption
+
+    static let oid: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 16, 3, 9]
+
+    /// - Throws: `CMSError.unsupported` for a cipher that is not CBC.
+    init(_ encryption: ContentEncryption) throws {
+        guard encryption.cipher.mode == .cbc, encryption.cipher != .rc2 else {
+            throw CMSError.unsupported("wrapping under a password with \(encryption.cipher.name)")
+        }
+        self.encryption = encryption
+        cipher = encryption.cipher
+    }
+
+    /// Reads the algorithm, whose parameters name the cipher.
+    init(_ identifier: AlgorithmIdentifier) throws {
+        guard identifier.algorithm == Self.oid, let parameters = identifier.parameters else {
+            throw CMSError.unsupported("wrapping under a password with \(identifier.displayName)")
+        }
+        try self.init(ContentEncryption(AlgorithmIdentifier(berEncoded: ASN1Node.read(parameters))))
+    }
+
+    /// How a RecipientInfo names it.
+    var identifier: AlgorithmIdentifier {
+        get throws { AlgorithmIdentifier(Self.oid, parameters: try encryption.identifier.encoded()) }
+    }
+
+    private var block: Int { encryption.iv.count }
+
+    /// `key` wrapped under `wrappingKey`: its length, three bytes to check it by, itself, and random padding.
+    func wrap(_ key: SecretBytes, under wrappingKey: SecretBytes) throws -> [UInt8] {
+        let count = max(2 * block, (key.count + 4 + block - 1) / block * block)
+        let padding = try randomBytes(count: count - 4 - key.count)
+        let formatted = key.withBytes { key in
+            SecretBytes(count: count) { buffer in
+                buffer[0] = UInt8(key.count)
+                for index in 0..<3 { buffer[1 + index] = ~key[index] }
+                buffer[4...].copyBytes(from: key)
+                buffer[(4 + key.count)...].copyBytes(from: padding)
+            }
+        }
+        let once = try transform(formatted, wrappingKey, iv: encryption.iv, isEncrypting: true)
+        let iv = once.withBytes { Array($0.suffix(block)) }
+        return try transform(once, wrappingKey, iv: iv, isEncrypting: true).withBytes { Array($0) }
+    }
+
+    /// The key that `wrapped` holds; nil if it was not wrapped under `wrappingKey`.
+    func unwrap(_ wrapped: [UInt8], under wrappingKey: SecretBytes) throws -> SecretBytes? {
+        guard wrapped.count >= 2 * block, wrapped.count.isMultiple(of: block), wrapped.count <= 1024 else { return nil }
+        // The last block tells the vector of the outer pass: it is the last block of the inner one.
+        let beforeLast = Array(wrapped.dropLast(block).suffix(block))
+        let last = try transform(Self.secret(wrapped.suffix(block)), wrappingKey, iv: beforeLast, isEncrypting: false)
+        let iv = last.withBytes { Array($0) }
+        let once = try transform(Self.secret(wrapped[...]), wrappingKey, iv: iv, isEncrypting: false)
+        let formatted = try transform(once, wrappingKey, iv: encryption.iv, isEncrypting: false)
+        return formatted.withBytes { bytes in
+            let count = Int(bytes[0])
+            guard count >= 3, count <= bytes.count - 4, (0..<3).allSatisfy({ bytes[1 + $0] == ~bytes[4 + $0] }) else {
+                return nil
+            }
+            return SecretBytes(count: count) { $0.copyBytes(from: bytes[4..<4 + count]) }
+        }
+    }
+
+    private static func secret(_ bytes: ArraySlice<UInt8>) -> SecretBytes {
+        SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+
+    private func transform(
+        _ input: SecretBytes,
+        _ key: SecretBytes,
+        iv: [UInt8],
+        isEncrypting: Bool
+    ) throws -> SecretBytes {
+        let context = try key.withBytes { key throws(OpenSSLError) in
+            try CipherContext(cipher.libcryptoName, key: key, iv: iv, isEncrypting: isEncrypting, pads: false)
+        }
+        let padded = try SecretBytes(count: input.count + 2 * block) { buffer in
+            _ = try input.withBytes { try context.update($0, into: buffer) }
+        }
+        return padded.withBytes { bytes in
+            SecretBytes(count: input.count) { $0.copyBytes(from: bytes.prefix(input.count)) }
+        }
+    }
+}

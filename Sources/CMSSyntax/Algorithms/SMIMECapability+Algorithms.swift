@@ -1,0 +1,54 @@
+import LibCrypto
+public import PKIX
+import SwiftASN1
+
+extension SMIMECapability {
+    /// The algorithm's name as `aes-256-gcm`, or its dotted OID.
+    public var name: String { algorithm.displayName }
+
+    /// The content cipher that is announced; nil if it is something else, or a cipher that we do not write.
+    public var cipher: ContentCipher? { ContentCipher(oid: algorithm.algorithm).flatMap { $0.isWritable ? $0 : nil } }
+
+    /// Whether a content cipher is announced, be it one that nobody should use any more.
+    public var isCipher: Bool { ContentCipher(oid: algorithm.algorithm) != nil || Self.obsolete.contains(name) }
+
+    private static let obsolete: Set = ["des-cbc", "rc4", "cast5-cbc"]
+
+    /// The way to wrap a key for RSA that is announced; nil if it is something else, or one that we do not write.
+    public var rsaWrapping: Recipient.RSAWrapping? {
+        guard algorithm.algorithm == ASN1ObjectIdentifier.Key.rsaOAEP,
+            case .oaep(let digest, let mgf, let label)? = try? OAEPParameters.read(algorithm.parameters),
+            digest == mgf, label.isEmpty
+        else { return nil }
+        return Recipient.RSAWrapping.allCases.first { $0.digest == digest }
+    }
+
+    /// What we announce: everything that we read and want to be sent, best first.
+    ///
+    /// Ciphers, then ways to wrap the key (RFC 5753 §8, RFC 8418 §5), then compression (RFC 3274 §2).
+    public static let ours: [SMIMECapability] = {
+        let ciphers: [ContentCipher] = [
+            .aes256GCM, .aes128GCM, .chaCha20Poly1305, .aes192GCM, .aes256CBC, .aes192CBC, .aes128CBC,
+        ]
+        let oaep = [DigestAlgorithm.sha256, .sha1].compactMap { try? OAEPParameters.identifier($0) }
+        let agreements = KeyAgreementScheme.announced.flatMap { scheme in
+            [32, 16].compactMap { count in
+                (try? KeyWrap(keyCount: count).identifier.encoded()).map {
+                    AlgorithmIdentifier(scheme.oid, parameters: $0)
+                }
+            }
+        }
+        // RFC 9936 §2.4
+        let encapsulations = LatticeScheme.all.filter { $0.use == .keyEncapsulation && $0.isOffered }
+        let all =
+            ciphers.map { AlgorithmIdentifier($0.oid) } + oaep + agreements
+            + encapsulations.map { AlgorithmIdentifier($0.oid) } + [AlgorithmIdentifier(CompressedData.zlib)]
+        return all.map(SMIMECapability.init)
+    }()
+
+    /// The names of what is announced, each once: some algorithms stand there for every wrap or digest.
+    public static func names(of capabilities: [SMIMECapability]) -> [String] {
+        var seen: Set<String> = []
+        return capabilities.map(\.name).filter { seen.insert($0).inserted }
+    }
+}

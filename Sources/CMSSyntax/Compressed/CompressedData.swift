@@ -1,0 +1,114 @@
+import PKIX
+public import Streams
+import SwiftASN1
+
+/// A compressed message, read as far as its content.
+///
+/// RFC 3274
+public struct CompressedData: Sendable {
+    /// How many bytes may come out for one that goes in.
+    public static let maximumRatio = 200
+    /// How many bytes may come out in all.
+    public static let maximumCount = 4 << 30
+    /// What may come out whatever went in: little that is all alike shrinks to next to nothing.
+    public static let allowance = 1 << 20
+
+    static let zlib: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 16, 3, 8]
+
+    private let stream: ByteStream
+    private let limit: Int
+
+    /// Reads `stream` as far as the compressed content.
+    ///
+    /// - Parameter limit: how many bytes may come out.
+    /// - Throws: `CMSError.malformed`, `CMSError.unsupported`, or what reading throws.
+    public init(reading stream: ByteStream, limit: Int = CompressedData.maximumCount) throws {
+        self.stream = stream
+        self.limit = min(limit, Self.maximumCount)
+        _ = try reporting(.cms) { try Self.enter(BERReader(stream.makeReader())) }
+    }
+
+    /// The content, decompressed while it is read. Reading throws `CMSError.malformed` if it is damaged or does not end
+    /// where it should, and `CMSError.limitExceeded` if too much comes out.
+    public var content: ByteStream {
+        ByteStream {
+            let reader = BERReader(try stream.makeReader())
+            return try reporting(.cms) { try DecompressingReader(reader, Self.enter(reader), limit: limit) }
+        }
+    }
+
+    /// Reads everything in front of the compressed octets.
+    private static func enter(_ reader: BERReader) throws -> OctetStringReader {
+        try reader.enter(.sequence)
+        guard try ASN1ObjectIdentifier(berEncoded: reader.readNode()) == ASN1ObjectIdentifier.ContentType.compressedData
+        else { throw CMSError.malformed(.cms, "not a compressed message") }
+        try reader.enter(.context(0))
+        try reader.enter(.sequence)
+        _ = try Int(berEncoded: reader.readNode())
+        let algorithm = try AlgorithmIdentifier(berEncoded: reader.readNode())
+        guard algorithm.algorithm == zlib else {
+            throw CMSError.unsupported("compression \(algorithm.displayName)")
+        }
+        try reader.enter(.sequence)
+        _ = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
+        try reader.enter(.context(0))
+        return try OctetStringReader(reader, identifier: .octetString)
+    }
+}
+
+/// Reads what was compressed.
+private final class DecompressingReader: ByteReader {
+    private let reader: BERReader
+    private let compressed: OctetStringReader
+    private let limit: Int
+    private let zlib: ZlibStream
+    private let input = Window()
+    private var pending = 0..<0
+    private var consumed = 0
+    private var produced = 0
+    private var isAtEnd = false
+
+    init(_ reader: BERReader, _ compressed: OctetStringReader, limit: Int) throws {
+        self.reader = reader
+        self.compressed = compressed
+        self.limit = limit
+        zlib = try ZlibStream(compresses: false)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        try reporting(.cms) { try decompress(into: buffer) }
+    }
+
+    private func decompress(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        while !isAtEnd, !buffer.isEmpty {
+            if pending.isEmpty { pending = 0..<(try compressed.read(into: input.bytes)) }
+            let step = try zlib.step(UnsafeRawBufferPointer(rebasing: input.bytes[pending]), into: buffer)
+            guard step.isAtEnd || step.consumed + step.produced > 0 else {
+                throw CMSError.malformed(.cms, "the compressed content is cut off")
+            }
+            pending = pending.dropFirst(step.consumed)
+            consumed += step.consumed
+            produced += step.produced
+            try checkSize()
+            if step.isAtEnd { try finish() }
+            if step.produced > 0 { return step.produced }
+        }
+        return 0
+    }
+
+    private func checkSize() throws {
+        guard produced <= limit else { throw CMSError.limitExceeded("\(limit) bytes of decompressed content") }
+        guard produced <= max(CompressedData.allowance, consumed * CompressedData.maximumRatio) else {
+            throw CMSError.limitExceeded("compression by more than 1:\(CompressedData.maximumRatio)")
+        }
+    }
+
+    /// Requires that both the compressed stream and the structure around it end here.
+    private func finish() throws {
+        isAtEnd = true
+        guard pending.isEmpty, try compressed.read(into: input.bytes) == 0 else {
+            throw CMSError.malformed(.cms, "bytes follow the compressed content")
+        }
+        for _ in 0..<5 { try reader.leave() }
+    }
+}

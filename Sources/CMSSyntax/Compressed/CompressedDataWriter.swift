@@ -1,0 +1,78 @@
+import LibCrypto
+import PKIX
+public import Streams
+import SwiftASN1
+
+/// Writes CompressedData in DER. The content is compressed twice: once to learn its length.
+///
+/// RFC 3274 §1.1
+public struct CompressedDataWriter {
+    private let frame: DERFrame
+
+    /// How many bytes the whole structure takes.
+    public var count: Int { frame.count }
+
+    /// Compresses all that `content` writes, and keeps nothing but the length.
+    public init(content: (any ByteSink) throws -> Void) throws {
+        let counter = CountingSink()
+        let compressor = try DeflatingSink(counter)
+        try content(compressor)
+        try compressor.finish()
+        var frame = DERFrame(.octetString, contentCount: counter.count)
+        frame.wrap(.context(0))
+        frame.wrap(.sequence, before: try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.data) })
+        let preamble = try der { coder in
+            try coder.serialize(0)
+            try coder.serialize(AlgorithmIdentifier(CompressedData.zlib))
+        }
+        frame.wrap(.sequence, before: preamble)
+        frame.wrap(.context(0))
+        frame.wrap(.sequence, before: try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.compressedData) })
+        self.frame = frame
+    }
+
+    /// Writes the structure around what `content` writes, which must be the same as before.
+    ///
+    /// - Throws: `StreamError.changedWhileReading` if it is not.
+    public func write(to sink: any ByteSink, content: (any ByteSink) throws -> Void) throws {
+        try sink.write(frame.prefix)
+        let compressor = try DeflatingSink(sink)
+        try content(compressor)
+        try compressor.finish()
+        guard compressor.count == frame.contentCount else { throw StreamError.changedWhileReading }
+        try sink.write(frame.suffix)
+    }
+}
+
+/// Compresses what it is given, window by window.
+private final class DeflatingSink: ByteSink {
+    /// How many bytes went out.
+    private(set) var count = 0
+    private let downstream: any ByteSink
+    private let zlib: ZlibStream
+    private let output = Window()
+
+    init(_ downstream: any ByteSink) throws {
+        self.downstream = downstream
+        zlib = try ZlibStream(compresses: true)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let step = try step(UnsafeRawBufferPointer(rebasing: rest), isLast: false)
+            rest = rest.dropFirst(step.consumed)
+        }
+    }
+
+    func finish() throws {
+        while try !step(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true).isAtEnd {}
+    }
+
+    private func step(_ input: UnsafeRawBufferPointer, isLast: Bool) throws -> ZlibStream.Step {
+        let step = try zlib.step(input, into: output.bytes, isLast: isLast)
+        count += step.produced
+        if step.produced > 0 { try downstream.write(output.prefix(step.produced)) }
+        return step
+    }
+}

@@ -1,0 +1,62 @@
+import CZlib
+import PKIX
+
+/// One run of zlib in either direction, which keeps no more than its window.
+///
+/// RFC 1950; zlib: `inflate`, `deflate`
+final class ZlibStream {
+    /// What a step did.
+    struct Step {
+        let consumed: Int
+        let produced: Int
+        /// Whether the compressed stream ended.
+        let isAtEnd: Bool
+    }
+
+    // zlib keeps a pointer to it, so it must not move.
+    private let state: UnsafeMutablePointer<z_stream>
+    private let compresses: Bool
+
+    /// - Throws: `CMSError.limitExceeded` if there is no memory for it.
+    init(compresses: Bool) throws {
+        state = .allocate(capacity: 1)
+        state.initialize(to: z_stream())
+        self.compresses = compresses
+        let size = CInt(MemoryLayout<z_stream>.size)
+        let result =
+            compresses
+            ? deflateInit_(state, Z_DEFAULT_COMPRESSION, ZLIB_VERSION, size) : inflateInit_(state, ZLIB_VERSION, size)
+        guard result == Z_OK else { throw CMSError.limitExceeded("memory for zlib") }
+    }
+
+    deinit {
+        _ = compresses ? deflateEnd(state) : inflateEnd(state)
+        state.deallocate()
+    }
+
+    /// Works on the front of `input` and fills the front of `output`.
+    ///
+    /// - Parameter isLast: whether nothing follows `input`; only compressing has to know.
+    /// - Throws: `CMSError.malformed` if what is to be decompressed is no zlib stream.
+    func step(
+        _ input: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer,
+        isLast: Bool = false
+    ) throws -> Step {
+        let (offered, room) = (UInt32(clamping: input.count), UInt32(clamping: output.count))
+        state.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
+        state.pointee.avail_in = offered
+        state.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
+        state.pointee.avail_out = room
+        let result = compresses ? deflate(state, isLast ? Z_FINISH : Z_NO_FLUSH) : inflate(state, Z_NO_FLUSH)
+        // Z_BUF_ERROR only says that there is nothing to do without more input or room.
+        guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(result) else {
+            throw CMSError.malformed(.cms, "the compressed content is damaged")
+        }
+        return Step(
+            consumed: Int(offered - state.pointee.avail_in),
+            produced: Int(room - state.pointee.avail_out),
+            isAtEnd: result == Z_STREAM_END
+        )
+    }
+}

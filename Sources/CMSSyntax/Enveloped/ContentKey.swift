@@ -1,0 +1,105 @@
+import LibCrypto
+import PKIX
+import SwiftASN1
+
+/// The content-encryption key that one RecipientInfo gave, or a random one where it gave none.
+///
+/// Nobody can tell which: decryption then fails like any other (RFC 3218 §2.3.2).
+public struct ContentKey: Sendable {
+    let bytes: SecretBytes
+    /// Whether the key wrap itself has shown that this is the key: RSA has no such check (RFC 3218 §2.3.2).
+    public let isProven: Bool
+
+    /// The key that a wrap gave; `substitute` if it gave none of that length.
+    fileprivate init(_ unwrapped: SecretBytes?, else substitute: SecretBytes) {
+        let fitting = unwrapped.flatMap { $0.count == substitute.count ? $0 : nil }
+        bytes = fitting ?? substitute
+        isProven = fitting != nil
+    }
+
+    /// A key of which nothing is known.
+    fileprivate init(unproven bytes: SecretBytes) {
+        self.bytes = bytes
+        isProven = false
+    }
+}
+
+extension RecipientInfo {
+    /// Unwraps the content-encryption key of `count` bytes.
+    ///
+    /// - Throws: `CMSError.unsupported` for a kind or algorithm we cannot open, which the message says openly.
+    ///   A key that does not fit is no error but a random key.
+    func unwrap(with key: PrivateKey, keyCount count: Int) throws -> ContentKey {
+        let substitute = try SecretBytes.random(count: count)
+        switch wrapping {
+        case .unsupported(let what):
+            throw CMSError.unsupported(what)
+        case .password, .secretKey: throw CMSError.unsupported("\(kind.rawValue) recipients with a private key")
+        case .transport(let padding):
+            return ContentKey(unproven: transported(key, padding, substitute))
+        case .agreement(let scheme, let wrap, let point, let material):
+            return ContentKey(try? agreed(key, scheme, wrap, point, material), else: substitute)
+        case .encapsulation(let encapsulation):
+            return ContentKey(try? encapsulated(key, encapsulation), else: substitute)
+        }
+    }
+
+    /// Unwraps the content-encryption key of `count` bytes with a secret that both sides have.
+    ///
+    /// - Throws: `CMSError.unsupported` for a kind or algorithm we cannot open, `CMSError.limitExceeded` for a
+    ///   derivation that takes too long. A secret that does not fit is no error but a random key.
+    func unwrap(with secret: SharedSecret, keyCount count: Int) throws -> ContentKey {
+        let substitute = try SecretBytes.random(count: count)
+        switch (wrapping, secret.kind) {
+        case (.unsupported(let what), _): throw CMSError.unsupported(what)
+        case (.secretKey(let wrap, _), .key(let key, _)):
+            return ContentKey(try? wrap.unwrap(encryptedKey, under: key), else: substitute)
+        case (.password(let derivation, let wrap), .password(let password)):
+            var budget = DerivationBudget()
+            try budget.spend(derivation.cost(count: wrap.cipher.keyCount))
+            let key = try derivation.derive(password, count: wrap.cipher.keyCount)
+            let unwrapped = try wrap.unwrap(encryptedKey, under: key)
+            // Three octets are no proof.
+            return ContentKey(unproven: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
+        default: throw CMSError.unsupported("\(kind.rawValue) recipients with another kind of secret")
+        }
+    }
+
+    /// Chooses between the decrypted and the substitute key without a branch on which it is.
+    private func transported(_ key: PrivateKey, _ padding: RSAPadding, _ substitute: SecretBytes) -> SecretBytes {
+        let count = substitute.count
+        var output = [UInt8](repeating: 0, count: max(encryptedKey.count, 1024))
+        let (result, length) = key.handle.decrypt(encryptedKey, padding: padding, into: &output)
+        let difference = UInt(bitPattern: Int(result) ^ 1) | UInt(bitPattern: length ^ count)
+        // All ones if both are as they should be, else zero.
+        let isZero = (~difference & (difference &- 1)) >> (UInt.bitWidth - 1)
+        let mask = UInt8(truncatingIfNeeded: 0 &- isZero)
+        let chosen = substitute.withBytes { substitute in
+            SecretBytes(count: count) { target in
+                for index in 0..<count { target[index] = (output[index] & mask) | (substitute[index] & ~mask) }
+            }
+        }
+        output.wipe()
+        return chosen
+    }
+
+    private func agreed(
+        _ key: PrivateKey,
+        _ scheme: KeyAgreementScheme,
+        _ wrap: KeyWrap,
+        _ point: [UInt8],
+        _ material: [UInt8]?
+    ) throws -> SecretBytes {
+        let secret = try key.handle.agree(withEncodedPoint: point)
+        let wrappingKey = try scheme.keyEncryptionKey(from: secret, wrap: wrap, userKeyingMaterial: material)
+        return try wrap.unwrap(encryptedKey, under: wrappingKey)
+    }
+
+    /// A ciphertext that was changed gives another secret and no error (FIPS 203 §6.3): the wrap then does not fit.
+    private func encapsulated(_ key: PrivateKey, _ encapsulation: KeyEncapsulation) throws -> SecretBytes {
+        guard key.algorithm == .lattice(encapsulation.scheme) else { throw CMSError.noKeyPair }
+        let secret = try key.handle.decapsulate(encapsulation.ciphertext)
+        let wrappingKey = try encapsulation.keyEncryptionKey(from: secret)
+        return try encapsulation.wrap.unwrap(encryptedKey, under: wrappingKey)
+    }
+}

@@ -1,0 +1,98 @@
+import LibCrypto
+import PKIX
+import Streams
+
+/// Reads the plaintext of an encrypted message while it decrypts.
+///
+/// The end is only reached when tag or padding, and the structure behind the content, are right; before that nothing
+/// that was read may be believed or let out.
+final class DecryptingReader: ByteReader {
+    /// What the first pass over the message learned from behind the content.
+    private(set) var trailer: EnvelopedLayout.Trailer?
+
+    private let reader: BERReader
+    private let layout: EnvelopedLayout
+    private let ciphertext: OctetStringReader
+    private let work: Work
+    private let tagCount: Int
+    private let attributes: [UInt8]?
+    private let input = Window()
+    private var pending: ArraySlice<UInt8> = []
+    private var isAtEnd = false
+
+    private enum Work {
+        case streaming(CipherContext)
+        case whole(WholeDecryption)
+    }
+
+    /// Room that the cipher may need beyond its input.
+    private static let slack = 64
+
+    init(_ stream: ByteStream, _ encryption: ContentEncryption, _ key: ContentKey, attributes: [UInt8]?) throws {
+        reader = BERReader(try stream.makeReader())
+        layout = try EnvelopedLayout(reader, skipsRecipients: true)
+        ciphertext = try OctetStringReader(reader, identifier: .context(0))
+        tagCount = encryption.tagCount
+        self.attributes = attributes
+        if encryption.cipher.mode == .ccm {
+            work = .whole(WholeDecryption(encryption, key.bytes))
+        } else {
+            let context = try encryption.makeContext(key.bytes, isEncrypting: false)
+            if let attributes { try context.authenticate(attributes) }
+            work = .streaming(context)
+        }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        guard buffer.count > 2 * Self.slack else { return try readPending(into: buffer) }
+        if !pending.isEmpty { return try readPending(into: buffer) }
+        while !isAtEnd {
+            let room = min(buffer.count - Self.slack, input.bytes.count)
+            let count = try ciphertext.read(into: UnsafeMutableRawBufferPointer(rebasing: input.bytes[..<room]))
+            let written = count > 0 ? try update(input.prefix(count), into: buffer) : try finish(into: buffer)
+            if written > 0 { return written }
+        }
+        return 0
+    }
+
+    /// Serves a caller whose buffer is too small for the cipher.
+    private func readPending(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        if pending.isEmpty {
+            let window = Window(size: 4096)
+            pending = Array(window.prefix(try read(into: window.bytes)))[...]
+        }
+        let count = min(buffer.count, pending.count)
+        buffer.copyBytes(from: pending.prefix(count))
+        pending.removeFirst(count)
+        return count
+    }
+
+    private func update(_ input: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        switch work {
+        case .streaming(let context): return try context.update(input, into: buffer)
+        case .whole(let decryption):
+            try decryption.append(input)
+            return 0
+        }
+    }
+
+    private func finish(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        isAtEnd = true
+        let trailer = try layout.readTrailer(reader)
+        self.trailer = trailer
+        if layout.isAuthenticated {
+            // Attributes that are there and were not put before the content would be believed without being covered.
+            guard trailer.tag.count == tagCount, trailer.authenticatedAttributes == attributes else {
+                throw CMSError.decryptionFailed
+            }
+        }
+        switch work {
+        case .streaming(let context):
+            if layout.isAuthenticated { try context.expectTag(trailer.tag) }
+            return try context.finish(into: buffer)
+        case .whole(let decryption):
+            pending = try decryption.finish(tag: trailer.tag, attributes: attributes)[...]
+            return pending.isEmpty ? 0 : try readPending(into: buffer)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import LibCrypto
+import PKIX
+public import Streams
+import SwiftASN1
+
+/// Writes EnvelopedData (CBC) or AuthEnvelopedData (the other modes) in DER around content of a known length.
+///
+/// RFC 5652 §6.1, RFC 5083 §2.1
+public struct EnvelopedDataWriter {
+    private let encryption: ContentEncryption
+    private let key: SecretBytes
+    private let frame: DERFrame
+
+    /// How many bytes the whole structure takes.
+    public var count: Int { frame.count }
+
+    /// Makes a content-encryption key, wraps it for every recipient, and lays the structure out.
+    ///
+    /// - Parameters:
+    ///   - secrets: what opens it beside the recipients' keys.
+    ///   - contentCount: how many bytes of plaintext will be written, exactly.
+    /// - Throws: `CMSError.unsupported` for a key that cannot be encrypted to, and if nobody could open it;
+    ///   `CMSError.openSSL`.
+    public init(
+        to recipients: [Recipient],
+        secrets: [SharedSecret] = [],
+        cipher: ContentCipher,
+        contentCount: Int
+    ) throws {
+        guard cipher.isWritable else { throw CMSError.unsupported("writing \(cipher.name)") }
+        guard !recipients.isEmpty || !secrets.isEmpty else { throw CMSError.unsupported("encryption to nobody") }
+        encryption = try ContentEncryption(writing: cipher)
+        key = try SecretBytes.random(count: encryption.keyCount)
+        let (key, encryption) = (key, encryption)
+        frame = try reporting(.cms) {
+            let infos =
+                try recipients.map { try $0.recipientInfo(for: key) } + secrets.map { try $0.recipientInfo(for: key) }
+            let version = encryption.cipher.isAuthenticated ? 0 : Self.version(recipients, secrets)
+            let sorted = infos.sorted { $0.lexicographicallyPrecedes($1) }
+            return try Self.layOut(sorted, version: version, encryption, contentCount)
+        }
+    }
+
+    /// Writes the structure around the plaintext that `content` writes: exactly the announced number of bytes.
+    ///
+    /// - Throws: `StreamError.changedWhileReading` if there are fewer or more, and whatever `content` and `sink` throw.
+    public func write(to sink: any ByteSink, content: (any ByteSink) throws -> Void) throws {
+        try sink.write(frame.prefix)
+        let encryptor = EncryptingSink(
+            try reporting(.cms) { try encryption.makeContext(key, isEncrypting: true) },
+            sink
+        )
+        try content(encryptor)
+        try encryptor.finish()
+        guard encryptor.count == frame.contentCount else { throw StreamError.changedWhileReading }
+        // The structure was laid out with zeros where the tag goes, at its very end.
+        let tag = try reporting(.cms) { try encryptor.context.tag(count: encryption.tagCount) }
+        try sink.write(frame.suffix.dropLast(tag.count) + tag)
+    }
+
+    /// The version of EnvelopedData (RFC 5652 §6.1): 3 with a password or OtherRecipientInfo, 2 once another RecipientInfo
+    /// is not version 0.
+    private static func version(_ recipients: [Recipient], _ secrets: [SharedSecret]) -> Int {
+        let hasPassword = secrets.contains { if case .password = $0.kind { true } else { false } }
+        guard !hasPassword, !recipients.contains(where: \.isOther) else { return 3 }
+        let isPlain = recipients.allSatisfy { recipient in
+            if case .rsa = recipient.certificate.publicKeyAlgorithm { return !recipient.isNamedByKeyIdentifier }
+            return false
+        }
+        return isPlain && secrets.isEmpty ? 0 : 2
+    }
+
+    private static func layOut(
+        _ infos: [[UInt8]],
+        version: Int,
+        _ encryption: ContentEncryption,
+        _ contentCount: Int
+    ) throws -> DERFrame {
+        let isAuthenticated = encryption.cipher.isAuthenticated
+        let block = encryption.cipher.ivCount
+        let ciphertextCount = isAuthenticated ? contentCount : (contentCount / block + 1) * block
+        let contentInfo = try der { coder in
+            try coder.serialize(ASN1ObjectIdentifier.ContentType.data)
+            try coder.serialize(encryption.identifier)
+        }
+        var frame = DERFrame(.context(0), contentCount: ciphertextCount)
+        frame.wrap(.sequence, before: contentInfo)
+
+        let infoCount = infos.reduce(0) { $0 + $1.count }
+        let version = try der { try $0.serialize(version) }
+        let set = DERFrame.header(.set, isConstructed: true, length: infoCount) + infos.flatMap { $0 }
+        let mac = DERFrame.header(.octetString, isConstructed: false, length: encryption.tagCount)
+        let trailer = isAuthenticated ? mac + [UInt8](repeating: 0, count: encryption.tagCount) : []
+        frame.wrap(.sequence, before: version + set, after: trailer)
+        frame.wrap(.context(0))
+        let type =
+            isAuthenticated
+            ? ASN1ObjectIdentifier.ContentType.authEnvelopedData : ASN1ObjectIdentifier.ContentType.envelopedData
+        frame.wrap(.sequence, before: try der { try $0.serialize(type) })
+        return frame
+    }
+}
+
+/// Encrypts what it is given, window by window.
+private final class EncryptingSink: ByteSink {
+    let context: CipherContext
+    /// How many bytes of ciphertext went out.
+    private(set) var count = 0
+    private let downstream: any ByteSink
+    private let output = Window(size: Window.size + 64)
+
+    init(_ context: CipherContext, _ downstream: any ByteSink) {
+        self.context = context
+        self.downstream = downstream
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Window.size))
+            try passOn(try reporting(.cms) { try context.update(piece, into: output.bytes) })
+            rest = rest.dropFirst(Window.size)
+        }
+    }
+
+    func finish() throws {
+        try passOn(try reporting(.cms) { try context.finish(into: output.bytes) })
+    }
+
+    private func passOn(_ produced: Int) throws {
+        count += produced
+        if produced > 0 { try downstream.write(output.prefix(produced)) }
+    }
+}

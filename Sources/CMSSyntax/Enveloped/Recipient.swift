@@ -1,0 +1,170 @@
+package import LibCrypto
+public import PKIX
+import SwiftASN1
+
+/// Somebody to encrypt to.
+public struct Recipient: Sendable {
+    /// How an RSA key wraps the content-encryption key; other keys have one way only.
+    public enum RSAWrapping: String, CaseIterable, Sendable {
+        /// RSAES-OAEP with SHA-256 (RFC 8551 §2.3).
+        case oaep
+        /// RSAES-OAEP with its default, SHA-1, whose collisions do no harm here (RFC 3560 §2.3).
+        case oaepSHA1 = "oaep-sha1"
+        case oaepSHA384 = "oaep-sha384"
+        case oaepSHA512 = "oaep-sha512"
+        /// RSAES-PKCS1-v1_5, for readers that know no other.
+        case pkcs1
+
+        /// The digest for hashing and mask generation; nil for PKCS1-v1_5.
+        var digest: DigestAlgorithm? {
+            switch self {
+            case .oaep: .sha256
+            case .oaepSHA1: .sha1
+            case .oaepSHA384: .sha384
+            case .oaepSHA512: .sha512
+            case .pkcs1: nil
+            }
+        }
+    }
+
+    /// The one whose key the content can be read with.
+    public let certificate: Certificate
+    /// Whether the RecipientInfo names the certificate by its key identifier, if it has one, instead of issuer and
+    /// serial number.
+    public var usesKeyIdentifier: Bool
+    /// How the content key is wrapped, if the certificate's key is of RSA.
+    public var rsaWrapping: RSAWrapping
+
+    /// A recipient whose certificate is taken as it is: whether it is valid, trusted and fit for encryption is for others to
+    /// judge (`Certificate.canEncrypt`, `TrustStore.judge`).
+    ///
+    /// - Parameter rsaWrapping: for an RSA key; `CipherNegotiation` finds out what the recipient reads.
+    public init(_ certificate: Certificate, rsaWrapping: RSAWrapping = .oaep, usesKeyIdentifier: Bool = false) {
+        self.certificate = certificate
+        self.rsaWrapping = rsaWrapping
+        self.usesKeyIdentifier = usesKeyIdentifier
+    }
+
+    /// The way in which the key is wrapped, for reports: `oaep` and the like for RSA, `ecdh`, `x25519`, `ml-kem-768`.
+    public var keyEncryption: String {
+        switch certificate.publicKeyAlgorithm {
+        case .ellipticCurve: "ecdh"
+        case .x25519: "x25519"
+        case .lattice(let scheme): scheme.reportName
+        default: rsaWrapping.rawValue
+        }
+    }
+
+    /// Whether the RecipientInfo truly names the certificate so.
+    var isNamedByKeyIdentifier: Bool { usesKeyIdentifier && certificate.subjectKeyIdentifier != nil }
+
+    private var identifier: EntityIdentifier {
+        if usesKeyIdentifier, let identifier = certificate.subjectKeyIdentifier {
+            return .subjectKeyIdentifier(identifier)
+        }
+        return EntityIdentifier(certificate)
+    }
+
+    /// The DER of the RecipientInfo that lets this recipient unwrap `key`.
+    ///
+    /// - Throws: `CMSError.unsupported` for a certificate whose key cannot be encrypted to.
+    package func recipientInfo(for key: SecretBytes) throws -> [UInt8] {
+        switch certificate.publicKeyAlgorithm {
+        // RFC 8551 §4.3
+        case let algorithm where algorithm.isWeak: break
+        case .rsa: return try keyTransport(key)
+        case .ellipticCurve, .x25519:
+            guard let scheme = KeyAgreementScheme(writingFor: certificate.publicKeyAlgorithm) else { break }
+            return try keyAgreement(key, scheme)
+        case .lattice(let scheme):
+            guard scheme.use == .keyEncapsulation, scheme.isOffered else { break }
+            return try keyEncapsulation(key, scheme)
+        default: break
+        }
+        throw CMSError.unsupported("encryption to \(certificate.publicKeyAlgorithm)")
+    }
+
+    private func keyTransport(_ key: SecretBytes) throws -> [UInt8] {
+        let padding: RSAPadding
+        let algorithm: AlgorithmIdentifier
+        if let digest = rsaWrapping.digest {
+            // RFC 8017 §7.1.1: 2048 bits have room for two digests and two octets beside the key, whatever the digest.
+            padding = .oaep(digest: digest, mgf: digest, label: [])
+            algorithm = try OAEPParameters.identifier(digest)
+        } else {
+            padding = .pkcs1
+            algorithm = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsa, parameters: AlgorithmIdentifier.null)
+        }
+        let publicKey = try certificate.publicKey()
+        let encrypted = try key.withBytes { bytes throws(OpenSSLError) in try publicKey.encrypt(bytes, padding: padding)
+        }
+        return try der { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(isNamedByKeyIdentifier ? 2 : 0)
+                identifier.serialize(into: &coder)
+                try coder.serialize(algorithm)
+                try coder.serialize(ASN1OctetString(contentBytes: encrypted[...]))
+            }
+        }
+    }
+
+    private func keyAgreement(_ key: SecretBytes, _ scheme: KeyAgreementScheme) throws -> [UInt8] {
+        let publicKey = try certificate.publicKey()
+        let ephemeral = try publicKey.generateSibling()
+        let secret = try ephemeral.agree(with: publicKey.owned)
+        let wrap = try KeyWrap(keyCount: key.count)
+        let wrappingKey = try scheme.keyEncryptionKey(from: secret, wrap: wrap, userKeyingMaterial: nil)
+        let encrypted = try wrap.wrap(key, under: wrappingKey)
+        let point = try ephemeral.encodedPublicKey()
+        let wrapIdentifier = try wrap.identifier.encoded()
+        typealias Key = ASN1ObjectIdentifier.Key
+        let kind = certificate.publicKeyAlgorithm == .x25519 ? Key.x25519 : Key.ellipticCurve
+        return try der { coder in
+            try coder.appendConstructedNode(identifier: .context(1)) { coder in
+                try coder.serialize(3)
+                try coder.appendConstructedNode(identifier: .context(0)) { coder in
+                    try coder.appendConstructedNode(identifier: .context(1)) { coder in
+                        try coder.serialize(AlgorithmIdentifier(kind))
+                        try coder.serialize(ASN1BitString(bytes: point[...]))
+                    }
+                }
+                try coder.serialize(AlgorithmIdentifier(scheme.oid, parameters: wrapIdentifier))
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.appendConstructedNode(identifier: .sequence) { coder in
+                        try serializeAgreementIdentifier(into: &coder)
+                        try coder.serialize(ASN1OctetString(contentBytes: encrypted[...]))
+                    }
+                }
+            }
+        }
+    }
+
+    /// KEMRecipientInfo (RFC 9629 §3, RFC 9936 §2.1).
+    private func keyEncapsulation(_ key: SecretBytes, _ scheme: LatticeScheme) throws -> [UInt8] {
+        let (ciphertext, secret) = try certificate.publicKey().encapsulate()
+        let encapsulation = try KeyEncapsulation(writing: scheme, ciphertext: ciphertext, forKeyOf: key.count)
+        let encrypted = try encapsulation.wrap.wrap(key, under: encapsulation.keyEncryptionKey(from: secret))
+        return try der { coder in
+            try coder.appendConstructedNode(identifier: .context(4)) { coder in
+                try coder.serialize(KeyEncapsulation.type)
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.serialize(0)
+                    identifier.serialize(into: &coder)
+                    try encapsulation.serialize(into: &coder)
+                    try coder.serialize(ASN1OctetString(contentBytes: encrypted[...]))
+                }
+            }
+        }
+    }
+
+    /// Whether the RecipientInfo is OtherRecipientInfo.
+    var isOther: Bool { if case .lattice = certificate.publicKeyAlgorithm { true } else { false } }
+
+    /// `KeyAgreeRecipientIdentifier`, where a key identifier stands in a sequence of its own.
+    private func serializeAgreementIdentifier(into coder: inout DER.Serializer) throws {
+        guard case .subjectKeyIdentifier(let octets) = identifier else { return identifier.serialize(into: &coder) }
+        try coder.appendConstructedNode(identifier: .context(0)) { coder in
+            try coder.serialize(ASN1OctetString(contentBytes: octets[...]))
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import LibCrypto
+public import PKIX
+import Streams
+import SwiftASN1
+
+/// One way into an encrypted message: who can open it, and how.
+///
+/// A key-agreement RecipientInfo with several encrypted keys becomes one value for each.
+/// RFC 5652 §6.2
+public struct RecipientInfo: Sendable {
+    /// The kinds of RecipientInfo.
+    public enum Kind: String, Sendable {
+        case keyAgreement = "key-agreement"
+        case keyEncapsulation = "key-encapsulation"
+        case keyEncryptionKey = "key-encryption-key"
+        case keyTransport = "key-transport"
+        case other
+        case password
+    }
+
+    /// How the content-encryption key is wrapped.
+    enum Wrapping: Sendable {
+        case transport(RSAPadding)
+        /// Under a key derived from a password (RFC 5652 §6.2.4).
+        case password(KeyDerivation, PasswordKeyWrap)
+        /// Under a key that both sides have, and its name (RFC 5652 §6.2.3).
+        case secretKey(KeyWrap, identifier: [UInt8])
+        case agreement(KeyAgreementScheme, KeyWrap, point: [UInt8], userKeyingMaterial: [UInt8]?)
+        case encapsulation(KeyEncapsulation)
+        /// A kind or algorithm that we cannot open; the payload names it.
+        case unsupported(String)
+    }
+
+    /// How the content key reaches the recipient, and who that is.
+    public let kind: Kind
+    /// Whose certificate opens it; nil for the kinds that name no certificate.
+    public let identifier: EntityIdentifier?
+    /// The key-encryption algorithm's name for people, or its dotted OID.
+    public let algorithm: String
+    let wrapping: Wrapping
+    let encryptedKey: [UInt8]
+
+    /// The parameters of the key-encryption algorithm for people; nil if there are none, or none that we know.
+    public var algorithmDetail: String? {
+        switch wrapping {
+        case .transport(.oaep(let digest, let mgf, _)): "\(digest.rawValue), mgf1 with \(mgf.rawValue)"
+        case .agreement(let scheme, let wrap, _, _):
+            "\(scheme.derivationName), \(wrap.identifier.algorithm.displayName)"
+        case .encapsulation(let encapsulation): encapsulation.detail
+        case .password(let derivation, let wrap): "\(derivation.name), \(wrap.cipher.name)"
+        case .secretKey(_, let identifier): "key \(identifier.hexadecimal)"
+        case .transport, .unsupported: nil
+        }
+    }
+
+    /// Reads one element of RecipientInfos.
+    static func read(_ node: ASN1Node) throws -> [RecipientInfo] {
+        switch node.identifier {
+        case .sequence: try reporting(.cms, in: "KeyTransRecipientInfo") { try [keyTransport(node)] }
+        case .context(1): try reporting(.cms, in: "KeyAgreeRecipientInfo") { try keyAgreement(node) }
+        case .context(2): [secretKey(node)]
+        case .context(3): [password(node)]
+        default: [other(node)]
+        }
+    }
+
+    /// The key-encryption algorithm of KEKRecipientInfo and PasswordRecipientInfo: what stands before the key.
+    static func algorithm(of node: ASN1Node) -> String? {
+        guard let fields = try? node.children().suffix(2), fields.count == 2, let field = fields.first else {
+            return nil
+        }
+        return (try? AlgorithmIdentifier(berEncoded: field))?.displayName
+    }
+
+    static func named(_ kind: Kind, _ algorithm: String?, _ identifier: EntityIdentifier? = nil) -> Self {
+        RecipientInfo(
+            kind: kind,
+            identifier: identifier,
+            algorithm: algorithm ?? kind.rawValue,
+            wrapping: .unsupported(identifier == nil ? "\(kind.rawValue) recipients" : algorithm ?? kind.rawValue),
+            encryptedKey: []
+        )
+    }
+
+    private static func keyTransport(_ node: ASN1Node) throws -> RecipientInfo {
+        try BER.sequence(node, identifier: .sequence) { nodes in
+            _ = try Int(berEncoded: &nodes)
+            guard let identifier = nodes.next() else { throw CMSError.malformed(.cms, "KeyTransRecipientInfo") }
+            let algorithm = try AlgorithmIdentifier(berEncoded: &nodes)
+            let key = try ASN1OctetString(berEncoded: &nodes)
+            let (name, wrapping) = try transport(algorithm)
+            return try RecipientInfo(
+                kind: .keyTransport,
+                identifier: EntityIdentifier(berEncoded: identifier),
+                algorithm: name,
+                wrapping: wrapping,
+                encryptedKey: Array(key.bytes)
+            )
+        }
+    }
+
+    private static func transport(_ algorithm: AlgorithmIdentifier) throws -> (String, Wrapping) {
+        switch algorithm.algorithm {
+        case ASN1ObjectIdentifier.Key.rsa: return ("rsa-pkcs1", .transport(.pkcs1))
+        case ASN1ObjectIdentifier.Key.rsaOAEP:
+            do { return ("rsa-oaep", .transport(try OAEPParameters.read(algorithm.parameters))) } catch let error
+                as CMSError
+            {
+                guard case .unsupported(let what) = error else { throw error }
+                return ("rsa-oaep", .unsupported(what))
+            }
+        default: return (algorithm.displayName, .unsupported("key transport \(algorithm.displayName)"))
+        }
+    }
+
+    private static func keyAgreement(_ node: ASN1Node) throws -> [RecipientInfo] {
+        try BER.sequence(node, identifier: .context(1)) { nodes in
+            _ = try Int(berEncoded: &nodes)
+            let point = try BER.explicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
+                try originatorPoint($0)
+            }
+            let material = try BER.optionalExplicitlyTagged(&nodes, tagNumber: 1, tagClass: .contextSpecific) {
+                Array(try ASN1OctetString(berEncoded: $0).bytes)
+            }
+            let algorithm = try AlgorithmIdentifier(berEncoded: &nodes)
+            guard let keys = nodes.next() else { throw CMSError.malformed(.cms, "KeyAgreeRecipientInfo") }
+            let wrapping = agreement(algorithm, point: point, userKeyingMaterial: material)
+            return try keys.children(.sequence).map { try encryptedKey($0, algorithm, wrapping) }
+        }
+    }
+
+    /// The ephemeral public key of OriginatorPublicKey; nil where the originator is named by a certificate.
+    private static func originatorPoint(_ node: ASN1Node) throws -> [UInt8]? {
+        guard node.identifier == .context(1) else { return nil }
+        return try BER.sequence(node, identifier: .context(1)) { nodes in
+            _ = try AlgorithmIdentifier(berEncoded: &nodes)
+            return Array(try ASN1BitString(berEncoded: &nodes).bytes)
+        }
+    }
+
+    private static func agreement(
+        _ algorithm: AlgorithmIdentifier,
+        point: [UInt8]?,
+        userKeyingMaterial: [UInt8]?
+    ) -> Wrapping {
+        guard let scheme = KeyAgreementScheme(oid: algorithm.algorithm) else {
+            return .unsupported("key agreement \(algorithm.displayName)")
+        }
+        guard let point else { return .unsupported("key agreement with a static originator key") }
+        guard let inner = algorithm.parameters, let identifier = try? AlgorithmIdentifier(berEncoded: inner),
+            let wrap = try? KeyWrap(identifier)
+        else { return .unsupported("key wrap of \(algorithm.displayName)") }
+        return .agreement(scheme, wrap, point: point, userKeyingMaterial: userKeyingMaterial)
+    }
+
+    private static func encryptedKey(
+        _ node: ASN1Node,
+        _ algorithm: AlgorithmIdentifier,
+        _ wrapping: Wrapping
+    ) throws -> RecipientInfo {
+        try BER.sequence(node, identifier: .sequence) { nodes in
+            guard let identifier = nodes.next() else { throw CMSError.malformed(.cms, "RecipientEncryptedKey") }
+            let key = try ASN1OctetString(berEncoded: &nodes)
+            let isKnown = KeyAgreementScheme(oid: algorithm.algorithm) != nil
+            return try RecipientInfo(
+                kind: .keyAgreement,
+                identifier: recipient(identifier),
+                algorithm: isKnown ? "ecdh" : algorithm.displayName,
+                wrapping: wrapping,
+                encryptedKey: Array(key.bytes)
+            )
+        }
+    }
+
+    /// `KeyAgreeRecipientIdentifier`: as elsewhere, but the key identifier stands in a sequence.
+    private static func recipient(_ node: ASN1Node) throws -> EntityIdentifier {
+        guard node.identifier == .context(0) else { return try EntityIdentifier(berEncoded: node) }
+        return try BER.sequence(node, identifier: .context(0)) { nodes in
+            .subjectKeyIdentifier(Array(try ASN1OctetString(berEncoded: &nodes).bytes))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+public import LibCrypto
+import PKIX
+import SwiftASN1
+
+/// What opens a message without a certificate: a key that both sides have, or a password.
+///
+/// It is only ever used where somebody says so; mail alone never makes anybody try one.
+/// RFC 5652 §6.2.3 and §6.2.4
+public struct SharedSecret: Sendable {
+    enum Kind: Sendable {
+        case key(SecretBytes, identifier: [UInt8]?)
+        case password(SecretBytes)
+    }
+
+    let kind: Kind
+
+    /// A password, as it was typed.
+    public init(password: borrowing Passphrase) {
+        kind = .password(PassphraseForm(writing: password).utf8)
+    }
+
+    /// A key-encryption key of 16, 24 or 32 bytes. The bytes stay the caller's to wipe.
+    ///
+    /// - Parameter identifier: the name that the message gives to the key; nil for any.
+    /// - Throws: `CMSError.unsupported` for another length.
+    public init(key: some Collection<UInt8>, identifier: [UInt8]?) throws {
+        guard [16, 24, 32].contains(key.count) else {
+            throw CMSError.unsupported("a secret key of \(key.count) bytes instead of 16, 24 or 32")
+        }
+        kind = .key(SecretBytes(count: key.count) { $0.copyBytes(from: key) }, identifier: identifier)
+    }
+
+    /// What it is for, as reports name it: `password` or `key-encryption-key`.
+    public var recipientKind: RecipientInfo.Kind {
+        switch kind {
+        case .key: .keyEncryptionKey
+        case .password: .password
+        }
+    }
+
+    /// Whether `recipient` is of this kind, and names this key if it names one.
+    public func matches(_ recipient: RecipientInfo) -> Bool {
+        switch (kind, recipient.wrapping) {
+        case (.key(let key, let identifier), .secretKey(let wrap, let name)):
+            key.count == wrap.keyCount && (identifier ?? name) == name
+        case (.password, .password): true
+        case (.key, .unsupported): recipient.kind == .keyEncryptionKey
+        case (.password, .unsupported): recipient.kind == .password
+        default: false
+        }
+    }
+}
+
+extension RecipientInfo {
+    /// Whether it is for a password or a key that both sides have.
+    public var isForSecret: Bool { kind == .keyEncryptionKey || kind == .password }
+}
+
+extension SharedSecret {
+    /// The DER of the RecipientInfo under which this secret unwraps `key`.
+    func recipientInfo(for key: SecretBytes) throws -> [UInt8] {
+        switch kind {
+        case .key(let secret, let identifier): try Self.keyEncryptionKeyInfo(secret, identifier, key)
+        case .password(let password): try Self.passwordInfo(password, key)
+        }
+    }
+
+    private static func keyEncryptionKeyInfo(
+        _ secret: SecretBytes,
+        _ identifier: [UInt8]?,
+        _ key: SecretBytes
+    ) throws -> [UInt8] {
+        let wrap = try KeyWrap(keyCount: secret.count)
+        let encrypted = try wrap.wrap(key, under: secret)
+        // A name of the key that tells nothing about it, for whoever has several.
+        let name = try identifier ?? Array(secret.withBytes { try DigestAlgorithm.sha256.digest($0) }.prefix(8))
+        return try der { coder in
+            try coder.appendConstructedNode(identifier: .context(2)) { coder in
+                try coder.serialize(4)
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.serialize(ASN1OctetString(contentBytes: name[...]))
+                }
+                try coder.serialize(wrap.identifier)
+                try coder.serialize(ASN1OctetString(contentBytes: encrypted[...]))
+            }
+        }
+    }
+
+    private static func passwordInfo(_ password: SecretBytes, _ key: SecretBytes) throws -> [UInt8] {
+        let derivation = try KeyDerivation.writing()
+        let wrap = try PasswordKeyWrap(ContentEncryption(writing: .aes256CBC))
+        let wrappingKey = try derivation.function.derive(password, count: wrap.cipher.keyCount)
+        let encrypted = try wrap.wrap(key, under: wrappingKey)
+        return try der { coder in
+            try coder.appendConstructedNode(identifier: .context(3)) { coder in
+                try coder.serialize(0)
+                try derivation.identifier.serialize(into: &coder, withIdentifier: .context(0))
+                try coder.serialize(wrap.identifier)
+                try coder.serialize(ASN1OctetString(contentBytes: encrypted[...]))
+            }
+        }
+    }
+}
+
+extension KeyDerivation {
+    /// PBKDF2 with HMAC-SHA-256, a fresh salt, and as many iterations as are recommended in 2025.
+    static func writing() throws -> (function: KeyDerivation, identifier: AlgorithmIdentifier) {
+        let salt = try randomBytes(count: 16)
+        let iterations = 600_000
+        let hmac: ASN1ObjectIdentifier = [1, 2, 840, 113549, 2, 9]
+        let parameters = try der { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(ASN1OctetString(contentBytes: salt[...]))
+                try coder.serialize(iterations)
+                try coder.serialize(AlgorithmIdentifier(hmac, parameters: AlgorithmIdentifier.null))
+            }
+        }
+        let identifier = AlgorithmIdentifier(pbkdf2OID, parameters: parameters)
+        return (try KeyDerivation(identifier), identifier)
+    }
+}

@@ -1,0 +1,112 @@
+public import PKIX
+public import Streams
+import SwiftASN1
+
+/// What a CMS object says about itself to somebody without any key: who signed it, who can open it, with what.
+///
+/// Nothing in it is verified or decrypted. The object is read to its end; where it is damaged, what stands in front of
+/// the damage is here, and `problems` names the damage.
+/// RFC 5652, RFC 5083, RFC 3274
+public struct CMSOutline: Sendable {
+    /// How many bytes of certificates, recipients and the like are kept of one object.
+    public static let maximumCount = 32 << 20
+
+    /// What kind of object the outermost ContentInfo holds.
+    public let type: CMSContentType
+    /// The type of the content inside by name, as `data`, or by its dotted OID; nil if it was not reached.
+    public internal(set) var contentType: String?
+    /// The content's length in bytes, encrypted where it is; nil if there is no content in the object.
+    public internal(set) var contentCount: Int?
+    /// The names or dotted OIDs of what the object as a whole uses: digests, the cipher, the compression.
+    public internal(set) var algorithms: [String] = []
+    /// Whom it is encrypted to, in the order of the object.
+    public internal(set) var recipients: [RecipientInfo] = []
+    /// Who claims to have signed it, in the order of the object; no signature is checked.
+    public internal(set) var signers: [SignerInfo] = []
+    /// The certificates that ride along; those that cannot be read are counted in `problems`.
+    public internal(set) var certificates: [Certificate] = []
+    /// The revocation lists that ride along; those that cannot be read are counted in `problems`.
+    public internal(set) var certificateLists: [CertificateList] = []
+    /// The names or dotted OIDs of authenticated attributes of the object, which are not those of a signer.
+    public internal(set) var authenticatedAttributes: [String] = []
+    /// The names or dotted OIDs of attributes that nothing protects.
+    public internal(set) var unprotectedAttributes: [String] = []
+    /// What is wrong with it or stays unknown.
+    public internal(set) var problems: [Problem] = []
+    /// The cipher of an encrypted object with its parameters; nil if there is none that can be read.
+    var contentEncryption: ContentEncryption?
+    /// The length in bytes of the tag of an AuthEnvelopedData; nil if it was not reached.
+    var tagCount: Int?
+    /// How many bytes of it are kept here.
+    public internal(set) var count = 0
+
+    /// How many bytes may be kept.
+    let limit: Int
+    /// Whether every element of the object was reached and well-formed.
+    var isComplete = false
+
+    /// Reads a whole object.
+    ///
+    /// - Parameters:
+    ///   - content: is given the content as it passes: plain, encrypted or compressed, as the object has it.
+    ///   - limit: how many bytes of certificates, recipients and the like may be kept.
+    /// - Throws: `CMSError.malformed` if it is no CMS object at all, or what reading throws.
+    public init(
+        reading stream: ByteStream,
+        content: any ByteSink = CountingSink(),
+        limit: Int = CMSOutline.maximumCount
+    ) throws {
+        let reader = BERReader(try stream.makeReader())
+        type = try reporting(.cms) {
+            try reader.enter(.sequence)
+            let oid = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
+            try reader.enter(.context(0))
+            return CMSContentType(oid)
+        }
+        self.limit = limit
+        do {
+            try reporting(.cms) { try read(reader, content) }
+            isComplete = true
+        } catch let error as CMSError { note(error) }
+    }
+
+    /// Whether `stream` begins like a CMS object, whatever its type: with a SEQUENCE that begins with an OID.
+    public static func isCMS(_ stream: ByteStream) throws -> Bool {
+        let reader = BERReader(try stream.makeReader())
+        do {
+            return try reporting(.cms) {
+                try reader.enter(.sequence)
+                return try reader.peek()?.identifier == .objectIdentifier
+            }
+        } catch is CMSError { return false }
+    }
+
+    /// Whether this is a SignedData that nobody signed and that only carries certificates (RFC 8551 §3.8).
+    public var isCertificatesOnly: Bool { type == .signedData && isComplete && signers.isEmpty && contentCount == nil }
+
+    /// The type by name, as `signed-data` or `certs-only`, or its dotted OID.
+    public var typeName: String {
+        switch type {
+        case .authEnvelopedData: "authenveloped-data"
+        case .compressedData: "compressed-data"
+        case .data: "data"
+        case .digestedData: "digested-data"
+        case .encryptedData: "encrypted-data"
+        case .envelopedData: "enveloped-data"
+        case .other(let oid): ASN1ObjectIdentifier(dotted: oid)?.displayName ?? oid
+        case .signedData: isCertificatesOnly ? "certs-only" : "signed-data"
+        }
+    }
+
+    /// Takes an error that says what is wrong with the object into the problems.
+    mutating func note(_ error: CMSError) {
+        let problem =
+            switch error {
+            case .limitExceeded(let what): Problem(.cmsLimit, "the CMS object exceeds a limit: \(what)")
+            case .malformed(_, let why): Problem(.cmsMalformed, "the CMS object is malformed: \(why)")
+            default: Problem(.cmsMalformed, "the CMS object is malformed: \(error)")
+            }
+        // Twenty thousand broken recipients need not be told one by one.
+        if problems.count < 20, !problems.contains(problem) { problems.append(problem) }
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import LibCrypto
+import PKIX
+
+extension LibcryptoProbe {
+    /// How chains are verified. CVE-2023-0465 is among them: before OpenSSL 3.0.9 nobody heard of wrong policies in a leaf.
+    static let chains = [
+        chain("sound-chain", finds: nil, "a sound chain is accepted", "a sound chain is refused"),
+        chain(
+            "name-constraints",
+            authority: [
+                FreshCertificate.Extension(
+                    "2.5.29.30",
+                    [0x30, 0x11, 0xA0, 0x0F, 0x30, 0x0D, 0x81, 0x0B] + Array("example.org".utf8)
+                )
+            ],
+            leaf: [FreshCertificate.Extension("2.5.29.17", [0x30, 0x0D, 0x81, 0x0B] + Array("a@evil.test".utf8))],
+            finds: .notPermitted,
+            "an address that the authority may not name is refused",
+            "an address that the authority may not name is not refused"
+        ),
+        chain(
+            "critical-extension",
+            leaf: [FreshCertificate.Extension("1.2.3.4", [0x05, 0x00], isCritical: true)],
+            finds: .unknownCriticalExtension,
+            "an unknown critical extension is refused",
+            "an unknown critical extension is not refused"
+        ),
+        chain(
+            "leaf-as-authority",
+            isAuthority: false,
+            finds: .invalidCA,
+            "an issuer that is no authority is refused",
+            "an issuer that is no authority is not refused"
+        ),
+        chain(
+            "certificate-policies",
+            leaf: [
+                FreshCertificate.Extension(
+                    "2.5.29.32",
+                    [0x30, 0x0E, 0x30, 0x05, 6, 3, 0x2A, 3, 4, 0x30, 0x05, 6, 3, 0x2A, 3, 4]
+                )
+            ],
+            finds: .invalidPolicyExtension,
+            "wrong certificate policies are refused",
+            "wrong certificate policies are not refused (CVE-2023-0465)"
+        ),
+    ]
+
+    /// - Parameter finds: the error that verification must come to; nil for none at all.
+    private static func chain(
+        _ code: String,
+        isAuthority: Bool = true,
+        authority: [FreshCertificate.Extension] = [],
+        leaf: [FreshCertificate.Extension] = [],
+        finds expected: VerificationCode?,
+        _ passed: String,
+        _ failed: String
+    ) -> LibcryptoProbe {
+        LibcryptoProbe(code) {
+            let constraints: [UInt8] = isAuthority ? [0x30, 3, 1, 1, 0xFF] : [0x30, 0]
+            let basic = FreshCertificate.Extension("2.5.29.19", constraints, isCritical: true)
+            let chain = try ProbeChain(authority: [basic] + authority, leaf: leaf)
+            let codes =
+                try PathVerification
+                .verify([chain.leaf, chain.authority], at: .now).map(\.code)
+            let isRight = expected.map({ codes.contains($0) }) ?? codes.isEmpty
+            return isRight ? .passed(passed) : .failed(failed)
+        }
+    }
+}
+
+/// An authority and a certificate below it, made on the spot to hear what libcrypto thinks of them.
+struct ProbeChain {
+    let leaf, authority: Certificate
+
+    init(authority: [FreshCertificate.Extension], leaf: [FreshCertificate.Extension]) throws {
+        let key = try Handle<EVP_PKEY>(generating: .p256)
+        func made(_ name: String, _ serial: Int, _ extensions: [FreshCertificate.Extension]) throws -> Certificate {
+            let fresh = FreshCertificate(
+                subject: name,
+                issuer: "Probe CA",
+                serialNumber: serial,
+                extensions: extensions
+            )
+            return try Certificate(der: fresh.signed(by: key))
+        }
+        self.authority = try made("Probe CA", 1, authority)
+        self.leaf = try made("Probe", 2, leaf)
+    }
+}

@@ -1,0 +1,116 @@
+import LibCrypto
+import PKIX
+
+/// Something that libcrypto must do or refuse, tried on the libcrypto at hand, in milliseconds.
+///
+/// A version number says what its makers published; distributions mend faults, and leave algorithms out, without changing it.
+public struct LibcryptoProbe: Sendable {
+    /// What came of it.
+    public enum Outcome: Sendable, Equatable {
+        /// It does what it must, in words.
+        case passed(String)
+        /// It does something else, in words.
+        case failed(String)
+        /// It could not be tried, and why.
+        case untried(String)
+    }
+
+    /// What is tried, in kebab-case.
+    public let code: String
+    private let body: @Sendable () throws -> Outcome
+
+    /// - Parameter body: tries it; an error is an outcome, too.
+    package init(_ code: String, _ body: @escaping @Sendable () throws -> Outcome) {
+        self.code = code
+        self.body = body
+    }
+
+    /// A probe for something that must be refused.
+    ///
+    /// - Parameter body: says whether it was.
+    fileprivate init(_ code: String, refuses what: String, _ body: @escaping @Sendable () throws -> Bool) {
+        self.init(code) { try body() ? .passed("\(what) is refused") : .failed("\(what) is not refused") }
+    }
+
+    /// Tries it.
+    public func run() -> Outcome {
+        Libcrypto.start()
+        defer { Libcrypto.forgetErrors() }
+        do { return try body() } catch { return .untried("\(error)") }
+    }
+
+    /// All there are.
+    public static let all = [algorithms] + symmetric + keys + chains
+
+    private static let symmetric = [
+        LibcryptoProbe("gcm-tag", refuses: "content with a wrong tag") {
+            try ["AES-128-GCM", "AES-256-GCM", "ChaCha20-Poly1305"].allSatisfy(refusesWrongTag)
+        },
+        LibcryptoProbe("key-wrap", refuses: "a wrapped key that was changed") {
+            let (key, wrapping) = try (SecretBytes.random(count: 32), SecretBytes.random(count: 32))
+            let wrap = try KeyWrap(keyCount: 32)
+            var wrapped = try wrap.wrap(key, under: wrapping)
+            let opened = try wrap.unwrap(wrapped, under: wrapping).withBytes { Array($0) }
+            guard opened == key.withBytes({ Array($0) }) else { return false }
+            wrapped[9] ^= 1
+            return isRefused { _ = try wrap.unwrap(wrapped, under: wrapping) }
+        },
+        LibcryptoProbe("pkcs12-mac", refuses: "a PKCS#12 file with a wrong MAC") {
+            let algorithm = PKCS12MAC.Algorithm.hmac(
+                digest: "SHA2-256",
+                byteCount: 32,
+                salt: [1, 2, 3, 4, 5, 6, 7, 8],
+                iterations: 2
+            )
+            let form = PassphraseForm(writing: Passphrase("probe".utf8))
+            let mac = PKCS12MAC(algorithm, value: try PKCS12MAC.compute(algorithm, over: [1], with: form))
+            return try mac.isValid(over: [1], with: form) && !mac.isValid(over: [2], with: form)
+        },
+    ]
+
+    private static func refusesWrongTag(_ name: String) throws -> Bool {
+        let key = [UInt8](repeating: 7, count: name.hasPrefix("AES-128") ? 16 : 32)
+        let iv = [UInt8](repeating: 9, count: 12)
+        func run(isEncrypting: Bool, _ input: [UInt8], tag: [UInt8]? = nil) throws -> (output: [UInt8], tag: [UInt8]) {
+            let context = try key.withUnsafeBytes { key in
+                try CipherContext(name, key: key, iv: iv, isEncrypting: isEncrypting)
+            }
+            if let tag { try context.expectTag(tag) }
+            var output = [UInt8](repeating: 0, count: input.count + 32)
+            try output.withUnsafeMutableBytes { output in
+                _ = try input.withUnsafeBytes { input in try context.update(input, into: output) }
+                _ = try context.finish(into: UnsafeMutableRawBufferPointer(rebasing: output[input.count...]))
+            }
+            return (Array(output.prefix(input.count)), tag == nil ? try context.tag(count: 16) : [])
+        }
+        let text = [UInt8](repeating: 3, count: 40)
+        let sealed = try run(isEncrypting: true, text)
+        guard try run(isEncrypting: false, sealed.output, tag: sealed.tag).output == text else { return false }
+        var wrong = sealed.tag
+        wrong[15] ^= 1
+        return isRefused { _ = try run(isEncrypting: false, sealed.output, tag: wrong) }
+    }
+
+    /// Whether `body` throws.
+    static func isRefused(_ body: () throws -> Void) -> Bool {
+        do { try body() } catch { return true }
+        return false
+    }
+}
+
+extension LibcryptoProbe {
+    /// What S/MIME 4.0 needs, by libcrypto's names.
+    private static let algorithms = LibcryptoProbe("algorithms") {
+        func missing(_ names: [String], _ isThere: (String) -> Bool) -> [String] { names.filter { !isThere($0) } }
+        let ciphers = missing([
+            "AES-128-CBC", "AES-128-GCM", "AES-256-CBC", "AES-256-CCM", "AES-256-GCM", "AES-256-WRAP",
+            "ChaCha20-Poly1305", "DES-EDE3-CBC",
+        ]) { (try? Libcrypto.offersCipher($0, isLegacy: false)) == true }
+        let digests = missing(["SHA1", "SHA2-256", "SHA2-384", "SHA2-512"], Libcrypto.offersDigest)
+        let derivations = missing(["HKDF", "PBKDF2", "PKCS12KDF", "SCRYPT", "X963KDF"], Libcrypto.offersDerivation)
+        let kinds = missing(["EC", "ED25519", "RSA", "X25519"], Libcrypto.offersKeys)
+        let all = ciphers + digests + derivations + kinds
+        return all.isEmpty
+            ? .passed("all that S/MIME needs is there") : .failed("missing: \(all.joined(separator: ", "))")
+    }
+}

@@ -1,0 +1,49 @@
+import LibCrypto
+import PKIX
+import Streams
+
+/// Hashes bytes with several digests at once.
+final class ContentHasher: ByteSink {
+    private let digesters: [Digester]
+    private let keepsContent: Bool
+    private var kept: [UInt8] = []
+    private var head: [UInt8] = []
+    private var count = 0
+
+    /// How much content is kept, in bytes: libcrypto takes it in one piece.
+    static let maximumKept = 8 << 20
+
+    init(_ algorithms: Set<DigestAlgorithm>, keepsContent: Bool = false) throws(OpenSSLError) {
+        self.keepsContent = keepsContent
+        var digesters: [Digester] = []
+        for algorithm in algorithms { digesters.append(try Digester(algorithm)) }
+        self.digesters = digesters
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        for digester in digesters { try digester.update(bytes) }
+        head += bytes.prefix(Self.headCount - head.count)
+        count += bytes.count
+        if keepsContent { kept += bytes.prefix(Self.maximumKept - kept.count) }
+    }
+
+    func finish() throws(OpenSSLError) -> [DigestAlgorithm: [UInt8]] {
+        var values: [DigestAlgorithm: [UInt8]] = [:]
+        for digester in digesters { values[digester.algorithm] = try digester.finish() }
+        return values
+    }
+
+    /// All that was hashed; nil if it was not to be kept, or is longer than what is kept.
+    var wholeContent: [UInt8]? { keepsContent && count == kept.count ? kept : nil }
+
+    /// Whether all that was hashed is one SET whose first element is a SEQUENCE that begins with an OBJECT IDENTIFIER.
+    var resemblesAttributes: Bool {
+        guard head.first == 0x31, let set = try? ElementExtent.Header(head, at: 0, limit: count),
+            set.end == count, let first = try? ElementExtent.Header(head, at: set.content, limit: count)
+        else { return false }
+        return first.identifier == 0x30 && first.content < head.count && head[first.content] == 0x06
+    }
+
+    /// More than two headers take.
+    private static let headCount = 32
+}

@@ -1,0 +1,59 @@
+public import PKIX
+import SwiftASN1
+
+/// What a signer asks of those who write back.
+extension SignerInfo {
+    /// The DER of the announced SMIMECapabilities; nil if they do not stand there exactly once, or cannot be read.
+    ///
+    /// RFC 8551 §2.5.2
+    public var capabilitiesEncoding: [UInt8]? {
+        guard let value = signedValue(ASN1ObjectIdentifier.CMSAttribute.smimeCapabilities), value.count <= 4096,
+            (try? SMIMECapability.list(value)) != nil
+        else { return nil }
+        return value
+    }
+
+    /// The name of the certificate that the signer wants to be encrypted to; nil if it does not say so exactly once.
+    ///
+    /// SMIMEEncryptionKeyPreference of RFC 8551 §2.5.3
+    public var encryptionKeyPreference: EntityIdentifier? {
+        guard let value = signedValue(ASN1ObjectIdentifier.CMSAttribute.encryptionKeyPreference) else { return nil }
+        return try? EntityIdentifier(encryptionKeyPreference: ASN1Node.read(value))
+    }
+}
+
+extension EntityIdentifier {
+    /// The DER of an SMIMEEncryptionKeyPreference of this certificate.
+    func encryptionKeyPreference() -> [UInt8] {
+        der { coder in
+            switch self {
+            case .issuerAndSerial(let issuer, let serialNumber):
+                coder.appendConstructedNode(identifier: .context(0)) { coder in
+                    coder.serializeRawBytes(issuer)
+                    coder.appendPrimitiveNode(identifier: .integer) { $0.append(contentsOf: serialNumber) }
+                }
+            case .subjectKeyIdentifier(let identifier):
+                coder.appendPrimitiveNode(identifier: .context(2)) { $0.append(contentsOf: identifier) }
+            }
+        }
+    }
+
+    /// Reads the choice of an issuer and serial number, a RecipientKeyIdentifier, and a key identifier.
+    fileprivate init(encryptionKeyPreference node: ASN1Node) throws {
+        switch node.identifier {
+        case .context(0):
+            self = try BER.sequence(node, identifier: .context(0)) { nodes in
+                try EntityIdentifier(issuer: nodes.next(), serialNumber: nodes.next())
+            }
+        case .context(1):
+            // A date and another identifier may follow, which say nothing about which certificate is meant.
+            guard let identifier = try node.children(.context(1)).first(where: { _ in true }) else {
+                throw CMSError.malformed(.cms, "RecipientKeyIdentifier")
+            }
+            self = .subjectKeyIdentifier(Array(try ASN1OctetString(berEncoded: identifier).bytes))
+        default:
+            let octets = try ASN1OctetString(berEncoded: node, withIdentifier: .context(2))
+            self = .subjectKeyIdentifier(Array(octets.bytes))
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import LibCrypto
+public import PKIX
+import SwiftASN1
+
+/// What a look at one signature found: the certificates it verifies with, and everything that is wrong.
+public struct SignatureCheck: Sendable {
+    /// The certificates that the signer may mean and whose key made the signature, of which the caller takes the best: a key
+    /// may have several, and anybody can put a damaged copy in front. The first that it may mean if none of them did; none if
+    /// there are none.
+    public let certificates: [Certificate]
+    /// The integrity axis: errors mean that the bytes are not those that were signed, or that nobody can tell.
+    public let problems: [Problem]
+}
+
+extension SignedData {
+    /// Checks the signature of `signer` over the content that was read, with each candidate that it may mean.
+    ///
+    /// Several certificates may share one key identifier, so all that match are tried (RFC 8551 §2.6).
+    /// RFC 5652 §5.6
+    public func check(_ signer: SignerInfo, candidates: [Certificate]) -> SignatureCheck {
+        var problems = attributeProblems(signer)
+        let bindings = signer.signingCertificates
+        var matching = candidates.filter { signer.identifier.matches($0) }
+        // Certificates may share a key, too: those that the signature is bound to go first.
+        let boundCount = matching.partition { candidate in !bindings.allSatisfy { $0.matches(candidate) } }
+        guard let first = matching.first else {
+            problems.append(
+                Problem(.signerCertificateMissing, "the signer's certificate is not included and not known")
+            )
+            return SignatureCheck(certificates: [], problems: problems)
+        }
+        // Which digest the signature is over is not known, or contradictory; that is said, and nothing can be said of the value.
+        guard !problems.contains(where: { [.algorithmUnsupported, .digestMismatch].contains($0.kind) }) else {
+            return SignatureCheck(certificates: [first], problems: problems)
+        }
+        do {
+            let signature = try SignatureAttempt(signer, of: self)
+            var allowance = Self.allowance
+            let place = try matching.firstIndex { candidate in
+                allowance -= candidate.verificationCost + signature.hashingCost
+                return try allowance >= 0 && signature.fits(candidate)
+            }
+            if let place {
+                problems += certificateProblems(matching[place], isBound: place < boundCount)
+                let equals = matching[place..<(place < boundCount ? boundCount : matching.count)].lazy.filter {
+                    $0.publicKeyInfo == matching[place].publicKeyInfo
+                }
+                return SignatureCheck(certificates: Array(equals.prefix(Self.maximumChoice)), problems: problems)
+            } else if allowance < 0 {
+                problems.append(
+                    Problem(.signerAmbiguous, "too many certificates may be the signer's to try them all")
+                )
+            } else {
+                problems.append(Problem(.signatureInvalid, "the signature does not fit the signer's key"))
+            }
+            return SignatureCheck(certificates: [first], problems: problems)
+        } catch CMSError.unsupported(let what) {
+            problems.append(Problem(.algorithmUnsupported, "\(what) is not supported"))
+        } catch {
+            problems.append(Problem(.signatureInvalid, "the signature cannot be checked: \(error)"))
+        }
+        return SignatureCheck(certificates: [first], problems: problems)
+    }
+
+    /// The most certificates of one key among which the best is looked for.
+    static let maximumChoice = 8
+
+    /// What trying certificates may cost for one signer, in the units of `Certificate.verificationCost`.
+    private static let allowance = 5000
+
+    /// The digests that the signature may be over: of the content, or of the attributes.
+    fileprivate func signedDigests(_ signer: SignerInfo, _ digest: DigestAlgorithm) throws -> [[UInt8]] {
+        try signer.signedMessages()?.map { try digest.digest($0) } ?? contentDigests[digest].map { [$0] } ?? []
+    }
+
+    /// The same for a scheme that hashes them itself.
+    fileprivate func signedMessages(_ signer: SignerInfo) throws -> [[UInt8]] {
+        if let messages = try signer.signedMessages() { return messages }
+        guard let wholeContent else {
+            let limit = ContentHasher.maximumKept >> 20
+            throw CMSError.unsupported("\(signer.signatureName) without signed attributes over more than \(limit) MiB")
+        }
+        return [wholeContent]
+    }
+
+    private func attributeProblems(_ signer: SignerInfo) -> [Problem] {
+        var problems: [Problem] = []
+        switch signer.digest {
+        case _ where signer.ignoresDigest: break
+        case nil: problems.append(Problem(.algorithmUnsupported, "the digest \(signer.digestName) is not supported"))
+        case .md5: problems.append(Problem(.digestMD5, "MD5 is broken: anybody can have made this signature"))
+        case .sha1: problems.append(Problem(warning: .digestSHA1, "SHA-1 is no longer safe"))
+        default: break
+        }
+        if let digest = signer.digest, !signer.ignoresDigest, !digestAlgorithms.contains(digest) {
+            problems.append(Problem(.digestNotAnnounced, "the signer's digest is not announced"))
+        }
+        if let fixed = (try? SignatureAlgorithm(signer.signatureAlgorithm))?.digest, fixed != signer.digest {
+            problems.append(Problem(.digestMismatch, "signature and digest name different algorithms"))
+        }
+        typealias Known = ASN1ObjectIdentifier.CMSAttribute
+        let secure = [
+            Known.smimeCapabilities, Known.encryptionKeyPreference, Known.signingTime, Known.messageDigest,
+            Known.contentType, Known.signingCertificate, Known.signingCertificateV2,
+        ]
+        if signer.unsignedAttributes.contains(where: { secure.contains($0.type) }) {
+            problems.append(
+                Problem(.attributeUnsigned, "an attribute that must be signed is not, and is ignored")
+            )
+        }
+        return problems + (signer.signedAttributesEncoding == nil ? bareProblems(signer) : signedProblems(signer))
+    }
+
+    /// Without signed attributes the content must be plain data (RFC 5652 §5.3).
+    private func bareProblems(_ signer: SignerInfo) -> [Problem] {
+        guard isData else {
+            return [Problem(.contentTypeAttribute, "content that is not plain data is signed without attributes")]
+        }
+        guard resemblesAttributes else { return [] }
+        // Whoever has a signature with attributes can pass those off as content that was signed without any.
+        return [Problem(.contentIsAttributes, "the content is the attributes of another signature")]
+    }
+
+    private func signedProblems(_ signer: SignerInfo) -> [Problem] {
+        typealias Known = ASN1ObjectIdentifier.CMSAttribute
+        var problems: [Problem] = []
+        let type = signer.signedValue(Known.contentType).flatMap { try? ASN1ObjectIdentifier(berEncoded: $0) }
+        if type != contentTypeOID {
+            problems.append(Problem(.contentTypeAttribute, "the signed content type is missing, doubled or another"))
+        }
+        let value = signer.signedValue(Known.messageDigest).flatMap { try? ASN1OctetString(berEncoded: $0) }
+        if let value {
+            if let digest = signer.digest, contentDigests[digest] != Array(value.bytes) {
+                problems.append(Problem(.contentChanged, "the content is not what was signed"))
+            }
+        } else {
+            problems.append(Problem(.messageDigestAttribute, "the signed message digest is missing or doubled"))
+        }
+        for once in [Known.signingTime, Known.smimeCapabilities, Known.encryptionKeyPreference]
+        where !signer.signedAttributes.all(once).isEmpty && signer.signedValue(once) == nil {
+            problems.append(Problem(.attributeDoubled, "a signed attribute stands there more than once: \(once)"))
+        }
+        if !signer.signedAttributes.all(Known.signingTime).isEmpty, signer.signingTime == nil {
+            problems.append(Problem(.signingTimeMalformed, "the signing time cannot be read"))
+        }
+        return problems
+    }
+
+    private func certificateProblems(_ certificate: Certificate, isBound: Bool) -> [Problem] {
+        var problems: [Problem] = []
+        if !isBound {
+            problems.append(Problem(.signerCertificateMismatch, "the signature is bound to another certificate"))
+        }
+        if certificate.publicKeyAlgorithm.isDSA {
+            problems.append(Problem(.signatureDSA, "DSA is no longer used for signing"))
+        }
+        return problems
+    }
+}
+
+/// One signature value with all that does not depend on the certificate.
+private struct SignatureAttempt {
+    private let signature: [UInt8]
+    private let algorithm: SignatureAlgorithm
+    /// Nil where the scheme ignores it.
+    private let digest: DigestAlgorithm?
+    /// The digests, or the messages themselves, that it may be over.
+    private let values: [[UInt8]]
+
+    init(_ signer: SignerInfo, of data: SignedData) throws {
+        signature = signer.signature
+        algorithm = try reporting(.cms) { try SignatureAlgorithm(signer.signatureAlgorithm) }
+        digest = signer.ignoresDigest ? nil : signer.digest
+        guard let digest else {
+            guard signer.ignoresDigest else { throw CMSError.unsupported("the signer's digest") }
+            values = try reporting(.cms) { try data.signedMessages(signer) }
+            return
+        }
+        let takesMessage = algorithm.scheme.takesMessage
+        values = try reporting(.cms) {
+            try takesMessage ? data.signedMessages(signer) : data.signedDigests(signer, digest)
+        }
+    }
+
+    /// What each certificate more costs: a scheme that hashes the message itself hashes the key along, so that it does so
+    /// for each key anew.
+    var hashingCost: Int { algorithm.scheme.takesMessage ? values.reduce(0) { $0 + $1.count } >> 14 : 0 }
+
+    /// Whether the signature value fits the key of `certificate`.
+    func fits(_ certificate: Certificate) throws -> Bool {
+        guard algorithm.digest == nil || algorithm.digest == digest,
+            algorithm.scheme.fits(certificate.publicKeyAlgorithm)
+        else { return false }
+        let key = try reporting(.certificate) { try certificate.publicKey() }
+        guard !algorithm.scheme.takesMessage else { return values.contains { key.verify(signature, message: $0) } }
+        guard let digest else { return false }
+        return values.contains { key.verify(signature, of: $0, digest: digest, padding: algorithm.scheme.padding) }
+    }
+}
+
+extension SignerInfo {
+    /// The attributes that are signed, as they were received with only their outer tag made a SET, and, where those
+    /// bytes are not DER, once more in DER; nil if there are none.
+    fileprivate func signedMessages() throws -> [[UInt8]]? {
+        guard var received = signedAttributesEncoding else { return nil }
+        received[0] = 0x31
+        let canonical = try signedAttributes.derSet()
+        return received == canonical ? [received] : [received, canonical]
+    }
+}

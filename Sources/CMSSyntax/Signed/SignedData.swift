@@ -1,0 +1,195 @@
+public import LibCrypto
+public import PKIX
+public import Streams
+import SwiftASN1
+
+/// A signed message as it was read: claims and certificates, and the digests of what was really there.
+///
+/// Nothing in it is verified; `check(_:candidates:)` does that for one signer.
+/// RFC 5652 §5.1
+public struct SignedData: Sendable {
+    /// How many certificates, and CRLs, may ride along.
+    public static let maximumCertificates = 1_000
+    /// How many signers there may be.
+    public static let maximumSigners = 16
+    /// How much content a signature without attributes may be over that hashes it itself, in bytes.
+    public static let maximumWholeContent = ContentHasher.maximumKept
+    /// How many bytes certificates, CRLs and signers may take together.
+    private static let maximumBytes = 32 << 20
+
+    /// The digests announced in front of the content; an algorithm unknown to us is left out.
+    public let digestAlgorithms: [DigestAlgorithm]
+    /// The type of the content that is signed, as a dotted OID; `isData` tells the usual one.
+    public let contentType: String
+    /// Whether the content stands inside the structure.
+    public let hasContent: Bool
+    /// The certificates that ride along, in their order; those that cannot be read are counted in `problems`.
+    public let certificates: [Certificate]
+    /// The CRLs that ride along, each in its encoding.
+    public let crls: [[UInt8]]
+    /// Who claims to have signed, in the order of the object.
+    public let signers: [SignerInfo]
+    /// What is wrong with the structure as a whole.
+    public private(set) var problems: [Problem]
+
+    let contentTypeOID: ASN1ObjectIdentifier
+    /// The digest of the content under every algorithm that was asked for.
+    private(set) var contentDigests: [DigestAlgorithm: [UInt8]]
+    /// The content itself, kept where a signature is over all of it; nil if it is longer than what is kept.
+    private(set) var wholeContent: [UInt8]?
+    /// Whether the content has the shape of signed attributes, so that a signature over those fits it, too.
+    private(set) var resemblesAttributes = false
+
+    /// Whether the content is of the type that S/MIME demands (RFC 8551 §2.4.1).
+    public var isData: Bool { contentTypeOID == ASN1ObjectIdentifier.ContentType.data }
+
+    /// Reads a whole SignedData and hashes the content inside it.
+    ///
+    /// - Parameter content: is given the signed content as it passes.
+    /// - Throws: `CMSError.malformed`, `CMSError.limitExceeded`, or what reading throws.
+    public init(reading stream: ByteStream, content: any ByteSink = CountingSink()) throws {
+        self = try reporting(.cms) { try Self(stream, content) }
+        let missing = Set(signers.compactMap(\.digest)).subtracting(contentDigests.keys)
+        guard hasContent, !missing.isEmpty || keepsContent else { return }
+        // A signer used a digest that was not announced, or none: only a second pass can tell.
+        let hasher = try reporting(.cms) { try ContentHasher(missing, keepsContent: keepsContent) }
+        _ = try reporting(.cms) { try Self.contentReader(stream)?.copy(to: hasher) }
+        contentDigests.merge(try reporting(.cms) { try hasher.finish() }) { first, _ in first }
+        wholeContent = hasher.wholeContent
+    }
+
+    /// Whether a signature is over the content itself and not over a digest of it.
+    private var keepsContent: Bool { signers.contains(where: \.signsWholeContent) }
+
+    /// Hashes detached content with the digest of every signer.
+    ///
+    /// Content inside the structure must then be the same (RFC 8551 §3.5.3.1 wants none).
+    public mutating func hashDetached(_ content: ByteStream) throws {
+        let digests = Set(signers.compactMap(\.digest))
+        let hasher = try reporting(.cms) { try ContentHasher(digests, keepsContent: keepsContent) }
+        let detached = try reporting(.cms) {
+            try content.makeReader().copy(to: hasher)
+            return try hasher.finish()
+        }
+        if hasContent {
+            let isSame = detached.allSatisfy { contentDigests[$0.key] == $0.value } && !detached.isEmpty
+            problems.append(
+                isSame
+                    ? Problem(.contentEmbedded, "the detached signature holds the content once more")
+                    : Problem(.contentMismatch, "the content inside the signature differs from the one beside it")
+            )
+        }
+        contentDigests = detached
+        wholeContent = hasher.wholeContent
+        resemblesAttributes = hasher.resemblesAttributes
+    }
+
+    /// The content inside the structure that `stream` holds; nil if it is detached.
+    private static func contentReader(_ stream: ByteStream) throws -> (any ByteReader)? {
+        let reader = BERReader(try stream.makeReader())
+        return try Preamble(reader).hasContent ? OctetStringReader(reader, identifier: .octetString) : nil
+    }
+
+    private init(_ stream: ByteStream, _ sink: any ByteSink) throws {
+        let reader = BERReader(try stream.makeReader())
+        let preamble = try Preamble(reader)
+        var problems: [Problem] = []
+        let hasher = try ContentHasher(Set(preamble.digestAlgorithms))
+        if preamble.hasContent {
+            let tee = ClosureSink { bytes in
+                try hasher.write(bytes)
+                try sink.write(bytes)
+            }
+            try OctetStringReader(reader, identifier: .octetString).copy(to: tee)
+            try reader.leave()
+        }
+        try reader.leave()
+        var bytesLeft = Self.maximumBytes
+        certificates = try Self.readCertificates(reader, &bytesLeft, &problems)
+        crls = try Self.readSet(reader, .context(1), limit: Self.maximumCertificates, &bytesLeft, "CRLs")
+        guard try reader.peek()?.identifier == .set else { throw CMSError.malformed(.cms, "no SignerInfos") }
+        signers = try Self.readSet(reader, .set, limit: Self.maximumSigners, &bytesLeft, "signers").map {
+            try SignerInfo(berEncoded: ASN1Node.read($0))
+        }
+        for _ in 0..<3 { try reader.leave() }
+        if try !reader.isExhausted() {
+            problems.append(Problem(.trailingBytes, "bytes follow the signature"))
+        }
+        if preamble.contentType != ASN1ObjectIdentifier.ContentType.data, !signers.isEmpty {
+            problems.append(Problem(.contentNotData, "the signed content is of type \(preamble.contentType), no data"))
+        }
+        digestAlgorithms = preamble.digestAlgorithms
+        contentTypeOID = preamble.contentType
+        contentType = "\(preamble.contentType)"
+        hasContent = preamble.hasContent
+        contentDigests = try hasher.finish()
+        resemblesAttributes = hasher.resemblesAttributes
+        self.problems = problems
+    }
+
+    /// What stands in front of the content.
+    private struct Preamble {
+        let digestAlgorithms: [DigestAlgorithm]
+        let contentType: ASN1ObjectIdentifier
+        let hasContent: Bool
+
+        /// Reads as far as the content's OCTET STRING, which `reader` then stands before.
+        init(_ reader: BERReader) throws {
+            try reader.enter(.sequence)
+            guard try ASN1ObjectIdentifier(berEncoded: reader.readNode()) == ASN1ObjectIdentifier.ContentType.signedData
+            else { throw CMSError.malformed(.cms, "not a signed message") }
+            try reader.enter(.context(0))
+            try reader.enter(.sequence)
+            _ = try Int(berEncoded: reader.readNode())
+            digestAlgorithms = try reader.readNode().children(.set).compactMap {
+                DigestAlgorithm(oid: try AlgorithmIdentifier(berEncoded: $0).algorithm)
+            }
+            try reader.enter(.sequence)
+            contentType = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
+            hasContent = try reader.peek()?.identifier == .context(0)
+            if hasContent { try reader.enter(.context(0)) }
+        }
+    }
+
+    private static func readCertificates(
+        _ reader: BERReader,
+        _ bytesLeft: inout Int,
+        _ problems: inout [Problem]
+    ) throws -> [Certificate] {
+        var certificates: [Certificate] = []
+        var unreadable = 0
+        for encoded in try readSet(reader, .context(0), limit: maximumCertificates, &bytesLeft, "certificates") {
+            // Attribute certificates and the obsolete PKCS#6 ones are told by their tags, and passed over.
+            guard encoded.first == 0x30 else { continue }
+            do { certificates.append(try Certificate(der: encoded)) } catch { unreadable += 1 }
+        }
+        if unreadable > 0 {
+            problems.append(
+                Problem(.certificateUnreadable, "\(unreadable) included certificates cannot be read")
+            )
+        }
+        return certificates
+    }
+
+    /// The encodings of the elements of an optional set; empty if it is not there.
+    private static func readSet(
+        _ reader: BERReader,
+        _ identifier: ASN1Identifier,
+        limit: Int,
+        _ bytesLeft: inout Int,
+        _ what: String
+    ) throws -> [[UInt8]] {
+        guard try reader.peek()?.identifier == identifier else { return [] }
+        var elements: [[UInt8]] = []
+        try reader.enter(identifier)
+        while try reader.peek() != nil {
+            guard elements.count < limit else { throw CMSError.limitExceeded("\(limit) \(what)") }
+            let element = try reader.readElement()
+            bytesLeft -= element.count
+            guard bytesLeft >= 0 else { throw CMSError.limitExceeded("\(maximumBytes) bytes beside the content") }
+            elements.append(element)
+        }
+        try reader.leave()
+        return elements
+    }
+}

@@ -1,0 +1,203 @@
+public import Foundation
+public import LibCrypto
+public import PKIX
+public import Streams
+import SwiftASN1
+
+/// Writes SignedData in DER for one signer, around its content or detached from it.
+///
+/// RFC 5652 §5.1
+public struct SignedDataWriter {
+    /// Who signs, and how.
+    public struct Signer: Sendable {
+        /// The key that signs.
+        public let key: PrivateKey
+        /// The certificate about `key`, by which the SignerInfo names the signer.
+        public let certificate: Certificate
+        /// The certificate that the signer wants to be encrypted to, if that is not the one it signs with; it travels
+        /// along.
+        ///
+        /// RFC 8551 §2.5.3
+        public var encryptionCertificate: Certificate?
+        /// The certificates that travel along, the signer's own excepted.
+        public var chain: [Certificate]
+        /// The digest of the content, and of the signed attributes.
+        public var digest: DigestAlgorithm
+        /// Whether the SignerInfo names the certificate by its key identifier, if it has one.
+        public var usesKeyIdentifier: Bool
+        /// Whether the signer's own certificate travels along.
+        public var includesCertificate: Bool
+
+        /// A signer with its key pair.
+        ///
+        /// - Parameter digest: the digest; the one that the key prefers if nil.
+        public init(
+            key: PrivateKey,
+            certificate: Certificate,
+            chain: [Certificate] = [],
+            digest: DigestAlgorithm? = nil,
+            usesKeyIdentifier: Bool = false,
+            includesCertificate: Bool = true
+        ) {
+            self.key = key
+            self.certificate = certificate
+            self.chain = chain
+            self.digest = digest ?? certificate.signatureDigests.first ?? .sha256
+            self.usesKeyIdentifier = usesKeyIdentifier
+            self.includesCertificate = includesCertificate
+        }
+
+        /// How the SignerInfo names the certificate; one that has no key identifier cannot be named by it.
+        fileprivate var identifier: EntityIdentifier {
+            guard usesKeyIdentifier, let identifier = certificate.subjectKeyIdentifier else {
+                return EntityIdentifier(certificate)
+            }
+            return .subjectKeyIdentifier(identifier)
+        }
+    }
+
+    private let frame: DERFrame
+
+    /// How many bytes the whole structure takes.
+    public var count: Int { frame.count }
+
+    /// Signs content whose digest is known.
+    ///
+    /// - Parameters:
+    ///   - contentDigest: the content's digest under `signer.digest`.
+    ///   - contentCount: the content's length in bytes if it goes into the structure; nil leaves it detached.
+    ///   - time: the signing time.
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign or is not the certificate's, and for a time of no year
+    ///   from 1000 to 9999; `CMSError.openSSL`.
+    public init(signer: Signer, contentDigest: [UInt8], contentCount: Int?, time: Date) throws {
+        frame = try reporting(.cms) {
+            let info = try Self.signerInfo(signer, contentDigest, time)
+            return try Self.layOut(signer, info, contentCount)
+        }
+    }
+
+    /// The digest of all that `content` writes, and its length in bytes.
+    public static func digest(
+        _ algorithm: DigestAlgorithm,
+        of content: (any ByteSink) throws -> Void
+    ) throws -> (value: [UInt8], count: Int) {
+        let digester = try reporting(.cms) { try Digester(algorithm) }
+        var count = 0
+        try content(
+            ClosureSink { bytes in
+                try reporting(.cms) { try digester.update(bytes) }
+                count += bytes.count
+            }
+        )
+        return (try reporting(.cms) { try digester.finish() }, count)
+    }
+
+    /// Writes the structure around what `content` writes; nil if the content is detached.
+    ///
+    /// - Throws: `StreamError.changedWhileReading` if the content is not as long as announced.
+    public func write(to sink: any ByteSink, content: ((any ByteSink) throws -> Void)? = nil) throws {
+        try sink.write(frame.prefix)
+        var count = 0
+        try content?(
+            ClosureSink { bytes in
+                try sink.write(bytes)
+                count += bytes.count
+            }
+        )
+        guard count == frame.contentCount else { throw StreamError.changedWhileReading }
+        try sink.write(frame.suffix)
+    }
+
+    private static func signerInfo(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [UInt8] {
+        guard signer.key.belongs(to: signer.certificate) else {
+            throw CMSError.unsupported("signing with a key that is not the certificate's")
+        }
+        let (algorithm, identifier) = try SignatureAlgorithm.signing(for: signer.certificate, digest: signer.digest)
+        let attributes = try signedAttributes(signer, contentDigest, time)
+        let message = try attributes.derSet()
+        let signature =
+            algorithm.scheme.takesMessage
+            ? try signer.key.handle.sign(message: message)
+            : try signer.key.handle.sign(
+                signer.digest.digest(message),
+                digest: signer.digest,
+                padding: algorithm.scheme.padding
+            )
+        let name = signer.identifier
+        return try der { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(name.version)
+                name.serialize(into: &coder)
+                try coder.serialize(AlgorithmIdentifier(signer.digest.oid))
+                coder.serializeRawBytes(try attributes.derSet(.context(0)))
+                try coder.serialize(identifier)
+                try coder.serialize(ASN1OctetString(contentBytes: signature[...]))
+            }
+        }
+    }
+
+    private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [Attribute]
+    {
+        typealias Known = ASN1ObjectIdentifier.CMSAttribute
+        let preference = signer.encryptionCertificate.map { certificate in
+            let value = EntityIdentifier(certificate).encryptionKeyPreference()
+            return Attribute(Known.encryptionKeyPreference, values: [value])
+        }
+        return [preference].compactMap(\.self) + [
+            Attribute(Known.contentType, values: [try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.data) }]),
+            Attribute(
+                Known.messageDigest,
+                values: [try der { try $0.serialize(ASN1OctetString(contentBytes: contentDigest[...])) }]
+            ),
+            Attribute(Known.signingTime, values: [try signingTime(time)]),
+            Attribute(Known.smimeCapabilities, values: [try SMIMECapability.encode(SMIMECapability.ours)]),
+            Attribute(Known.signingCertificateV2, values: [try SigningCertificate.encode(signer.certificate)]),
+        ]
+    }
+
+    /// UTCTime to 2049, GeneralizedTime after (RFC 8551 §2.5.1).
+    private static func signingTime(_ time: Date) throws(CMSError) -> [UInt8] {
+        guard let parts = time.partsInUTC, (-900..<8100).contains(parts.tm_year) else {
+            throw .unsupported("a signing time that is no date of the years 1000 to 9999")
+        }
+        let year = 1900 + Int(parts.tm_year)
+        let digits = parts.monthAndDay + parts.clock
+        let isShort = (1950..<2050).contains(year)
+        let text = (isShort ? String("\(year)".suffix(2)) : "\(year)") + digits.joined() + "Z"
+        let tag: ASN1Identifier = isShort ? .utcTime : .generalizedTime
+        return DERFrame.header(tag, isConstructed: false, length: text.utf8.count) + Array(text.utf8)
+    }
+
+    private static func layOut(_ signer: Signer, _ info: [UInt8], _ contentCount: Int?) throws -> DERFrame {
+        var frame: DERFrame
+        if let contentCount {
+            frame = DERFrame(.octetString, contentCount: contentCount)
+            frame.wrap(.context(0))
+        } else {
+            frame = DERFrame(contentCount: 0)
+        }
+        frame.wrap(.sequence, before: try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.data) })
+        var certificates = signer.includesCertificate ? [signer.certificate.der] : []
+        let others = [signer.encryptionCertificate].compactMap(\.self) + signer.chain
+        for certificate in others where certificate != signer.certificate { certificates.append(certificate.der) }
+        let encoded = Set(certificates).sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 }
+        let set =
+            encoded.isEmpty ? [] : DERFrame.header(.context(0), isConstructed: true, length: encoded.count) + encoded
+        let infos = DERFrame.header(.set, isConstructed: true, length: info.count) + info
+        let preamble = try der { coder in
+            try coder.serialize(signer.identifier.version)
+            try coder.serializeSetOf([AlgorithmIdentifier(signer.digest.oid)])
+        }
+        frame.wrap(.sequence, before: preamble, after: set + infos)
+        frame.wrap(.context(0))
+        frame.wrap(.sequence, before: try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.signedData) })
+        return frame
+    }
+}
+
+extension EntityIdentifier {
+    /// The version of a SignerInfo that names its signer so (RFC 5652 §5.3).
+    fileprivate var version: Int {
+        if case .subjectKeyIdentifier = self { 3 } else { 1 }
+    }
+}

@@ -1,0 +1,84 @@
+import LibCrypto
+import PKIX
+import Streams
+import SwiftASN1
+
+/// The hash by which a signature is bound to the signer's certificate.
+///
+/// ESSCertID and ESSCertIDv2 of RFC 5035 §3-5.
+struct SigningCertificate {
+    /// The digest; nil if it is none that we know, and then nothing matches.
+    let digest: DigestAlgorithm?
+    let hash: [UInt8]
+    /// The certificate's issuer and serial number, which may be left out.
+    let name: EntityIdentifier?
+
+    func matches(_ certificate: Certificate) -> Bool {
+        guard let digest, let value = try? digest.digest(certificate.der), value == hash else { return false }
+        guard let name else { return true }
+        // The name may have been encoded anew.
+        return name.hexadecimal == certificate.serialNumber.hexadecimal && name.issuerName == certificate.issuer
+    }
+
+    /// The DER of `SigningCertificateV2` naming `certificate` by SHA-256, the default, which is then not written.
+    static func encode(_ certificate: Certificate) throws -> [UInt8] {
+        let hash = try DigestAlgorithm.sha256.digest(certificate.der)
+        return try der { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.appendConstructedNode(identifier: .sequence) { coder in
+                        try coder.serialize(ASN1OctetString(contentBytes: hash[...]))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first, and binding, entry of an attribute value.
+    ///
+    /// - Parameter isVersion2: whether the value is SigningCertificateV2, whose entries may name a digest.
+    init(_ encoded: [UInt8], isVersion2: Bool) throws {
+        let list = try ASN1Node.read(encoded).children(.sequence).first?.children(.sequence).first
+        guard let list else { throw CMSError.malformed(.cms, "SigningCertificate") }
+        var nodes = try list.children(.sequence).makeIterator()
+        var next = nodes.next()
+        if isVersion2, let node = next, node.identifier == .sequence {
+            digest = DigestAlgorithm(oid: try AlgorithmIdentifier(berEncoded: node).algorithm)
+            next = nodes.next()
+        } else {
+            digest = isVersion2 ? .sha256 : .sha1
+        }
+        guard let next else { throw CMSError.malformed(.cms, "ESSCertID") }
+        hash = Array(try ASN1OctetString(berEncoded: next).bytes)
+        name = try nodes.next().map(Self.issuerSerial)
+    }
+
+    /// Reads `IssuerSerial`, whose issuer is one directoryName.
+    private static func issuerSerial(_ node: ASN1Node) throws -> EntityIdentifier {
+        var fields = try ElementReader(node)
+        let issuer = try fields.next(.sequence).onlyChild()
+        guard issuer.identifier == .context(4) else { throw CMSError.malformed(.cms, "IssuerSerial") }
+        return try EntityIdentifier(issuer: issuer.onlyChild(), serialNumber: fields.next())
+    }
+
+    private init() {
+        digest = nil
+        hash = []
+        name = nil
+    }
+
+    /// Matches no certificate: for an attribute that is there but cannot be read.
+    static let unreadable = SigningCertificate()
+}
+
+extension SignerInfo {
+    /// The certificates that the signing-certificate attributes bind the signature to, one for each version.
+    var signingCertificates: [SigningCertificate] {
+        typealias Known = ASN1ObjectIdentifier.CMSAttribute
+        return [(Known.signingCertificate, false), (Known.signingCertificateV2, true)].compactMap { type, isVersion2 in
+            guard signedAttributes.contains(where: { $0.type == type }) else { return nil }
+            // A doubled one binds to nothing (RFC 5035 §3).
+            return signedValue(type).flatMap { try? SigningCertificate($0, isVersion2: isVersion2) } ?? .unreadable
+        }
+    }
+}

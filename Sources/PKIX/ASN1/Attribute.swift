@@ -1,0 +1,66 @@
+package import SwiftASN1
+
+/// An attribute of a CMS structure: a type and a set of values, kept as they were encoded.
+///
+/// RFC 5652 §5.3
+package struct Attribute: Sendable {
+    package let type: ASN1ObjectIdentifier
+    /// The encoding of each value.
+    package let values: [[UInt8]]
+
+    package init(_ type: ASN1ObjectIdentifier, values: [[UInt8]]) {
+        self.type = type
+        self.values = values
+    }
+
+    /// The attribute's only value; nil if there are none or several.
+    package var onlyValue: [UInt8]? { values.count == 1 ? values.first : nil }
+}
+
+extension Attribute: BERImplicitlyTaggable, DERImplicitlyTaggable {
+    package static var defaultIdentifier: ASN1Identifier { .sequence }
+
+    package init(berEncoded node: ASN1Node, withIdentifier identifier: ASN1Identifier) throws {
+        self = try BER.sequence(node, identifier: identifier) { nodes in
+            let type = try ASN1ObjectIdentifier(berEncoded: &nodes)
+            guard let set = nodes.next() else { throw CMSError.malformed(.cms, "attribute without values") }
+            return Attribute(type, values: try set.children(.set).map { Array($0.encodedBytes) })
+        }
+    }
+
+    package init(derEncoded node: ASN1Node, withIdentifier identifier: ASN1Identifier) throws {
+        try self.init(berEncoded: node, withIdentifier: identifier)
+    }
+
+    package func serialize(into coder: inout DER.Serializer, withIdentifier identifier: ASN1Identifier) throws {
+        try coder.appendConstructedNode(identifier: identifier) { coder in
+            try coder.serialize(type)
+            coder.appendConstructedNode(identifier: .set) { coder in
+                for value in values { coder.serializeRawBytes(value) }
+            }
+        }
+    }
+}
+
+extension Array<Attribute> {
+    /// The SET OF these attributes in DER: every one encoded, and sorted by its encoding (X.690 §11.6).
+    package func derSet(_ identifier: ASN1Identifier = .set) throws -> [UInt8] {
+        let encoded = try map { attribute in try der { try $0.serialize(attribute) } }
+            .sorted { $0.lexicographicallyPrecedes($1) }
+        let contents = encoded.flatMap { $0 }
+        return DERFrame.header(identifier, isConstructed: true, length: contents.count) + contents
+    }
+
+    /// The attributes of one type.
+    package func all(_ type: ASN1ObjectIdentifier) -> [Attribute] { filter { $0.type == type } }
+}
+
+extension ASN1Node {
+    /// The elements inside this one, which must be constructed and carry `identifier`.
+    package func children(_ identifier: ASN1Identifier) throws -> ASN1NodeCollection {
+        guard self.identifier == identifier, case .constructed(let nodes) = content else {
+            throw CMSError.malformed(.cms, "unexpected element")
+        }
+        return nodes
+    }
+}

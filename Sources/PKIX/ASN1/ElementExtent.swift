@@ -1,0 +1,108 @@
+/// Where a BER element ends, found by reading the headers inside it and nothing else.
+///
+/// The tree that swift-asn1 builds takes some hundred bytes for each element, so that a few megabytes of empty
+/// elements would fill the memory. This walk needs none, and refuses what is too deep or too many beforehand.
+package struct ElementExtent {
+    /// The length of the element in bytes, its header included.
+    package let count: Int
+    /// How many elements there are in it, itself included.
+    package let elements: Int
+
+    /// The greatest nesting; swift-asn1's own limit is 50.
+    package static let maximumDepth = 48
+    /// The greatest number of elements in one tree.
+    package static let maximumElements = 200_000
+
+    /// Measures the element that begins at `start`; others may follow it.
+    package init(of bytes: [UInt8], at start: Int = 0) throws {
+        var position = start
+        var elements = 0
+        // The end of each open element; nil for one of indefinite length.
+        var open: [Int?] = []
+        repeat {
+            let limit = open.last.flatMap { $0 } ?? open.lazy.compactMap { $0 }.last ?? bytes.count
+            if open.last == .some(nil), position + 2 <= limit, bytes[position] == 0, bytes[position + 1] == 0 {
+                position += 2
+                open.removeLast()
+            } else {
+                let header = try Header(bytes, at: position, limit: limit)
+                elements += 1
+                guard elements <= Self.maximumElements else { throw CMSError.limitExceeded("ASN.1 elements") }
+                position = header.content
+                if header.isConstructed {
+                    guard open.count < Self.maximumDepth else { throw CMSError.limitExceeded("ASN.1 depth") }
+                    open.append(header.end)
+                } else if let end = header.end {
+                    position = end
+                }
+            }
+            while let last = open.last, let end = last, position == end { open.removeLast() }
+        } while !open.isEmpty
+        count = position - start
+        self.elements = elements
+    }
+
+    /// Where the first elements inside the constructed one at `start` lie, at most `limit`, found without reading more
+    /// than that takes: a revocation list of a million entries costs as little as an empty one.
+    static func elements(of bytes: [UInt8], at start: Int = 0, limit: Int) throws -> [(
+        identifier: UInt8, range: Range<Int>
+    )] {
+        let outer = try Header(bytes, at: start, limit: bytes.count)
+        guard outer.isConstructed else { throw ElementReader.Mismatch(description: "not constructed") }
+        var elements: [(identifier: UInt8, range: Range<Int>)] = []
+        var position = outer.content
+        let end = outer.end ?? bytes.count
+        while elements.count < limit, position < end, outer.end != nil || bytes[position] != 0 {
+            let header = try Header(bytes, at: position, limit: end)
+            let next = try header.end ?? position + ElementExtent(of: bytes, at: position).count
+            elements.append((header.identifier, position..<next))
+            position = next
+        }
+        return elements
+    }
+
+    /// Identifier and length octets.
+    package struct Header {
+        /// The first octet, which is all of the identifier for tags below 31.
+        package let identifier: UInt8
+        let isConstructed: Bool
+        package let content: Int
+        /// Nil if the length is indefinite.
+        package let end: Int?
+
+        /// Reads the header at `start`; the element must end before `limit`, which may lie behind `bytes`.
+        package init(_ bytes: [UInt8], at start: Int, limit: Int) throws {
+            var position = start
+            func byte() throws -> UInt8 {
+                guard position < min(limit, bytes.count) else {
+                    throw ElementReader.Mismatch(description: "truncated at byte \(start)")
+                }
+                defer { position += 1 }
+                return bytes[position]
+            }
+            identifier = try byte()
+            isConstructed = identifier & 0x20 != 0
+            if identifier & 0x1f == 0x1f { while try byte() & 0x80 != 0 {} }
+            let first = try byte()
+            var length = Int(first)
+            if first >= 0x80 {
+                length = 0
+                for _ in 0..<(first & 0x7f) {
+                    let next = try byte()
+                    guard length < 1 << 48 else { throw ElementReader.Mismatch(description: "length at byte \(start)") }
+                    length = length << 8 | Int(next)
+                }
+            }
+            content = position
+            guard first != 0x80 else {
+                guard isConstructed else { throw ElementReader.Mismatch(description: "length at byte \(start)") }
+                end = nil
+                return
+            }
+            guard length <= limit - position else {
+                throw ElementReader.Mismatch(description: "truncated at byte \(start)")
+            }
+            end = position + length
+        }
+    }
+}

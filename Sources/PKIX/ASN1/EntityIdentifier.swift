@@ -1,0 +1,86 @@
+import Streams
+package import SwiftASN1
+
+/// How CMS names the certificate of a signer or a recipient.
+///
+/// SignerIdentifier and RecipientIdentifier of RFC 5652 §5.3 and §6.2.1.
+public enum EntityIdentifier: Hashable, Sendable {
+    /// By the issuer's name, in the DER that the certificate has it in, and the octets of the serial number.
+    case issuerAndSerial(issuer: [UInt8], serialNumber: [UInt8])
+    /// By the subjectKeyIdentifier extension.
+    case subjectKeyIdentifier([UInt8])
+
+    /// Whether this names `certificate`.
+    public func matches(_ certificate: Certificate) -> Bool {
+        switch self {
+        case .issuerAndSerial(let issuer, let serialNumber):
+            certificate.issuer.der == issuer && certificate.serialNumber == serialNumber
+        case .subjectKeyIdentifier(let identifier):
+            certificate.subjectKeyIdentifier == identifier
+        }
+    }
+
+    /// The name of `certificate` by issuer and serial number.
+    package init(_ certificate: Certificate) {
+        self = .issuerAndSerial(issuer: certificate.issuer.der, serialNumber: certificate.serialNumber)
+    }
+}
+
+extension EntityIdentifier: CustomStringConvertible {
+    /// The issuer's name; nil for a key identifier, and for a name that cannot be read.
+    public var issuerName: DistinguishedName? {
+        guard case .issuerAndSerial(let issuer, _) = self else { return nil }
+        return try? DistinguishedName(ASN1Node.read(issuer))
+    }
+
+    /// The octets of serial number or key identifier in hexadecimal.
+    public var hexadecimal: String {
+        switch self {
+        case .issuerAndSerial(_, let serialNumber): serialNumber.hexadecimal
+        case .subjectKeyIdentifier(let identifier): identifier.hexadecimal
+        }
+    }
+
+    /// What people are shown, safe to print.
+    public var description: String {
+        switch self {
+        case .issuerAndSerial: "serial \(hexadecimal) of \(issuerName.map { "\($0)" } ?? "an unreadable issuer")"
+        case .subjectKeyIdentifier: "key identifier \(hexadecimal)"
+        }
+    }
+}
+
+extension EntityIdentifier {
+    /// Reads `IssuerAndSerialNumber` or a key identifier implicitly tagged with `keyIdentifierTag`.
+    package init(berEncoded node: ASN1Node, keyIdentifierTag: ASN1Identifier = .context(0)) throws {
+        if node.identifier == keyIdentifierTag {
+            let octets = try ASN1OctetString(berEncoded: node, withIdentifier: keyIdentifierTag)
+            self = .subjectKeyIdentifier(Array(octets.bytes))
+            return
+        }
+        self = try BER.sequence(node, identifier: .sequence) { nodes in
+            try EntityIdentifier(issuer: nodes.next(), serialNumber: nodes.next())
+        }
+    }
+
+    /// The fields of `IssuerAndSerialNumber`.
+    package init(issuer: ASN1Node?, serialNumber: ASN1Node?) throws {
+        guard let issuer, let serialNumber, serialNumber.identifier == .integer,
+            case .primitive(let octets) = serialNumber.content
+        else { throw CMSError.malformed(.cms, "issuer and serial number") }
+        self = .issuerAndSerial(issuer: Array(issuer.encodedBytes), serialNumber: Array(octets))
+    }
+
+    /// Writes `IssuerAndSerialNumber` or the key identifier under [0].
+    package func serialize(into coder: inout DER.Serializer) {
+        switch self {
+        case .issuerAndSerial(let issuer, let serialNumber):
+            coder.appendConstructedNode(identifier: .sequence) { coder in
+                coder.serializeRawBytes(issuer)
+                coder.appendPrimitiveNode(identifier: .integer) { $0.append(contentsOf: serialNumber) }
+            }
+        case .subjectKeyIdentifier(let identifier):
+            coder.appendPrimitiveNode(identifier: .context(0)) { $0.append(contentsOf: identifier) }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+public import LibCrypto
+package import SwiftASN1
+
+/// A signature algorithm as a SignerInfo names it: the scheme, and the digest where the algorithm fixes one.
+///
+/// RFC 3370 §3, RFC 4056, RFC 5754 §3, RFC 8419, RFC 9688 §3, RFC 9882
+package struct SignatureAlgorithm: Sendable {
+    /// How the signature value is made of a digest.
+    package enum Scheme: Sendable, Equatable {
+        case dsa
+        case ecdsa
+        case ed25519
+        case lattice(LatticeScheme)
+        case rsaPKCS1
+        case rsaPSS(saltLength: Int, mgf: DigestAlgorithm)
+
+        /// Whether a key of this kind makes such signatures; libcrypto would do with it whatever the key can.
+        package func fits(_ key: PublicKeyAlgorithm) -> Bool {
+            switch (self, key) {
+            case (.dsa, .dsa), (.ecdsa, .ellipticCurve), (.ed25519, .ed25519), (.rsaPKCS1, .rsa), (.rsaPSS, .rsa),
+                (.rsaPSS, .rsaPSS):
+                true
+            case (.lattice(let scheme), .lattice(let other)): scheme == other
+            default: false
+            }
+        }
+
+        /// How an RSA key pads the value that it signs.
+        package var padding: SignaturePadding {
+            switch self {
+            case .dsa, .ecdsa, .ed25519, .lattice: .none
+            case .rsaPKCS1: .pkcs1
+            case .rsaPSS(let saltLength, let mgf): .pss(saltLength: saltLength, mgf: mgf)
+            }
+        }
+
+        /// Whether the scheme hashes the message itself, and so must have all of it in one piece.
+        package var takesMessage: Bool {
+            switch self {
+            case .ed25519, .lattice: true
+            case .dsa, .ecdsa, .rsaPKCS1, .rsaPSS: false
+            }
+        }
+    }
+
+    package let scheme: Scheme
+    /// The digest that the algorithm fixes; nil where digestAlgorithm alone says it.
+    package let digest: DigestAlgorithm?
+
+    /// The name in reports: `rsa-pkcs1`, `rsa-pss`, `ecdsa`, `ed25519`, `dsa`, `ml-dsa-65`.
+    package var name: String {
+        switch scheme {
+        case .dsa: "dsa"
+        case .ecdsa: "ecdsa"
+        case .ed25519: "ed25519"
+        case .lattice(let scheme): scheme.reportName
+        case .rsaPKCS1: "rsa-pkcs1"
+        case .rsaPSS: "rsa-pss"
+        }
+    }
+
+    /// Every algorithm without parameters of its own: one row each.
+    private static let rows: [(oid: ASN1ObjectIdentifier, scheme: Scheme, digest: DigestAlgorithm?)] = [
+        (ASN1ObjectIdentifier.Key.rsa, .rsaPKCS1, nil),
+        ([1, 2, 840, 113549, 1, 1, 4], .rsaPKCS1, .md5),
+        ([1, 2, 840, 113549, 1, 1, 5], .rsaPKCS1, .sha1),
+        ([1, 2, 840, 113549, 1, 1, 14], .rsaPKCS1, .sha224),
+        ([1, 2, 840, 113549, 1, 1, 11], .rsaPKCS1, .sha256),
+        ([1, 2, 840, 113549, 1, 1, 12], .rsaPKCS1, .sha384),
+        ([1, 2, 840, 113549, 1, 1, 13], .rsaPKCS1, .sha512),
+        (ASN1ObjectIdentifier.Key.ellipticCurve, .ecdsa, nil),
+        ([1, 2, 840, 10045, 4, 1], .ecdsa, .sha1),
+        ([1, 2, 840, 10045, 4, 3, 1], .ecdsa, .sha224),
+        ([1, 2, 840, 10045, 4, 3, 2], .ecdsa, .sha256),
+        ([1, 2, 840, 10045, 4, 3, 3], .ecdsa, .sha384),
+        ([1, 2, 840, 10045, 4, 3, 4], .ecdsa, .sha512),
+        // RFC 9688 §3: read, and never written.
+        ([2, 16, 840, 1, 101, 3, 4, 3, 13], .rsaPKCS1, .sha3_224),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 14], .rsaPKCS1, .sha3_256),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 15], .rsaPKCS1, .sha3_384),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 16], .rsaPKCS1, .sha3_512),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 9], .ecdsa, .sha3_224),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 10], .ecdsa, .sha3_256),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 11], .ecdsa, .sha3_384),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 12], .ecdsa, .sha3_512),
+        // RFC 8419 §2.3 and §3.1: SHA-512, with signed attributes and without.
+        (ASN1ObjectIdentifier.Key.ed25519, .ed25519, .sha512),
+        (ASN1ObjectIdentifier.Key.dsa, .dsa, nil),
+        ([1, 2, 840, 10040, 4, 3], .dsa, .sha1),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 1], .dsa, .sha224),
+        ([2, 16, 840, 1, 101, 3, 4, 3, 2], .dsa, .sha256),
+    ]
+
+    /// The algorithm that `identifier` names.
+    ///
+    /// - Throws: `CMSError.unsupported` with the name or number of any other.
+    package init(_ identifier: AlgorithmIdentifier) throws {
+        if identifier.algorithm == ASN1ObjectIdentifier.Key.rsaPSS {
+            let parameters = try PSSParameters(identifier.parameters)
+            scheme = .rsaPSS(saltLength: parameters.saltLength, mgf: parameters.mgf)
+            digest = parameters.digest
+        } else if let row = Self.rows.first(where: { $0.oid == identifier.algorithm }) {
+            scheme = row.scheme
+            digest = row.digest
+        } else if let row = LatticeScheme(oid: identifier.algorithm), row.use == .signature, row.isOffered {
+            scheme = .lattice(row)
+            digest = nil
+        } else {
+            throw CMSError.unsupported("signature algorithm \(identifier.algorithm.algorithmName)")
+        }
+    }
+
+    /// The algorithm that the key of `certificate` signs with, and how a SignerInfo names it.
+    ///
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign, or not with this digest.
+    package static func signing(for certificate: Certificate, digest: DigestAlgorithm) throws -> (
+        Self, AlgorithmIdentifier
+    ) {
+        guard certificate.signatureDigests.contains(digest) else {
+            throw CMSError.unsupported("signing with \(certificate.publicKeyAlgorithm) and \(digest.rawValue)")
+        }
+        switch certificate.publicKeyAlgorithm {
+        case .rsa:
+            return (
+                Self(rsa: digest),
+                AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsa, parameters: AlgorithmIdentifier.null)
+            )
+        case .rsaPSS:
+            let parameters = try PSSParameters(signing: digest, publicKeyInfo: certificate.publicKeyInfo)
+            let identifier = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsaPSS, parameters: try parameters.encoded())
+            return (try Self(identifier), identifier)
+        case .ellipticCurve:
+            guard let row = rows.first(where: { $0.scheme == .ecdsa && $0.digest == digest }) else { break }
+            let identifier = AlgorithmIdentifier(row.oid)
+            return (try Self(identifier), identifier)
+        case .ed25519:
+            let identifier = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.ed25519)
+            return (try Self(identifier), identifier)
+        case .lattice(let scheme):
+            let identifier = AlgorithmIdentifier(scheme.oid)
+            return (try Self(identifier), identifier)
+        default: break
+        }
+        throw CMSError.unsupported("signing with \(certificate.publicKeyAlgorithm) and \(digest.rawValue)")
+    }
+
+    private init(rsa digest: DigestAlgorithm) {
+        scheme = .rsaPKCS1
+        self.digest = digest
+    }
+}
+
+extension Certificate {
+    /// The digests that its key can sign with here, the one to prefer first; none if it cannot sign.
+    public var signatureDigests: [DigestAlgorithm] {
+        switch publicKeyAlgorithm {
+        case .ed25519: [.sha512]
+        case .rsa, .ellipticCurve: [.sha256, .sha384, .sha512]
+        case .lattice(let scheme): scheme.isOffered ? scheme.digests : []
+        case .rsaPSS:
+            (try? PSSParameters.restriction(publicKeyInfo)).map {
+                $0.map { [$0.digest] } ?? [.sha256, .sha384, .sha512]
+            }
+                ?? []
+        case .dsa, .other, .x25519: []
+        }
+    }
+}
+
+extension DigestAlgorithm {
+    /// The digest that an AlgorithmIdentifier names.
+    ///
+    /// - Throws: `CMSError.unsupported`
+    package init(named identifier: AlgorithmIdentifier) throws {
+        guard let digest = DigestAlgorithm(oid: identifier.algorithm) else {
+            throw CMSError.unsupported("digest \(identifier.algorithm.algorithmName)")
+        }
+        self = digest
+    }
+
+    /// The digest inside the identifier of MGF1, the only mask generation function there is.
+    package init(mgf1 identifier: AlgorithmIdentifier) throws {
+        guard identifier.algorithm == ASN1ObjectIdentifier.Key.mgf1, let parameters = identifier.parameters else {
+            throw CMSError.unsupported("mask generation function \(identifier.algorithm.algorithmName)")
+        }
+        try self.init(named: AlgorithmIdentifier(berEncoded: parameters))
+    }
+
+    /// MGF1 with this digest.
+    package var mgf1: AlgorithmIdentifier {
+        let inner = AlgorithmIdentifier(oid, parameters: AlgorithmIdentifier.null)
+        return AlgorithmIdentifier(ASN1ObjectIdentifier.Key.mgf1, parameters: try? der { try $0.serialize(inner) })
+    }
+}
+
+extension ASN1NodeCollection {
+    /// The first element, or nil.
+    package var first: ASN1Node? { first { _ in true } }
+}

@@ -1,0 +1,122 @@
+import Streams
+import SwiftASN1
+
+/// The extensions that S/MIME looks at.
+///
+/// RFC 5280 §4.2, RFC 8550 §4.4
+struct CertificateExtensions {
+    private(set) var keyUsage: KeyUsage?
+    private(set) var extendedKeyUsages: [String]?
+    private(set) var isCertificateAuthority = false
+    private(set) var subjectKeyIdentifier: [UInt8]?
+    private(set) var authorityKeyIdentifier: [UInt8]?
+    /// The mail addresses of the subject alternative name that can be read as text.
+    private(set) var addresses: [String] = []
+    /// Those of them that are SmtpUTF8Mailbox.
+    private(set) var internationalAddresses: [String] = []
+    /// Whether the subject alternative name has a mail address, readable or not.
+    private(set) var hasAddress = false
+    private(set) var hasMalformedAddress = false
+    /// The DER of the SMIMECapabilities (RFC 4262); nil also if they cannot be read.
+    private(set) var capabilities: [UInt8]?
+    /// The DER of the NameConstraints.
+    private(set) var nameConstraints: [UInt8]?
+    /// What is compared of them with other certificates and with lists.
+    private(set) var comparedParts = ComparedParts()
+
+    init(_ nodes: [ASN1Node]) throws {
+        var seen: Set<ASN1ObjectIdentifier> = []
+        for node in nodes {
+            var fields = try ElementReader(node)
+            let type = try fields.next(.objectIdentifier).objectIdentifier()
+            _ = fields.optional(.boolean)
+            let value = try fields.next(.octetString).octets()
+            guard seen.insert(type).inserted else {
+                throw ElementReader.Mismatch(description: "extension \(type) appears twice")
+            }
+            try read(type, value)
+        }
+    }
+
+    private mutating func read(_ type: ASN1ObjectIdentifier, _ value: [UInt8]) throws {
+        count(type, value)
+        switch type {
+        case [2, 5, 29, 14]: subjectKeyIdentifier = try ASN1Node.read(value).octets()
+        case [2, 5, 29, 15]: keyUsage = try Self.keyUsage(ASN1Node.read(value))
+        case [2, 5, 29, 17]: try readAlternativeNames(ASN1Node.read(value))
+        case [2, 5, 29, 19]:
+            var fields = try ElementReader(ASN1Node.read(value))
+            isCertificateAuthority = try fields.optional(.boolean)?.primitive().contains { $0 != 0 } ?? false
+        case [2, 5, 29, 30]: nameConstraints = value
+        case [2, 5, 29, 35]:
+            var fields = try ElementReader(ASN1Node.read(value))
+            authorityKeyIdentifier = try fields.optional(.context(0))?.octets()
+        case [2, 5, 29, 37]:
+            extendedKeyUsages = try ElementReader(ASN1Node.read(value)).remaining.map { "\(try $0.objectIdentifier())" }
+        case SMIMECapability.attribute:
+            if value.count <= 4096, (try? SMIMECapability.list(value)) != nil { capabilities = value }
+        default: break
+        }
+    }
+
+    /// Counts what is compared; where it cannot be read as many as there may be at the most.
+    private mutating func count(_ type: ASN1ObjectIdentifier, _ value: [UInt8]) {
+        func count(_ read: (ASN1Node) throws -> Int) -> Int { (try? read(ASN1Node.read(value))) ?? value.count / 2 }
+        switch type {
+        case [2, 5, 29, 17]:
+            comparedParts.names = count { try ElementReader($0).remaining.count }
+            comparedParts.nameBytes = value.count
+        case [2, 5, 29, 30]:
+            comparedParts.constraints = count { try $0.children().reduce(0) { try $0 + $1.children().count } }
+            comparedParts.constraintBytes = value.count
+        case [2, 5, 29, 31]:
+            comparedParts.points = count { points in
+                try points.children().reduce(0) { try $0 + DistributionPointNames.count(in: $1) }
+            }
+        default: break
+        }
+    }
+
+    private static func keyUsage(_ node: ASN1Node) throws -> KeyUsage {
+        guard node.identifier == .bitString else { throw ElementReader.Mismatch(description: "key usage") }
+        var usage: UInt16 = 0
+        // The first octet counts the unused bits, which are zero.
+        for (index, byte) in try node.primitive().dropFirst().prefix(2).enumerated() {
+            for bit in 0..<8 where byte >> (7 - bit) & 1 == 1 { usage |= 1 << UInt16(8 * index + bit) }
+        }
+        return KeyUsage(rawValue: usage)
+    }
+
+    private mutating func readAlternativeNames(_ node: ASN1Node) throws {
+        for name in try ElementReader(node).remaining {
+            if name.identifier == .context(1) {
+                let bytes = try name.octets()
+                add(bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil)
+            } else if name.identifier == .context(0) {
+                var fields = try ElementReader(name, .context(0))
+                guard try fields.next(.objectIdentifier).objectIdentifier() == Self.smtpUTF8Mailbox else { continue }
+                let value = try fields.next(.context(0)).onlyChild()
+                let address = value.identifier == .utf8String ? value.directoryString : nil
+                if let address { internationalAddresses.append(address) }
+                add(address)
+            }
+        }
+    }
+
+    private mutating func add(_ address: String?) {
+        hasAddress = true
+        guard let address, Self.isFit(address) else {
+            hasMalformedAddress = true
+            return
+        }
+        addresses.append(address)
+    }
+
+    /// id-on-SmtpUTF8Mailbox (RFC 9598 §3).
+    private static let smtpUTF8Mailbox: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 8, 9]
+
+    /// Whether text can be a mail address at all: NUL, line breaks and their kin have fooled comparisons before.
+    static func isFit(_ address: String) -> Bool {
+        !address.isEmpty && !address.unicodeScalars.contains { $0.isUnfitForDisplay }
+    }
+}

@@ -1,0 +1,147 @@
+import Streams
+import SwiftASN1
+
+/// The name of a certificate's subject or issuer.
+///
+/// Two are equal when their encodings are; `matches` compares as RFC 5280 §7.1 wants it for chains.
+public struct DistinguishedName: Sendable {
+    /// One type and value of a name.
+    package struct Attribute: Hashable, Sendable {
+        let type: ASN1ObjectIdentifier
+        /// The encoded value.
+        let encoding: [UInt8]
+        /// The value as text; nil if it is no string.
+        let text: String?
+    }
+
+    /// The encoding as it stands in the certificate.
+    public let der: [UInt8]
+    /// The relative names in the order of the encoding, most general first.
+    let relativeNames: [[Attribute]]
+    private let canonicalName = CanonicalName()
+
+    init(_ node: ASN1Node) throws {
+        der = Array(node.encodedBytes)
+        relativeNames = try ElementReader(node).remaining.map { set in
+            try ElementReader(set, .set).remaining.map { attribute in
+                var fields = try ElementReader(attribute)
+                let type = try fields.next(.objectIdentifier).objectIdentifier()
+                let value = try fields.next()
+                return Attribute(type: type, encoding: Array(value.encodedBytes), text: value.directoryString)
+            }
+        }
+    }
+
+    /// The most specific common name.
+    public var commonName: String? { texts(.NameAttributes.commonName).last }
+
+    /// The values of emailAddress, as they were written.
+    public var emailAddresses: [String] { texts(.NameAttributes.emailAddress) }
+
+    /// Whether line breaks, NUL or the like stand in it, which no honest name has.
+    public var holdsControlCharacters: Bool {
+        relativeNames.joined().contains { attribute in
+            attribute.text?.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } ?? false
+        }
+    }
+
+    /// Whether both name the same entity: case and blanks do not count, the string type neither.
+    ///
+    /// RFC 5280 §7.1, as far as libcrypto goes (`X509_NAME_cmp`): ASCII letters only are folded.
+    public func matches(_ other: DistinguishedName) -> Bool {
+        der == other.der || canonical == other.canonical
+    }
+
+    /// A form that is equal for names that match.
+    var canonical: EncodingKey { canonicalName.form(of: relativeNames) }
+
+    private func texts(_ type: ASN1ObjectIdentifier) -> [String] {
+        relativeNames.joined().filter { $0.type == type }.compactMap(\.text)
+    }
+}
+
+extension DistinguishedName: Hashable {
+    public static func == (a: DistinguishedName, b: DistinguishedName) -> Bool { a.der == b.der }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(der) }
+}
+
+extension DistinguishedName: CustomStringConvertible {
+    /// The name in the notation of RFC 4514, most specific first, safe to print: control and bidirectional
+    /// characters are written as their bytes.
+    public var description: String {
+        relativeNames.reversed().map { relativeName in
+            relativeName.map { "\(Self.label($0.type))=\(Self.value($0))" }.joined(separator: "+")
+        }.joined(separator: ",")
+    }
+
+    private static func label(_ type: ASN1ObjectIdentifier) -> String {
+        labels.first { $0.type == type }?.label ?? "\(type)"
+    }
+
+    private static func value(_ attribute: Attribute) -> String {
+        guard let text = attribute.text else { return "#\(attribute.encoding.hexadecimal)" }
+        var escaped = ""
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            let isFirst = index == 0
+            switch scalar {
+            case "\"", "+", ",", ";", "<", ">", "\\": escaped += "\\\(scalar)"
+            case "#" where isFirst, " " where isFirst: escaped += "\\\(scalar)"
+            case _ where scalar.isUnfitForDisplay:
+                escaped += "\(scalar)".utf8.map { "\\" + [$0].hexadecimal.uppercased() }.joined()
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped.hasSuffix(" ") && escaped != "\\ " ? escaped.dropLast() + "\\ " : escaped
+    }
+
+    private static let labels: [(type: ASN1ObjectIdentifier, label: String)] = [
+        (.NameAttributes.commonName, "CN"), (.NameAttributes.localityName, "L"),
+        (.NameAttributes.stateOrProvinceName, "ST"), (.NameAttributes.organizationName, "O"),
+        (.NameAttributes.organizationalUnitName, "OU"), (.NameAttributes.countryName, "C"),
+        (.NameAttributes.domainComponent, "DC"), (.NameAttributes.emailAddress, "emailAddress"),
+        (.NameAttributes.serialNumber, "serialNumber"), (.NameAttributes.surname, "SN"),
+        (.NameAttributes.givenName, "GN"), (.NameAttributes.title, "title"), (.NameAttributes.pseudonym, "pseudonym"),
+        ([2, 5, 4, 9], "street"), ([2, 5, 4, 97], "organizationIdentifier"),
+        ([0, 9, 2342, 19_200_300, 100, 1, 1], "UID"),
+    ]
+}
+
+extension ASN1Node {
+    /// The text of a DirectoryString, IA5String or VisibleString; nil if it is none or badly encoded.
+    var directoryString: String? {
+        guard case .primitive(let bytes) = content else { return nil }
+        switch identifier {
+        case .utf8String: return String(validating: bytes, as: UTF8.self)
+        case .printableString, .ia5String, .visibleString, .numericString:
+            return bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
+        // T.61 in theory, Latin-1 in every certificate that has it.
+        case .teletexString: return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        case .bmpString: return String(bigEndianUTF16: bytes)
+        case .universalString: return String(bigEndianUTF32: bytes)
+        default: return nil
+        }
+    }
+}
+
+extension String {
+    /// Text of two bytes for each code unit, as in a BMPString; nil if it is not well-formed.
+    init?(bigEndianUTF16 bytes: ArraySlice<UInt8>) {
+        guard bytes.count.isMultiple(of: 2) else { return nil }
+        let units = stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map {
+            UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
+        }
+        guard let text = String(validating: units, as: UTF16.self) else { return nil }
+        self = text
+    }
+
+    /// Text of four bytes for each character, as in a UniversalString; nil if it is not well-formed.
+    init?(bigEndianUTF32 bytes: ArraySlice<UInt8>) {
+        guard bytes.count.isMultiple(of: 4) else { return nil }
+        let units = stride(from: bytes.startIndex, to: bytes.endIndex, by: 4).map { start in
+            bytes[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        }
+        guard let text = String(validating: units, as: UTF32.self) else { return nil }
+        self = text
+    }
+}

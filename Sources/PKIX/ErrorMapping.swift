@@ -1,0 +1,47 @@
+import LibCrypto
+import Streams
+import SwiftASN1
+
+/// Gives what `body` throws on reading or writing a `structure` as the error that callers of this module know; what comes
+/// from elsewhere, as from a disk, stays what it is.
+///
+/// - Parameter part: which part of the structure is read, if that helps to find the fault.
+package func reporting<Result>(
+    _ structure: CMSError.Structure,
+    in part: String? = nil,
+    _ body: () throws -> Result
+) throws -> Result {
+    do { return try body() } catch { throw CMSError(error, in: structure, part) ?? error }
+}
+
+/// The same for bytes in memory that are parsed: whatever is thrown, by libcrypto as well, says that they are malformed.
+package func parsing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
+    do { return try body() } catch let error as OpenSSLError { throw .malformed(structure, "\(error)") } catch {
+        throw CMSError(error, in: structure) ?? .malformed(structure, "\(error)")
+    }
+}
+
+/// The same for bytes in memory that are written: if libcrypto fails, it is at fault.
+func writing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
+    do { return try body() } catch { throw CMSError(error, in: structure) ?? .malformed(structure, "\(error)") }
+}
+
+/// The same where only libcrypto is called.
+func lift<Value: ~Copyable>(_ body: () throws(OpenSSLError) -> Value) throws(CMSError) -> Value {
+    do throws(OpenSSLError) { return try body() } catch { throw .openSSL(error) }
+}
+
+extension CMSError {
+    /// What `error` says about a `structure`; nil if it is about something else.
+    fileprivate init?(_ error: any Error, in structure: Structure, _ part: String? = nil) {
+        let place = part.map { "\($0): " } ?? ""
+        switch error {
+        case let error as CMSError: self = error
+        case let error as OpenSSLError: self = .openSSL(error)
+        case let error as ASN1Error: self = .malformed(structure, place + error.words)
+        case let error as ElementReader.Mismatch: self = .malformed(structure, place + error.description)
+        case StreamError.malformedBase64: self = .malformed(structure, "malformed base64")
+        default: return nil
+        }
+    }
+}

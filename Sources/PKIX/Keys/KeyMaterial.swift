@@ -1,0 +1,170 @@
+import LibCrypto
+import Streams
+import SwiftASN1
+
+/// What files of keys and certificates hold, whatever form they come in.
+///
+/// PEM with any number of blocks and text between them, DER, base64 without armour; certificates, revocation lists,
+/// PKCS#7 bags of certificates (`.p7b`, `.p7c`), private keys, PKCS#12.
+@nonexhaustive
+public enum KeyMaterial: Sendable {
+    case certificate(Certificate)
+    case certificateList(CertificateList)
+    /// A PKCS#12 file, for `PKCS12`.
+    case pkcs12([UInt8])
+    case privateKey(EncodedPrivateKey)
+
+    /// The most certificates and lists in one PKCS#7 bag.
+    public static let maximumCertificates = 1000
+
+    /// Everything in `bytes`, in the order of the file. A byte order mark of UTF-8 in front says nothing.
+    ///
+    /// PEM blocks of another kind, such as certificate requests, are passed over. The bytes stay the caller's to wipe if a
+    /// private key is among them.
+    /// - Throws: `CMSError.malformed` if nothing is recognised, or if something recognised is broken.
+    public static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
+        guard bytes.count <= CertificateList.maximumCount * 2 else { throw .limitExceeded("file size") }
+        guard bytes.starts(with: byteOrderMark) else { return try items(bytes) }
+        var text = Array(bytes.dropFirst(byteOrderMark.count))
+        defer { text.wipe() }
+        return try items(text)
+    }
+
+    /// Whether `bytes` have the mark of a PEM block anywhere, of whatever kind.
+    public static func isPEM(_ bytes: [UInt8]) -> Bool { PEM.isPEM(bytes) }
+
+    /// Whether a file that begins with `head` may hold a private key: PKCS#12 or a private key, in DER or PEM.
+    public static func mayHoldPrivateKey(_ head: [UInt8]) -> Bool {
+        guard head.count > 1, head[0] == 0x30 else { return PEM.mayHoldPrivateKey(head) }
+        let lengthCount = head[1] < 0x80 ? 0 : Int(head[1] & 0x7F)
+        let fields = head.dropFirst(2 + lengthCount)
+        // A version in front: of PKCS#12, PKCS#8, and the older forms of RSA and EC keys.
+        if fields.starts(with: [0x02, 0x01]) { return [0x02, 0x04, 0x30].contains(fields.dropFirst(3).first) }
+        return (try? ElementExtent.elements(of: head, limit: 3).map(\.identifier)) == [0x30, 0x04]
+    }
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    private static func items(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
+        guard !bytes.isEmpty else { throw .malformed(.keyMaterial, "it is empty") }
+        if bytes.first == 0x30, let items = try item(bytes) { return items }
+        if PEM.isPEM(bytes) {
+            var items: [KeyMaterial] = []
+            for block in try PEM.blocks(in: bytes) { items += try read(block) }
+            guard !items.isEmpty else { throw .malformed(.keyMaterial, "no PEM block with a key or certificate") }
+            return items
+        }
+        // "MI" is how the base64 of a SEQUENCE with a long length begins.
+        if bytes.starts(with: Array("MI".utf8)), let der = try? [UInt8](base64: bytes), let items = try item(der) {
+            return items
+        }
+        let isCut = bytes.first == 0x30 && (try? ElementExtent(of: bytes)) == nil
+        throw .malformed(
+            .keyMaterial,
+            isCut
+                ? "damaged or cut off: its DER does not end where it should"
+                : "neither PEM nor DER of a key or certificate"
+        )
+    }
+
+    private static func read(_ block: PEM.Block) throws(CMSError) -> [KeyMaterial] {
+        if let secret = block.secret { return privateKey(secret, block).map { [.privateKey($0)] } ?? [] }
+        switch block.label {
+        case "CERTIFICATE", "X509 CERTIFICATE": return [.certificate(try Certificate(der: block.der))]
+        case "TRUSTED CERTIFICATE":
+            // The certificate is followed by OpenSSL's trust settings.
+            let count = try parsing(.certificate) { try ElementExtent(of: block.der).count }
+            return [.certificate(try Certificate(der: Array(block.der.prefix(count))))]
+        case "X509 CRL": return [.certificateList(try CertificateList(der: block.der))]
+        case "PKCS7", "CMS": return try PKCS7Bag.read(block.der)
+        case "PKCS12": return [.pkcs12(block.der)]
+        default: return []
+        }
+    }
+
+    private static func privateKey(_ secret: SecretBytes, _ block: PEM.Block) -> EncodedPrivateKey? {
+        switch block.label {
+        case "PRIVATE KEY": return EncodedPrivateKey(encoding: .pkcs8(secret))
+        case "ENCRYPTED PRIVATE KEY":
+            return EncodedPrivateKey(encoding: .encryptedPKCS8(secret.withBytes { Array($0) }))
+        case "DSA PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
+            return EncodedPrivateKey(
+                encoding: block.isEncrypted ? .traditionalEncryptedPEM(block.text) : .traditional(secret)
+            )
+        default: return nil
+        }
+    }
+
+    /// What one DER or BER structure is, told by its first elements; nil if it is nothing of ours.
+    private static func item(_ der: [UInt8]) throws(CMSError) -> [KeyMaterial]? {
+        guard let fields = try? ElementExtent.elements(of: der, limit: 4) else { return nil }
+        switch fields.map(\.identifier) {
+        case let shape where shape.starts(with: [0x02, 0x30, 0x04]):
+            return [.privateKey(EncodedPrivateKey(encoding: .pkcs8(SecretBytes(copying: der))))]
+        case let shape where shape.starts(with: [0x02, 0x30]): return [.pkcs12(der)]
+        case let shape where shape.starts(with: [0x02, 0x02, 0x02]) || shape.starts(with: [0x02, 0x04]):
+            return [.privateKey(EncodedPrivateKey(encoding: .traditional(SecretBytes(copying: der))))]
+        case [0x30, 0x04]: return [.privateKey(EncodedPrivateKey(encoding: .encryptedPKCS8(der)))]
+        case let shape where shape.first == 0x06: return try PKCS7Bag.read(der)
+        case [0x30, 0x30, 0x03]:
+            // A revocation list has the time of this update where a certificate has its validity period.
+            if let list = try? CertificateList(der: der) { return [.certificateList(list)] }
+            return [.certificate(try Certificate(der: der))]
+        default: return nil
+        }
+    }
+}
+
+/// A SignedData that carries certificates, as a rule one that nobody signed.
+///
+/// Of one that somebody signed only the certificates of whom it names as signers count, and those of authorities: anybody's
+/// may ride along.
+///
+/// RFC 5652 §5.1, RFC 8551 §3.8
+private enum PKCS7Bag {
+    /// The most signers that are heeded.
+    private static let maximumSigners = 16
+
+    /// Whom a SignerInfo names (RFC 5652 §5.3).
+    private static func signer(of info: ASN1Node) throws -> EntityIdentifier {
+        var fields = try ElementReader(info)
+        _ = try fields.next(.integer)
+        return try EntityIdentifier(berEncoded: fields.next())
+    }
+
+    static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
+        let (certificates, lists, signers) = try parsing(.cms) {
+            var info = try ElementReader(ASN1Node.read(bytes))
+            guard try info.next(.objectIdentifier).objectIdentifier() == ASN1ObjectIdentifier.ContentType.signedData
+            else {
+                throw ElementReader.Mismatch(description: "not a SignedData")
+            }
+            var fields = try ElementReader(info.next(.context(0)).onlyChild())
+            _ = try fields.next(.integer)
+            _ = try fields.next(.set)
+            _ = try fields.next(.sequence)
+            // Other choices than certificates and lists of X.509 bear context tags.
+            let certificates = try fields.optional(.context(0))?.children().filter { $0.identifier == .sequence } ?? []
+            let lists = try fields.optional(.context(1))?.children().filter { $0.identifier == .sequence } ?? []
+            let infos = try fields.optional(.set)?.children().prefix(maximumSigners) ?? []
+            let signers = infos.isEmpty ? nil : infos.compactMap { try? signer(of: $0) }
+            return (certificates.map { Array($0.encodedBytes) }, lists.map { Array($0.encodedBytes) }, signers)
+        }
+        guard certificates.count + lists.count <= KeyMaterial.maximumCertificates else {
+            throw .limitExceeded("certificates")
+        }
+        var items: [KeyMaterial] = []
+        for der in certificates {
+            let certificate = try Certificate(der: der)
+            guard let signers, !certificate.isCertificateAuthority,
+                !signers.contains(where: { $0.matches(certificate) })
+            else {
+                items.append(.certificate(certificate))
+                continue
+            }
+        }
+        for der in lists { items.append(.certificateList(try CertificateList(der: der))) }
+        guard !items.isEmpty else { throw .malformed(.cms, "a SignedData without certificates that count") }
+        return items
+    }
+}

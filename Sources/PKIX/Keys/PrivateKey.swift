@@ -1,0 +1,111 @@
+package import LibCrypto
+import SwiftASN1
+
+/// A private key. It has no description and no public encoding; it can be used, sealed and matched to a certificate.
+public struct PrivateKey: Sendable {
+    package let handle: Handle<EVP_PKEY>
+    /// What kind of key it is, and of what size.
+    public let algorithm: PublicKeyAlgorithm
+    /// The DER of the SubjectPublicKeyInfo that belongs to it.
+    public let publicKeyInfo: [UInt8]
+
+    /// Takes a key that libcrypto already holds.
+    init(_ handle: Handle<EVP_PKEY>) throws(CMSError) {
+        let info: [UInt8]
+        do throws(OpenSSLError) { info = try handle.publicKeyInfo() } catch {
+            throw .unsupported("private key without a public half: \(error)")
+        }
+        try self.init(handle, publicKeyInfo: info)
+    }
+
+    private init(_ handle: Handle<EVP_PKEY>, publicKeyInfo info: [UInt8]) throws(CMSError) {
+        self.handle = handle
+        publicKeyInfo = info
+        algorithm = try parsing(.privateKey) { try PublicKeyAlgorithm(publicKeyInfo: info) }
+        // libcrypto's own bound for public keys; a greater private one only burns time.
+        switch algorithm {
+        case .rsa(let bits), .rsaPSS(let bits):
+            guard bits <= 16_384 else { throw .limitExceeded("RSA key of \(bits) bits") }
+        default: break
+        }
+    }
+
+    /// Reads a PKCS#8 PrivateKeyInfo in DER. The bytes stay the caller's to wipe.
+    public init(pkcs8: [UInt8]) throws(CMSError) {
+        defer { Leftovers.wipe() }
+        var first = Self.firstVersion(pkcs8)
+        defer { first?.wipe() }
+        if let key = RSAKey(pkcs8: first ?? pkcs8) {
+            try self.init(key.handle, publicKeyInfo: key.publicKeyInfo)
+            return
+        }
+        try Self.checkAlgorithm(first ?? pkcs8)
+        let info: Owned<PKCS8_PRIV_KEY_INFO>
+        do throws(OpenSSLError) { info = try Owned(pkcs8: first ?? pkcs8) } catch {
+            throw .malformed(.privateKey, "\(error)")
+        }
+        let handle: Handle<EVP_PKEY>
+        do throws(OpenSSLError) { handle = try Handle(info) } catch { throw .unsupported("private key: \(error)") }
+        try self.init(handle)
+    }
+
+    /// Refuses keys that are nothing for mail before libcrypto makes anything of them, and large ones of DSA: they come without
+    /// their public half, and whoever wrote one says how long that takes to work out.
+    ///
+    /// - Throws: `CMSError.unsupported`
+    private static func checkAlgorithm(_ pkcs8: [UInt8]) throws(CMSError) {
+        guard let fields = try? ElementExtent.elements(of: pkcs8, limit: 2), fields.count == 2,
+            let identifier = try? AlgorithmIdentifier(berEncoded: ASN1Node.read(pkcs8[fields[1].range]))
+        else { throw .malformed(.privateKey, "no PrivateKeyInfo") }
+        let isSmallDSA = identifier.algorithm == .Key.dsa && pkcs8.count <= maximumDSACount
+        guard isSmallDSA || known.contains(identifier.algorithm) || LatticeScheme(oid: identifier.algorithm) != nil
+        else {
+            throw .unsupported("private key of algorithm \(identifier.algorithm.algorithmName)")
+        }
+    }
+
+    /// The most bytes of a DSA key: that is one of 4,096 bits, with room to spare.
+    static let maximumDSACount = 2048
+
+    private static let known: Set<ASN1ObjectIdentifier> = [
+        .Key.rsa, .Key.rsaPSS, .Key.ellipticCurve, .Key.ed25519, .Key.x25519, [1, 3, 101, 111], [1, 3, 101, 113],
+    ]
+
+    /// OneAsymmetricKey (RFC 5958 §2), the second version, as the first, which has no public key and is all that
+    /// libcrypto reads; nil if it is no second version. The bytes are the caller's to wipe.
+    private static func firstVersion(_ pkcs8: [UInt8]) -> [UInt8]? {
+        guard let fields = try? ElementExtent.elements(of: pkcs8, limit: 3), fields.count == 3,
+            pkcs8[fields[0].range] == [0x02, 0x01, 0x01]
+        else { return nil }
+        let inner = fields[1].range.lowerBound..<fields[2].range.upperBound
+        let header = DERFrame.header(.sequence, isConstructed: true, length: inner.count + 3)
+        return header + [0x02, 0x01, 0x00] + pkcs8[inner]
+    }
+
+    /// Whether `certificate` is about this key.
+    ///
+    /// An RSA key belongs to a certificate for RSASSA-PSS with the same modulus, too, whichever way the key is labelled.
+    public func belongs(to certificate: Certificate) -> Bool {
+        if publicKeyInfo == certificate.publicKeyInfo { return true }
+        switch (algorithm, certificate.publicKeyAlgorithm) {
+        case (.rsa, .rsaPSS), (.rsaPSS, .rsa), (.rsaPSS, .rsaPSS):
+            return publicKeyInfo.publicKeyBits == certificate.publicKeyInfo.publicKeyBits
+        default:
+            return (try? certificate.publicKey()).map(handle.hasSamePublicHalf(as:)) ?? false
+        }
+    }
+
+    /// Lends the PKCS#8 PrivateKeyInfo; it is wiped when `body` returns.
+    package func withPKCS8<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
+        try handle.withPKCS8(body)
+    }
+}
+
+extension [UInt8] {
+    /// The subjectPublicKey of an encoded SubjectPublicKeyInfo; nil if it is none.
+    var publicKeyBits: [UInt8]? {
+        guard var fields = try? ElementReader(ASN1Node.read(self)) else { return nil }
+        _ = try? fields.next(.sequence)
+        return try? fields.next(.bitString).bits()
+    }
+}

@@ -1,0 +1,88 @@
+/// What a PKCS#12 file says about itself without its passphrase.
+public struct PKCS12Outline: Sendable {
+    /// A part of the file, and what can be seen of it.
+    public struct Part: Hashable, Sendable {
+        /// How the part is encrypted, as `AES-256, PBKDF2 with SHA2-256, 2048 iterations`; nil if it is not.
+        public let encryption: String?
+        /// The number of certificates, keys, lists and other bags that can be counted; empty for an encrypted part.
+        public let bags: [String: Int]
+        /// How the keys in a readable part are encrypted, one entry for each.
+        public let keyEncryptions: [String]
+    }
+
+    /// How the file is authenticated; nil if it is not.
+    public let mac: String?
+    /// The ContentInfos in it, each encrypted as a whole or not, in order.
+    public let parts: [Part]
+    /// Whether something stands behind the end of the file's structure.
+    public let hasTrailingBytes: Bool
+
+    /// Reads the structure of a file in BER, DER or PEM. Nothing is derived or decrypted.
+    public init(_ bytes: [UInt8]) throws(CMSError) {
+        let pfx = try parsing(.pkcs12) { try PFX(try PKCS12.unarmored(bytes)) }
+        mac = pfx.mac?.algorithm.description
+        hasTrailingBytes = pfx.hasTrailingBytes
+        parts = pfx.safes.map { Part($0) }
+    }
+}
+
+extension PKCS12Outline.Part {
+    fileprivate init(_ safe: PFX.Safe) {
+        var counted: [String: Int] = [:]
+        var keys: [String] = []
+        switch safe {
+        case .encrypted(let scheme, _): encryption = scheme.description
+        case .unsupported(let name): encryption = "unsupported: \(name)"
+        case .plain(let bags):
+            encryption = nil
+            Self.count(bags, &counted, &keys)
+        }
+        self.bags = counted
+        keyEncryptions = keys
+    }
+
+    private static func count(_ bags: [SafeBag], _ counted: inout [String: Int], _ keys: inout [String]) {
+        for bag in bags {
+            switch bag.content {
+            case .bags(let inner): count(inner, &counted, &keys)
+            case .certificate: counted["certificates", default: 0] += 1
+            case .certificateList: counted["revocation lists", default: 0] += 1
+            case .encryptedKey(let scheme, _):
+                counted["encrypted keys", default: 0] += 1
+                keys.append(scheme.description)
+            case .key: counted["keys", default: 0] += 1
+            case .unsupported: counted["others", default: 0] += 1
+            }
+        }
+    }
+}
+
+extension PKCS12MAC.Algorithm: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .hmac(let digest, _, _, let iterations):
+            "HMAC-\(digest.replacing("SHA2-", with: "SHA")), \(iterations) iterations"
+        case .pbmac1(let function, let digest, _): "PBMAC1 with HMAC \(digest), \(function)"
+        }
+    }
+}
+
+extension KeyDerivation: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .pbkdf2(_, let iterations, _, let digest): "PBKDF2 with \(digest), \(iterations) iterations"
+        case .scrypt(_, let cost, let blockSize, let parallelization, _):
+            "scrypt with N \(cost), r \(blockSize), p \(parallelization)"
+        }
+    }
+}
+
+extension PasswordEncryption: CustomStringConvertible {
+    var description: String {
+        switch derivation {
+        case .pbes1(let digest, _, let iterations): "\(cipher.name), PBES1 with \(digest), \(iterations) iterations"
+        case .pbes2(let function, _): "\(cipher.name), \(function)"
+        case .pkcs12(_, let iterations): "\(cipher.name), PKCS#12 with SHA-1, \(iterations) iterations"
+        }
+    }
+}

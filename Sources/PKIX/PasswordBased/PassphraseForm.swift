@@ -1,0 +1,71 @@
+import Foundation
+package import LibCrypto
+
+/// One way to turn what the user typed into the bytes that keys are derived from.
+///
+/// Writers disagree: PBES2 takes UTF-8, PKCS#12's own schemes a BMPString with a terminator (RFC 7292 appendix B.1),
+/// an empty passphrase may also be none at all, accented letters come composed or not, and some widen bytes to BMP or
+/// give PBES2 the BMPString. So a few forms are tried in turn.
+package struct PassphraseForm: Sendable {
+    /// For PBES1, PBES2 and PBMAC1.
+    package let utf8: SecretBytes
+    /// For the schemes of PKCS#12; empty if the passphrase is absent.
+    let bmp: SecretBytes
+
+    /// The form that is right for writing.
+    package init(writing passphrase: borrowing Passphrase) {
+        self = passphrase.withBytes { PassphraseForm(utf8: Self.secret($0), bmp: Self.bmp($0)) }
+    }
+
+    private init(utf8: SecretBytes, bmp: SecretBytes) {
+        self.utf8 = utf8
+        self.bmp = bmp
+    }
+
+    /// The forms to try when reading, the likeliest first; six at most.
+    static func all(for passphrase: borrowing Passphrase?) -> [PassphraseForm] {
+        let absent = PassphraseForm(utf8: secret([]), bmp: secret([]))
+        let empty = PassphraseForm(utf8: secret([]), bmp: secret([0, 0]))
+        switch passphrase {
+        case .none: return [absent, empty]
+        case .some(let passphrase):
+            return passphrase.withBytes { $0.isEmpty ? [empty, absent] : forms(of: $0) }
+        }
+    }
+
+    private static func forms(of bytes: UnsafeBufferPointer<UInt8>) -> [PassphraseForm] {
+        let given = PassphraseForm(utf8: secret(bytes), bmp: bmp(bytes))
+        // Old NSS gave PBES2 the BMPString.
+        let widened = PassphraseForm(utf8: bmp(bytes), bmp: widen(bytes))
+        guard !bytes.allSatisfy({ $0 < 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {
+            return [given, widened]
+        }
+        // A String cannot be wiped; only a passphrase beyond ASCII ever becomes one.
+        let composed = Array(text.precomposedStringWithCanonicalMapping.utf8)
+        let decomposed = Array(text.decomposedStringWithCanonicalMapping.utf8)
+        let others = [composed, decomposed].filter { !$0.elementsEqual(bytes) }
+            .map { PassphraseForm(utf8: secret($0), bmp: bmp($0)) }
+        let latin1 =
+            text.unicodeScalars.allSatisfy { $0.value < 0x100 } ? text.unicodeScalars.map { UInt8($0.value) } : nil
+        return [given] + others + [latin1.map { PassphraseForm(utf8: secret($0), bmp: widen(bytes)) } ?? widened]
+    }
+
+    private static func secret(_ bytes: some Collection<UInt8>) -> SecretBytes {
+        SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+
+    /// UTF-16 in network order with a terminator; each byte widened where the bytes are no UTF-8.
+    private static func bmp(_ bytes: some Collection<UInt8>) -> SecretBytes {
+        guard !bytes.allSatisfy({ $0 < 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {
+            return widen(bytes)
+        }
+        return secret((Array(text.utf16) + [0]).flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] })
+    }
+
+    /// Each byte after a zero, and two zeros at the end; written in its place, so that no copy is left.
+    private static func widen(_ bytes: some Collection<UInt8>) -> SecretBytes {
+        SecretBytes(count: 2 * (bytes.count + 1)) { target in
+            for (index, byte) in bytes.enumerated() { target[2 * index + 1] = byte }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+public import Foundation
+import LibCrypto
+import SwiftASN1
+
+/// What a responder says about certificates, as received; whether it may say so is checked where it is used.
+///
+/// RFC 6960 §4.2
+public struct OCSPResponse: Sendable {
+    /// The encoding as it was received.
+    public let der: [UInt8]
+    /// The certificates that it is about, read once for all copies of the value.
+    private let subjects = OCSPSubjects()
+
+    /// The greatest encoding that is looked at, in bytes.
+    public static let maximumCount = 1 << 20
+
+    /// Takes a response, which may be nothing of the kind.
+    public init(der: [UInt8]) { self.der = der }
+
+    /// The response in an OtherRevocationInfoFormat of a CMS object; nil if `element` is another.
+    ///
+    /// RFC 5652 §10.2.1, RFC 5940 §2.1
+    package init?(otherRevocationInfo element: [UInt8]) {
+        guard element.first == 0xA1, element.count <= Self.maximumCount, let node = try? ASN1Node.read(element),
+            let fields = (try? node.children(.context(1))).map(Array.init), fields.count == 2,
+            (try? fields[0].objectIdentifier()) == [1, 3, 6, 1, 5, 5, 7, 16, 2]
+        else { return nil }
+        der = Array(fields[1].encodedBytes)
+    }
+
+    /// What a response says about one certificate.
+    struct Answer {
+        let status: RevocationCheck.Status
+        /// Whether the time lies between the updates.
+        let isCurrent: Bool
+        /// From when to when the responder stands by it.
+        let lifetime: Lifetime
+    }
+
+    /// From when to when an answer holds.
+    public struct Lifetime: Hashable, Sendable {
+        /// When what it says was known to be so: thisUpdate.
+        public let since: Date
+        /// How long the responder stands by it: nextUpdate, or the longest time that answers without one are believed.
+        public let until: Date
+
+        public init(since: Date, until: Date) {
+            self.since = since
+            self.until = until
+        }
+    }
+
+    /// What a responder that `issuer` lets speak for it says about `certificate`; nil if it says nothing that counts.
+    ///
+    /// The responder is the issuer or has a certificate of the issuer's for this purpose (RFC 6960 §4.2.2.2), and `date`
+    /// lies between the updates. Whoever was revoked at `date` for good is so whenever the responder said it.
+    ///
+    func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
+        guard names(certificate, issuedBy: issuer), let object = object(), let authority = try? issuer.x509(),
+            let answer = Self.answer(in: object, OCSPCertificateNames.all(of: certificate, issuedBy: issuer), date)
+        else { return nil }
+        let time = answer.isCurrent ? date : answer.lifetime.since
+        let isSigned = try? object.isSigned(by: authority, at: time)
+        return isSigned == true ? answer : nil
+    }
+
+    /// Whether one of its answers is about `certificate`; who signed it is left open.
+    func names(_ certificate: Certificate, issuedBy issuer: Certificate) -> Bool {
+        let subjects = subjects.read {
+            guard let object = object() else { return [] }
+            return Set(object.answers(atMost: Self.maximumAnswers).map(\.id))
+        }
+        guard !subjects.isEmpty else { return false }
+        return !subjects.isDisjoint(with: OCSPCertificateNames.all(of: certificate, issuedBy: issuer))
+    }
+
+    /// What it takes to read it, in the units of `PathEffort`.
+    var cost: Int { PathEffort.reading + der.count >> 13 }
+
+    private func object() -> OCSPObject? { der.count <= Self.maximumCount ? OCSPObject(der: der) : nil }
+
+    /// The most answers of one response that are looked at.
+    private static let maximumAnswers = 100
+    /// How far clocks may be apart, and for how long an answer without an end holds, in seconds.
+    private static let (clockTolerance, longestAnswer): (TimeInterval, TimeInterval) = (300, 7 * 86_400)
+
+    private static func answer(
+        in object: borrowing OCSPObject,
+        _ names: [OCSPObject.CertificateID],
+        _ date: Date
+    ) -> Answer? {
+        for answer in object.answers(atMost: maximumAnswers) where names.contains(answer.id) {
+            guard let lifetime = lifetime(answer) else { continue }
+            let isCurrent = isCurrent(answer, date)
+            switch answer.status {
+            case .good where isCurrent: return Answer(status: .good, isCurrent: true, lifetime: lifetime)
+            // A revocation that may not be taken back lasts, whenever the responder told of it.
+            case .revoked(let since, let isHold)
+            where isCurrent || !isHold && since.map { $0.isReached(by: date) } ?? false:
+                return Answer(status: .revoked, isCurrent: isCurrent, lifetime: lifetime)
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    private static func isCurrent(_ answer: OCSPObject.SingleResponse, _ date: Date) -> Bool {
+        guard let this = answer.thisUpdate, this.isReached(by: date + clockTolerance) else { return false }
+        if let next = answer.nextUpdate { return next.isLater(than: date - clockTolerance) }
+        return this.isLater(than: date - longestAnswer)
+    }
+
+    private static func lifetime(_ answer: OCSPObject.SingleResponse) -> Lifetime? {
+        guard let since = answer.thisUpdate?.date else { return nil }
+        return Lifetime(since: since, until: answer.nextUpdate?.date ?? since.addingTimeInterval(longestAnswer))
+    }
+}
+
+extension OCSPResponse: Hashable {
+    public static func == (one: OCSPResponse, other: OCSPResponse) -> Bool { one.der == other.der }
+
+    // Where it ends is its signature, or a certificate's; the whole may be long.
+    public func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(256)) }
+}

@@ -1,0 +1,97 @@
+package import Foundation
+package import LibCrypto
+
+/// What libcrypto's verification of a path means.
+package struct PathVerification {
+    private(set) var problems: [Problem] = []
+
+    /// - Parameter effort: what it may cost.
+    init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, effort: PathEffort) {
+        if let malformed = path.certificates.first(where: \.hasMalformedExtension) {
+            // libcrypto would only say that it found no issuer.
+            let text = "an extension of the certificate of \(malformed.subject) is malformed"
+            problems.append(Problem(.chainInvalid, text))
+            return
+        }
+        let burden = PathBurden(path.certificates)
+        if let excess = burden.excess {
+            let most = Certificate.maximumNames
+            let text = "\(excess.subject) has more than \(most) names, name constraints and distribution points"
+            problems.append(Problem(.chainNotChecked, text))
+            return
+        }
+        guard effort.affords(burden.units) else {
+            let text = "the names and name constraints in the chain take too long to compare"
+            problems.append(Problem(.chainNotChecked, text))
+            return
+        }
+        do {
+            var findings = try Self.verify(path.certificates, at: date, policies: policies)
+            switch MailConstraints.judge(path.certificates) {
+            case .nothing: break
+            case .allAllowed: findings.removeAll { $0.depth == 0 && $0.code == .notPermitted }
+            case .violation(let address):
+                problems.append(Problem(.chainNameConstraints, "an authority may not name \(address)"))
+            }
+            problems += findings.compactMap { Self.problem($0, path.certificates) }
+        } catch {
+            problems.append(Problem(.chainNotChecked, "libcrypto cannot check the chain (\(error))"))
+        }
+    }
+
+    /// What libcrypto finds along `path`, whose last certificate it takes for an anchor.
+    ///
+    /// - Parameters:
+    ///   - lists: revocation lists; with none of them revocation is not looked at.
+    ///   - others: certificates that lists may be signed with, not in the path.
+    package static func verify(
+        _ path: [Certificate],
+        at date: Date,
+        policies: CertificatePolicies = CertificatePolicies(),
+        lists: [CertificateList] = [],
+        others: [Certificate] = []
+    ) throws(OpenSSLError) -> [ChainVerification.Finding] {
+        let objects = try path.map { certificate throws(OpenSSLError) in try certificate.x509() }
+        var verification = ChainVerification(objects, maximumDepth: PathFinder.maximumDepth)
+        verification.others = others.compactMap { try? $0.x509() }
+        verification.checksRevocation = !lists.isEmpty
+        // A list that libcrypto cannot parse is left out.
+        verification.lists = lists.compactMap { try? $0.object() }
+        verification.policies = policies.acceptable
+        verification.isPolicyExplicit = policies.isExplicit
+        verification.inhibitsMapping = policies.inhibitsMapping
+        verification.inhibitsAnyPolicy = policies.inhibitsAnyPolicy
+        return try verification.run(at: Int(date.timeIntervalSince1970))
+    }
+
+    /// The problem that an error stands for; nil for what is judged elsewhere: time, and where the path ends.
+    private static func problem(_ finding: ChainVerification.Finding, _ path: [Certificate]) -> Problem? {
+        let name = path.indices.contains(finding.depth) ? "\(path[finding.depth].subject)" : "the chain"
+        let reason = finding.code.text
+        switch finding.code {
+        case .expired, .notYetValid: return nil
+        case .signatureFailure:
+            return Problem(.chainSignature, "the signature on the certificate of \(name) is wrong")
+        case .selfSignedLeaf, .selfSignedInChain,
+            .noIssuer, .noLocalIssuer,
+            .leafNotVerifiable:
+            return Problem(.chainNoAnchor, "no trusted authority issued the certificate of \(name)")
+        case .chainTooLong, .pathLengthExceeded:
+            return Problem(.chainTooLong, "the chain is longer than \(name) allows")
+        case .invalidCA, .invalidNonCA, .noCertificateSigning:
+            return Problem(.chainNotCA, "\(name) issued a certificate but is no authority")
+        case .unknownCriticalExtension:
+            return Problem(
+                .chainUnknownCriticalExtension,
+                "\(name) has a critical extension that nobody knows"
+            )
+        case .notPermitted, .excluded, .subtreeBounds,
+            .unknownConstraintType, .unknownConstraintSyntax,
+            .unknownNameSyntax:
+            return Problem(.chainNameConstraints, "an authority may not name \(name) (\(reason))")
+        case .noExplicitPolicy, .invalidPolicyExtension:
+            return Problem(.chainPolicy, "the chain is valid under none of the certificate policies that are asked for")
+        default: return Problem(.chainInvalid, "\(name): \(reason)")
+        }
+    }
+}
