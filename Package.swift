@@ -20,7 +20,7 @@ let package = Package(
         .library(name: "MailFilter", targets: ["MailFilter"]),
         .library(name: "PKIX", targets: ["PKIX"]),
         .library(name: "Revocation", targets: ["Revocation"]),
-        .library(name: "Streams", targets: ["Streams"]),
+        .library(name: "ByteStreams", targets: ["ByteStreams"]),
         .executable(name: "smime", targets: ["SMIMECLI"]),
     ],
     dependencies: [
@@ -36,18 +36,20 @@ let package = Package(
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: linkedIDN2, providers: [.apt(["libidn2-dev"]), .brew(["libidn2"])]),
-        .target(name: "Streams"),
+        .target(name: "ByteStreams"),
         .target(name: "LibCrypto", dependencies: ["COpenSSL"]),
         .target(
             name: "PKIX",
-            dependencies: ["LibCrypto", "Streams", .product(name: "SwiftASN1", package: "swift-asn1")]
+            dependencies: ["LibCrypto", "ByteStreams", .product(name: "SwiftASN1", package: "swift-asn1")]
         ),
         .target(
             name: "CMSSyntax",
-            dependencies: ["CZlib", "LibCrypto", "PKIX", "Streams", .product(name: "SwiftASN1", package: "swift-asn1")]
+            dependencies: [
+                "CZlib", "LibCrypto", "PKIX", "ByteStreams", .product(name: "SwiftASN1", package: "swift-asn1"),
+            ]
         ),
-        .target(name: "MIME", dependencies: ["CIDN2", "Streams"]),
-        .target(name: "SMIME", dependencies: ["CMSSyntax", "LibCrypto", "MIME", "PKIX", "Streams"]),
+        .target(name: "MIME", dependencies: ["CIDN2", "ByteStreams"]),
+        .target(name: "SMIME", dependencies: ["CMSSyntax", "LibCrypto", "MIME", "PKIX", "ByteStreams"]),
         .target(
             name: "Keystore",
             dependencies: [
@@ -58,12 +60,13 @@ let package = Package(
         .target(name: "Revocation", dependencies: ["LibCrypto", "PKIX"]),
         .target(
             name: "MailFilter",
-            dependencies: ["CMSSyntax", "Keystore", "LibCrypto", "MIME", "PKIX", "SMIME", "Streams"]
+            dependencies: ["CMSSyntax", "Keystore", "LibCrypto", "MIME", "PKIX", "SMIME", "ByteStreams"]
         ),
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
-                "CMSSyntax", "Keystore", "LibCrypto", "MIME", "MailFilter", "PKIX", "Revocation", "SMIME", "Streams",
+                "CMSSyntax", "Keystore", "LibCrypto", "MIME", "MailFilter", "PKIX", "Revocation", "SMIME",
+                "ByteStreams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -71,15 +74,15 @@ let package = Package(
         .executableTarget(name: "RegistryBench", dependencies: ["Keystore", "MIME"], path: "Tests/RegistryBench"),
         .executableTarget(
             name: "MailBench",
-            dependencies: ["CMSSyntax", "LibCrypto", "PKIX", "SMIME", "Streams"],
+            dependencies: ["CMSSyntax", "LibCrypto", "PKIX", "SMIME", "ByteStreams"],
             path: "Tests/MailBench"
         ),
-        .testTarget(name: "StreamsTests", dependencies: ["Streams", "TestSupport"]),
-        .testTarget(name: "CMSTests", dependencies: ["CMSSyntax", "LibCrypto", "PKIX", "Streams", "TestSupport"]),
-        .testTarget(name: "MIMETests", dependencies: ["MIME", "Streams", "TestSupport"]),
+        .testTarget(name: "ByteStreamsTests", dependencies: ["ByteStreams", "TestSupport"]),
+        .testTarget(name: "CMSTests", dependencies: ["CMSSyntax", "LibCrypto", "PKIX", "ByteStreams", "TestSupport"]),
+        .testTarget(name: "MIMETests", dependencies: ["MIME", "ByteStreams", "TestSupport"]),
         .testTarget(
             name: "SMIMETests",
-            dependencies: ["CMSSyntax", "LibCrypto", "MIME", "PKIX", "SMIME", "Streams", "TestSupport"]
+            dependencies: ["CMSSyntax", "LibCrypto", "MIME", "PKIX", "SMIME", "ByteStreams", "TestSupport"]
         ),
         .testTarget(
             name: "KeystoreTests",
@@ -90,7 +93,8 @@ let package = Package(
         .testTarget(
             name: "MailFilterTests",
             dependencies: [
-                "CMSSyntax", "Keystore", "LibCrypto", "MIME", "MailFilter", "PKIX", "Revocation", "SMIME", "Streams",
+                "CMSSyntax", "Keystore", "LibCrypto", "MIME", "MailFilter", "PKIX", "Revocation", "SMIME",
+                "ByteStreams",
                 "TestSupport",
             ]
         ),
@@ -100,14 +104,14 @@ let package = Package(
             name: "HostileTests",
             dependencies: [
                 "CMSSyntax", "COpenSSL", "Keystore", "LibCrypto", "MIME", "PKIX", "Revocation", "SMIME", "SMIMECLI",
-                "Streams", "TestSupport",
+                "ByteStreams", "TestSupport",
             ],
             exclude: ["README.md"]
         ),
         .testTarget(
             name: "SMIMECLITests",
             dependencies: [
-                "CMSSyntax", "LibCrypto", "MIME", "PKIX", "SMIME", "SMIMECLI", "Streams", "TestSupport",
+                "CMSSyntax", "LibCrypto", "MIME", "PKIX", "SMIME", "SMIMECLI", "ByteStreams", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"]

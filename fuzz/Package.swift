@@ -6,7 +6,7 @@ import PackageDescription
 //
 // SMIME_FUZZ_SHORT leaves out `policy`, and with it the store and GRDB, which take half of the time to build.
 let isShort = Context.environment["SMIME_FUZZ_SHORT"] != nil
-let modules = ["CMSSyntax", "LibCrypto", "MIME", "PKIX", "SMIME", "Streams"] + (isShort ? [] : ["MailFilter"])
+let modules = ["CMSSyntax", "LibCrypto", "MIME", "PKIX", "SMIME", "ByteStreams"] + (isShort ? [] : ["MailFilter"])
 
 let package = Package(
     name: "fuzz",

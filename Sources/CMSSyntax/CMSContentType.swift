@@ -1,5 +1,5 @@
+public import ByteStreams
 import PKIX
-public import Streams
 import SwiftASN1
 
 /// The kind of a CMS object, by its outermost content type.

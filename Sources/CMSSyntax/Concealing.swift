@@ -1,5 +1,5 @@
+import ByteStreams
 import PKIX
-import Streams
 
 /// Makes one error of all that can go wrong with a message once a recipient was chosen; what the disk or the
 /// caller did wrong stays what it is.

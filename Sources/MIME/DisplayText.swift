@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 extension String {
     /// This text made harmless for terminals and logs: control, bidirectional and invisible characters, and those that

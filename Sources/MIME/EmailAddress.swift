@@ -1,5 +1,5 @@
+import ByteStreams
 import Foundation
-import Streams
 
 /// An address that mail can be sent to: `local@domain`.
 ///

@@ -1,5 +1,5 @@
+import ByteStreams
 import Foundation
-import Streams
 
 /// Encoded words in header fields: `=?charset?Q?text?=`.
 ///

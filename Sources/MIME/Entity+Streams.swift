@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 extension Entity {
     /// The body's bytes with base64 or quoted-printable undone.

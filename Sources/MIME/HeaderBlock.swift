@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 /// The header of a message or part: its fields in order, byte for byte.
 ///

@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// A message's header divided for S/MIME: the fields that describe the content move into the protected entity, all
 /// others stay outside in their order and bytes; with header protection they are copied inside, too.

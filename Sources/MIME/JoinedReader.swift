@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 /// Reads one reader after the other.
 final class JoinedReader: ByteReader {

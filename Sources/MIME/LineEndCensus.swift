@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// What a text's lines are like, learned in one pass: the question whether it survives transport and signing.
 ///

@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// Gives all lines the same end as they are read; places that hold binary content pass as they are.
 ///

@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 /// Finds the lines of a source that start with two hyphens, at the speed of memory.
 ///

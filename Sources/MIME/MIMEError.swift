@@ -1,5 +1,5 @@
+public import ByteStreams
 public import Foundation
-public import Streams
 
 /// Why mail could not be read, or an address not made.
 @nonexhaustive

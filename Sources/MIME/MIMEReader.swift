@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// Reads the structure of messages: one pass, no copies, no recursion.
 ///

@@ -1,5 +1,5 @@
+import ByteStreams
 import Foundation
-import Streams
 
 /// One person in an address list.
 public struct Mailbox: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// What mailboxes do to lines that begin with "From ", and how it is undone.
 ///

@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// Finds the messages of a mailbox file one after the other, whatever its size.
 ///

@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 /// A header field to be written: name, value and parameters, folded at 78 characters where it can be.
 ///

@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// Decodes quoted-printable text as it is read.
 ///

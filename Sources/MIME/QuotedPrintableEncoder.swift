@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 /// Writes bytes as quoted-printable text that survives every transport.
 ///

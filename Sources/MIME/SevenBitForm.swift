@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// An entity in the form in which it can be signed and sent anywhere: canonical line ends, 7-bit, short lines, and
 /// nothing that a transport would change.

@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 /// A stretch of the form.
 enum SevenBitPiece: Sendable {

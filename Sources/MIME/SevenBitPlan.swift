@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 /// The pieces in the making.
 struct SevenBitPlan {

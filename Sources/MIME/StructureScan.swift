@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 /// One walk through a message that finds where its parts start and end.
 ///

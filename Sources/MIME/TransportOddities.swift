@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// What is odd about lines as they came, and gets lost when they are brought into canonical form.
 ///

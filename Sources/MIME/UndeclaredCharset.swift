@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// What the text of a message that declares nothing is written in.
 public enum UndeclaredCharset: String, Sendable, CaseIterable {

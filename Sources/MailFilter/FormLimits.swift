@@ -1,6 +1,6 @@
+import ByteStreams
 import MIME
 import SMIME
-import Streams
 
 /// What cannot be done to a message because of its form, such as a part in an unknown transfer encoding.
 struct FormLimits: Sendable {

@@ -1,6 +1,6 @@
+public import ByteStreams
 public import MIME
 import SMIME
-public import Streams
 
 /// What a message says to us rather than to its readers, and the message without it.
 ///

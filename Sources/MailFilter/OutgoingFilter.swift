@@ -1,9 +1,9 @@
+public import ByteStreams
 public import Foundation
 public import Keystore
 public import MIME
 public import PKIX
 import SMIME
-public import Streams
 
 /// Applies the sending policy to mail on its way out.
 ///

@@ -1,10 +1,10 @@
+public import ByteStreams
 import CMSSyntax
 import Foundation
 import Keystore
 public import MIME
 public import PKIX
 import SMIME
-public import Streams
 
 /// A message's way out: what was decided for each recipient, and the messages that come of it.
 public struct OutgoingPlan: Sendable {

@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 /// A source with another beginning.
 struct RewrittenSource: ByteSource {

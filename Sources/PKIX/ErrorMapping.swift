@@ -1,5 +1,5 @@
+import ByteStreams
 import LibCrypto
-import Streams
 import SwiftASN1
 
 /// Gives what `body` throws on reading or writing a `structure` as the error that callers of this module know; what comes

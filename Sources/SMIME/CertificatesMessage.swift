@@ -1,7 +1,7 @@
+public import ByteStreams
 import CMSSyntax
 import MIME
 public import PKIX
-public import Streams
 
 /// A mail that only brings certificates and revocation lists. Nobody signed it, so nothing is known of them yet.
 ///

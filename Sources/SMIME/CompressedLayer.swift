@@ -1,6 +1,6 @@
+import ByteStreams
 import CMSSyntax
 import MIME
-import Streams
 
 /// A compressed entity, opened as far as its content.
 ///

@@ -1,7 +1,7 @@
+import ByteStreams
 import CMSSyntax
 import LibCrypto
 import MIME
-import Streams
 
 /// Bytes that can be written as often as needed, each time the same.
 struct ContentForm {

@@ -1,6 +1,6 @@
+import ByteStreams
 import MIME
 import PKIX
-import Streams
 
 extension DividedMessage {
     /// Makes sure that `MessageOpener` opens what is made of the message.

@@ -1,7 +1,7 @@
+import ByteStreams
 import CMSSyntax
 import MIME
 public import PKIX
-import Streams
 
 /// An encrypted entity, opened as far as its recipients.
 ///

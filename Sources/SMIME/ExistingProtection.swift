@@ -1,7 +1,7 @@
+public import ByteStreams
 import CMSSyntax
 public import MIME
 public import PKIX
-public import Streams
 
 /// How a whole message is protected before we touch it.
 public enum ExistingProtection: Hashable, Sendable {

@@ -1,7 +1,7 @@
+import ByteStreams
 import CMSSyntax
 import MIME
 import PKIX
-import Streams
 
 extension Inspection {
     /// Recognises a file by its beginning.

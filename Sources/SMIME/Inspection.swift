@@ -1,7 +1,7 @@
+public import ByteStreams
 public import CMSSyntax
 import MIME
 public import PKIX
-public import Streams
 
 /// What a file is and holds, as far as it can be told without any key and without judging anything.
 public struct Inspection: Sendable {

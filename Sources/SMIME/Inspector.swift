@@ -1,7 +1,7 @@
+import ByteStreams
 import CMSSyntax
 import MIME
 import PKIX
-import Streams
 
 /// Walks through parts and layers, and keeps count of what it has seen of one file.
 struct Inspector {

@@ -1,7 +1,7 @@
+import ByteStreams
 import CMSSyntax
 import MIME
 import PKIX
-import Streams
 
 /// One layer of protection, opened as far as it can be without keys.
 enum Layer {

@@ -1,7 +1,7 @@
+public import ByteStreams
 import CMSSyntax
 import MIME
 import PKIX
-public import Streams
 
 extension MessageOpener {
     /// Opens every layer of a whole message.

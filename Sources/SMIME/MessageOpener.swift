@@ -1,8 +1,8 @@
+public import ByteStreams
 public import CMSSyntax
 public import Foundation
 import MIME
 public import PKIX
-public import Streams
 
 /// Opens what is signed or encrypted, layer by layer.
 ///

@@ -1,7 +1,7 @@
+package import ByteStreams
 import Foundation
 import MIME
 import PKIX
-package import Streams
 
 /// A CMS object in PEM (RFC 7468 §9), of any size, with whatever text stands in front of it and behind it (§5.2).
 package enum PEMObject {

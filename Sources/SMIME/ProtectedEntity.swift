@@ -1,7 +1,7 @@
+import ByteStreams
 import LibCrypto
 import MIME
 import PKIX
-import Streams
 
 /// An entity that we write around protected content: its header fields and its body, in canonical lines.
 struct ProtectedEntity {

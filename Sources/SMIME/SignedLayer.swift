@@ -1,9 +1,9 @@
+import ByteStreams
 import CMSSyntax
 public import Foundation
 import LibCrypto
 public import MIME
 public import PKIX
-import Streams
 
 /// A signed entity, opened as far as its claims: who is meant to have signed it, and what.
 ///

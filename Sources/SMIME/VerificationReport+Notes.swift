@@ -1,6 +1,6 @@
+import ByteStreams
 import MIME
 import PKIX
-import Streams
 
 extension VerificationReport {
     /// Takes in what is odd, and no error, about the MIME around what is signed. A mailbox's From line is no oddity.

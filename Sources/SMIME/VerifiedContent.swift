@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// What verifying a message gave: the report, and the content that the first signature is about.
 public struct VerifiedContent: Sendable {

@@ -1,3 +1,4 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import Keystore
@@ -6,7 +7,6 @@ import MIME
 import MailFilter
 import PKIX
 import SMIME
-import Streams
 
 /// Why a command failed: its status, one sentence, and what to do about it.
 ///

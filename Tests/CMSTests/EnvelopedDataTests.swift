@@ -1,7 +1,7 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import PKIX
-import Streams
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import LibCrypto
 import PKIX
-import Streams
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
+import ByteStreams
 import Foundation
-import Streams
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import LibCrypto
@@ -5,7 +6,6 @@ import MIME
 import PKIX
 import Revocation
 import SMIME
-import Streams
 import TestSupport
 import Testing
 

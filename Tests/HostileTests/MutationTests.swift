@@ -1,8 +1,8 @@
+import ByteStreams
 import Foundation
 import MIME
 import PKIX
 import SMIME
-import Streams
 import TestSupport
 import Testing
 

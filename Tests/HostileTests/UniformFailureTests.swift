@@ -1,7 +1,7 @@
+import ByteStreams
 import Foundation
 import PKIX
 import SMIME
-import Streams
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
+import ByteStreams
 import MIME
-import Streams
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import LibCrypto
 import PKIX
 import SMIME
-import Streams
 
 /// Measures many mails in one process, for `scripts/bench many`; no part of the product.
 ///

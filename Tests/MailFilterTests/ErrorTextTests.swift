@@ -1,3 +1,4 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import Keystore
@@ -5,7 +6,6 @@ import MIME
 import MailFilter
 import PKIX
 import SMIME
-import Streams
 import Testing
 
 /// What the errors of the libraries say of themselves, to those who log them.

@@ -1,10 +1,10 @@
+import ByteStreams
 import Foundation
 import Keystore
 import MIME
 import MailFilter
 import PKIX
 import SMIME
-import Streams
 import TestSupport
 import Testing
 

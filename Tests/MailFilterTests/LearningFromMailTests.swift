@@ -1,9 +1,9 @@
+import ByteStreams
 import Foundation
 import Keystore
 import MIME
 import MailFilter
 import SMIME
-import Streams
 import Testing
 
 /// What a server learns from the mail that its filter has verified.

@@ -1,10 +1,10 @@
+import ByteStreams
 import Foundation
 import Keystore
 import MIME
 import MailFilter
 import Revocation
 import SMIME
-import Streams
 import Synchronization
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
+import ByteStreams
 import Keystore
 import MIME
 import MailFilter
 import SMIME
-import Streams
 import Testing
 
 @Suite struct MessageControlsTests {

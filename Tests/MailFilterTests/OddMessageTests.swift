@@ -1,9 +1,9 @@
+import ByteStreams
 import Foundation
 import Keystore
 import MIME
 import MailFilter
 import SMIME
-import Streams
 import TestSupport
 import Testing
 

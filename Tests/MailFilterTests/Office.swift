@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import Keystore
 import LibCrypto
@@ -5,7 +6,6 @@ import MIME
 import MailFilter
 import PKIX
 import SMIME
-import Streams
 import TestSupport
 
 /// A store with identities of some people and certificates of others, in a home of its own.

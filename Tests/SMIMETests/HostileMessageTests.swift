@@ -1,10 +1,10 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import LibCrypto
 import MIME
 import PKIX
 import SMIME
-import Streams
 import TestSupport
 import Testing
 

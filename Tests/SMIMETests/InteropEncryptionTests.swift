@@ -1,8 +1,8 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import MIME
 import SMIME
-import Streams
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import LibCrypto
 import MIME
 import SMIME
-import Streams
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import MIME
 import PKIX
 import SMIME
-import Streams
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import PKIX
 import SMIME
-import Streams
 import Synchronization
 import TestSupport
 import Testing

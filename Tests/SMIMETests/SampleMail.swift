@@ -1,7 +1,7 @@
+import ByteStreams
 import Foundation
 import MIME
 import SMIME
-import Streams
 import TestSupport
 
 /// A mail whose MIME entity is known beforehand, byte for byte.

@@ -1,5 +1,5 @@
+public import ByteStreams
 import PKIX
-public import Streams
 import SwiftASN1
 
 /// A compressed message, read as far as its content.

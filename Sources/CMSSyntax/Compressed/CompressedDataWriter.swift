@@ -1,6 +1,6 @@
+public import ByteStreams
 import LibCrypto
 import PKIX
-public import Streams
 import SwiftASN1
 
 /// Writes CompressedData in DER. The content is compressed twice: once to learn its length.

@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// Plaintext whose tag, or padding and structure, was found right: the only way to read what was encrypted.
 ///

@@ -1,6 +1,6 @@
+import ByteStreams
 import LibCrypto
 import PKIX
-import Streams
 
 /// Reads the plaintext of an encrypted message while it decrypts.
 ///

@@ -1,5 +1,5 @@
+public import ByteStreams
 public import PKIX
-public import Streams
 import SwiftASN1
 
 /// An encrypted message that has been read as far as its recipients: EnvelopedData or AuthEnvelopedData.

@@ -1,6 +1,6 @@
+public import ByteStreams
 import LibCrypto
 import PKIX
-public import Streams
 import SwiftASN1
 
 /// Writes EnvelopedData (CBC) or AuthEnvelopedData (the other modes) in DER around content of a known length.

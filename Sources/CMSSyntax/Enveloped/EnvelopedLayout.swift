@@ -1,5 +1,5 @@
+import ByteStreams
 import PKIX
-import Streams
 import SwiftASN1
 
 /// The parts of EnvelopedData and AuthEnvelopedData around the encrypted content.

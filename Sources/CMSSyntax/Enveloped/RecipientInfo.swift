@@ -1,6 +1,6 @@
+import ByteStreams
 import LibCrypto
 public import PKIX
-import Streams
 import SwiftASN1
 
 /// One way into an encrypted message: who can open it, and how.

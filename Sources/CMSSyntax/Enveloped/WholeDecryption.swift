@@ -1,6 +1,6 @@
+import ByteStreams
 import LibCrypto
 import PKIX
-import Streams
 
 /// Decrypts in one piece, once all of the ciphertext and the tag behind it are known, as CCM demands.
 ///

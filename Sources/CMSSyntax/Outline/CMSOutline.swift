@@ -1,5 +1,5 @@
+public import ByteStreams
 public import PKIX
-public import Streams
 import SwiftASN1
 
 /// What a CMS object says about itself to somebody without any key: who signed it, who can open it, with what.

@@ -1,6 +1,6 @@
+import ByteStreams
 import LibCrypto
 import PKIX
-import Streams
 
 /// Hashes bytes with several digests at once.
 final class ContentHasher: ByteSink {

@@ -1,6 +1,6 @@
+public import ByteStreams
 public import LibCrypto
 public import PKIX
-public import Streams
 import SwiftASN1
 
 /// A signed message as it was read: claims and certificates, and the digests of what was really there.

@@ -1,7 +1,7 @@
+public import ByteStreams
 public import Foundation
 public import LibCrypto
 public import PKIX
-public import Streams
 import SwiftASN1
 
 /// Writes SignedData in DER for one signer, around its content or detached from it.

@@ -1,6 +1,6 @@
+import ByteStreams
 import LibCrypto
 import PKIX
-import Streams
 import SwiftASN1
 
 /// The hash by which a signature is bound to the signer's certificate.

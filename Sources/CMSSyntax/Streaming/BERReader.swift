@@ -1,5 +1,5 @@
+package import ByteStreams
 import PKIX
-package import Streams
 package import SwiftASN1
 
 /// Walks BER of any shape from front to back, holding no more than one window of it.

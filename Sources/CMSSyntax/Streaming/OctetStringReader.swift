@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 import SwiftASN1
 
 /// Reads the octets of one OCTET STRING, primitive or in any number of nested segments.

@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 /// How a message's header fields are copied into what is signed or encrypted.
 ///

@@ -1,4 +1,4 @@
-public import Streams
+public import ByteStreams
 
 /// Hidden header fields, written once more at the top of the text for readers that decrypt but know no header protection.
 ///

@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 
 /// A main body part, taken apart to put a legacy display element into its text or to take it out.
 struct LegacyDisplayPart {

@@ -1,6 +1,6 @@
 #if os(Linux)
 import Foundation
-import Streams
+import ByteStreams
 
 /// The process that a mail server starts: it keeps the message, lets a worker process handle it, and ends as the worker ends.
 ///

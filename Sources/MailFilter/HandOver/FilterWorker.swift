@@ -1,6 +1,6 @@
+import ByteStreams
 import Foundation
 import LibCrypto
-import Streams
 import Synchronization
 
 /// The process that handles a message for a `FilterSupervisor`; `WorkerRole` says how it is started.

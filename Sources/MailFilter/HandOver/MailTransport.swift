@@ -1,5 +1,5 @@
+public import ByteStreams
 public import Foundation
-public import Streams
 
 /// Takes finished messages off our hands.
 public protocol MailTransport: Sendable {

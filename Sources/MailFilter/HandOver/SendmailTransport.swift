@@ -1,5 +1,5 @@
+public import ByteStreams
 import Foundation
-public import Streams
 
 /// Hands messages to the sendmail program of whatever MTA there is: `sendmail -G -i -f SENDER -- RCPT…`.
 ///

@@ -1,8 +1,8 @@
+import ByteStreams
 import Foundation
 import MIME
 import PKIX
 import SMIME
-import Streams
 
 /// What is told of a message's signatures in an Authentication-Results field.
 ///

@@ -1,9 +1,9 @@
+public import ByteStreams
 public import Foundation
 public import Keystore
 import MIME
 public import PKIX
 public import SMIME
-public import Streams
 
 /// Judges mail on its way in, and says so in its header; nothing that is signed is touched.
 ///

@@ -1,7 +1,7 @@
+public import ByteStreams
 public import Keystore
 import MIME
 import SMIME
-public import Streams
 
 /// Finds clear mail of our own accounts that must be encrypted and comes in by the way for other people's mail.
 ///

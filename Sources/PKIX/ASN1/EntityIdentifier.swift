@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 package import SwiftASN1
 
 /// How CMS names the certificate of a signer or a recipient.

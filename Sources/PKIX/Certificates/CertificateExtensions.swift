@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 import SwiftASN1
 
 /// The extensions that S/MIME looks at.

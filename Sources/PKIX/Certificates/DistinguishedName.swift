@@ -1,4 +1,4 @@
-import Streams
+import ByteStreams
 import SwiftASN1
 
 /// The name of a certificate's subject or issuer.

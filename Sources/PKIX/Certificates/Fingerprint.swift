@@ -1,5 +1,5 @@
+import ByteStreams
 import LibCrypto
-import Streams
 
 /// The SHA-256 of a certificate's encoding, by which it is known everywhere.
 public struct Fingerprint: Hashable, Sendable {

@@ -1,5 +1,5 @@
+import ByteStreams
 import LibCrypto
-import Streams
 
 extension [UInt8] {
     /// What pairs of hexadecimal digits stand for; nil if something else is among them, or half a pair.

@@ -1,5 +1,5 @@
+import ByteStreams
 import LibCrypto
-import Streams
 import SwiftASN1
 
 /// What files of keys and certificates hold, whatever form they come in.

@@ -1,5 +1,5 @@
+import ByteStreams
 import LibCrypto
-import Streams
 
 /// The blocks of a PEM file; whatever stands between them is text for people.
 ///

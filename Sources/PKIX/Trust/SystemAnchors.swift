@@ -1,6 +1,6 @@
+import ByteStreams
 import Foundation
 import LibCrypto
-import Streams
 
 /// The folder of the system's trust anchors, hashed as `openssl rehash` does it.
 ///

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteStreams
 import CMSSyntax
 import Foundation
 import Keystore
@@ -6,7 +7,6 @@ import LibCrypto
 import MIME
 import MailFilter
 import PKIX
-import Streams
 
 extension SMIMECommand.AccountCommand {
     struct Backup: AsyncParsableCommand {

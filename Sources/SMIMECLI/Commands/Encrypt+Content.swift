@@ -1,8 +1,8 @@
+import ByteStreams
 import Foundation
 import Keystore
 import MIME
 import SMIME
-import Streams
 
 extension SMIMECommand.Encrypt {
     /// Writes a bare CMS object that holds the file at `path`.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteStreams
 import CMSSyntax
 import Foundation
 import Keystore
@@ -6,7 +7,6 @@ import MIME
 import MailFilter
 import PKIX
 import SMIME
-import Streams
 
 extension SMIMECommand {
     struct Encrypt: AsyncParsableCommand {

@@ -1,10 +1,10 @@
 import ArgumentParser
+import ByteStreams
 import Foundation
 import Keystore
 import LibCrypto
 import MIME
 import PKIX
-import Streams
 
 extension SMIMECommand {
     struct Export: AsyncParsableCommand {

@@ -1,11 +1,11 @@
 import ArgumentParser
+import ByteStreams
 import Foundation
 import Keystore
 import MIME
 import MailFilter
 import PKIX
 import SMIME
-import Streams
 
 extension SMIMECommand.FilterCommand {
     struct Incoming: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
+import ByteStreams
 import Foundation
 import PKIX
 import SMIME
-import Streams
 
 extension SMIMECommand {
     struct Inspect: AsyncParsableCommand {

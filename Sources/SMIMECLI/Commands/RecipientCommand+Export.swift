@@ -1,10 +1,10 @@
 import ArgumentParser
+import ByteStreams
 import Foundation
 import Keystore
 import MIME
 import MailFilter
 import PKIX
-import Streams
 
 extension SMIMECommand.RecipientCommand {
     struct Export: AsyncParsableCommand {

@@ -1,11 +1,11 @@
 import ArgumentParser
+import ByteStreams
 import CMSSyntax
 import Foundation
 import Keystore
 import MIME
 import MailFilter
 import SMIME
-import Streams
 
 extension SMIMECommand {
     struct Sign: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteStreams
 import CMSSyntax
 import Foundation
 import Keystore
@@ -7,7 +8,6 @@ import MIME
 import MailFilter
 import PKIX
 import SMIME
-import Streams
 
 /// What both ways of `filter` understand.
 struct FilterOptions: ParsableArguments, PassphraseOptions {

@@ -1,7 +1,7 @@
 import ArgumentParser
+import ByteStreams
 import Foundation
 import SMIME
-import Streams
 
 /// For verbs that also take bare CMS objects: in what form the input comes and the output goes.
 struct FormOptions: ParsableArguments {

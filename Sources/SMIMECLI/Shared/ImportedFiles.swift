@@ -1,10 +1,10 @@
+import ByteStreams
 import Foundation
 import Keystore
 import LibCrypto
 import MIME
 import PKIX
 import SMIME
-import Streams
 
 /// What the FILEs of one command hold, sorted by what becomes of it.
 struct ImportedFiles {

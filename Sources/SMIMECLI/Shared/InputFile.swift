@@ -1,5 +1,5 @@
+import ByteStreams
 import Foundation
-import Streams
 
 /// A file named on the command line; `-` is standard input.
 enum InputFile {

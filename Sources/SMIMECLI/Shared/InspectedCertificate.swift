@@ -1,8 +1,8 @@
+import ByteStreams
 import CMSSyntax
 import Foundation
 import PKIX
 import SMIME
-import Streams
 
 /// A certificate as it stands in a file or message, trusted or not.
 struct CertificateOutput: Encodable {

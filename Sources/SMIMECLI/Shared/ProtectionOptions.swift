@@ -1,11 +1,11 @@
 import ArgumentParser
+import ByteStreams
 import Foundation
 import Keystore
 import MIME
 import MailFilter
 import PKIX
 import SMIME
-import Streams
 
 /// For verbs that sign or encrypt: the form of what they write, what becomes of the header, and what counts.
 ///

@@ -1,6 +1,6 @@
+import ByteStreams
 import Foundation
 import LibCrypto
-import Streams
 
 /// Files that hold nothing but a secret. They are not read as messages are, since spools and windows are not wiped.
 enum SecretFile {

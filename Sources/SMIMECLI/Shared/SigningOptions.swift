@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteStreams
 import CMSSyntax
 import Foundation
 import Keystore
@@ -7,7 +8,6 @@ import MIME
 import MailFilter
 import PKIX
 import SMIME
-import Streams
 
 /// Who signs, and with what.
 struct SigningOptions: ParsableArguments {

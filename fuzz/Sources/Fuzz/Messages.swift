@@ -1,9 +1,9 @@
+import ByteStreams
 import CMSSyntax
 import Dispatch
 import Foundation
 import PKIX
 import SMIME
-import Streams
 
 /// The people of `certs/` whose keys open the seeds.
 enum People {

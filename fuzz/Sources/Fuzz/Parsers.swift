@@ -1,7 +1,7 @@
+import ByteStreams
 import CMSSyntax
 import MIME
 import PKIX
-import Streams
 
 extension Target {
     /// Header fields and everything that is read out of them.

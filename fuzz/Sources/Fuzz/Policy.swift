@@ -1,7 +1,7 @@
 #if !SHORT
 import MIME
 import MailFilter
-import Streams
+import ByteStreams
 
 extension Target {
     /// What a message asks of the sending policy: X-SMIME fields, subject tags, Bcc.

@@ -1,5 +1,5 @@
+import ByteStreams
 import Foundation
-import Streams
 import Testing
 
 @Suite struct Base64Tests {

@@ -1,5 +1,5 @@
+import ByteStreams
 import Foundation
-import Streams
 import Testing
 
 /// Files that are read, written and spooled.
