@@ -15,7 +15,7 @@ let package = Package(
         .library(name: "SMIME", targets: ["SMIME"]),
         .library(name: "CMSSyntax", targets: ["CMSSyntax"]),
         .library(name: "LibCrypto", targets: ["LibCrypto"]),
-        .library(name: "MIME", targets: ["MIME"]),
+        .library(name: "InternetMessage", targets: ["InternetMessage"]),
         .library(name: "Keystore", targets: ["Keystore"]),
         .library(name: "MailFilter", targets: ["MailFilter"]),
         .library(name: "PKIX", targets: ["PKIX"]),
@@ -48,30 +48,34 @@ let package = Package(
                 "CZlib", "LibCrypto", "PKIX", "ByteStreams", .product(name: "SwiftASN1", package: "swift-asn1"),
             ]
         ),
-        .target(name: "MIME", dependencies: ["CIDN2", "ByteStreams"]),
-        .target(name: "SMIME", dependencies: ["CMSSyntax", "LibCrypto", "MIME", "PKIX", "ByteStreams"]),
+        .target(name: "InternetMessage", dependencies: ["CIDN2", "ByteStreams"]),
+        .target(name: "SMIME", dependencies: ["CMSSyntax", "LibCrypto", "InternetMessage", "PKIX", "ByteStreams"]),
         .target(
             name: "Keystore",
             dependencies: [
-                "LibCrypto", "MIME", "PKIX", .product(name: "GRDB", package: "GRDB.swift"),
+                "LibCrypto", "InternetMessage", "PKIX", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
         .target(name: "Revocation", dependencies: ["LibCrypto", "PKIX"]),
         .target(
             name: "MailFilter",
-            dependencies: ["CMSSyntax", "Keystore", "LibCrypto", "MIME", "PKIX", "SMIME", "ByteStreams"]
+            dependencies: ["CMSSyntax", "Keystore", "LibCrypto", "InternetMessage", "PKIX", "SMIME", "ByteStreams"]
         ),
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
-                "CMSSyntax", "Keystore", "LibCrypto", "MIME", "MailFilter", "PKIX", "Revocation", "SMIME",
+                "CMSSyntax", "Keystore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "Revocation", "SMIME",
                 "ByteStreams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
-        .executableTarget(name: "RegistryBench", dependencies: ["Keystore", "MIME"], path: "Tests/RegistryBench"),
+        .executableTarget(
+            name: "RegistryBench",
+            dependencies: ["Keystore", "InternetMessage"],
+            path: "Tests/RegistryBench"
+        ),
         .executableTarget(
             name: "MailBench",
             dependencies: ["CMSSyntax", "LibCrypto", "PKIX", "SMIME", "ByteStreams"],
@@ -79,21 +83,22 @@ let package = Package(
         ),
         .testTarget(name: "ByteStreamsTests", dependencies: ["ByteStreams", "TestSupport"]),
         .testTarget(name: "CMSTests", dependencies: ["CMSSyntax", "LibCrypto", "PKIX", "ByteStreams", "TestSupport"]),
-        .testTarget(name: "MIMETests", dependencies: ["MIME", "ByteStreams", "TestSupport"]),
+        .testTarget(name: "InternetMessageTests", dependencies: ["InternetMessage", "ByteStreams", "TestSupport"]),
         .testTarget(
             name: "SMIMETests",
-            dependencies: ["CMSSyntax", "LibCrypto", "MIME", "PKIX", "SMIME", "ByteStreams", "TestSupport"]
+            dependencies: ["CMSSyntax", "LibCrypto", "InternetMessage", "PKIX", "SMIME", "ByteStreams", "TestSupport"]
         ),
         .testTarget(
             name: "KeystoreTests",
             dependencies: [
-                "Keystore", "LibCrypto", "MIME", "PKIX", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "Keystore", "LibCrypto", "InternetMessage", "PKIX", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
         .testTarget(
             name: "MailFilterTests",
             dependencies: [
-                "CMSSyntax", "Keystore", "LibCrypto", "MIME", "MailFilter", "PKIX", "Revocation", "SMIME",
+                "CMSSyntax", "Keystore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "Revocation", "SMIME",
                 "ByteStreams",
                 "TestSupport",
             ]
@@ -103,7 +108,8 @@ let package = Package(
         .testTarget(
             name: "HostileTests",
             dependencies: [
-                "CMSSyntax", "COpenSSL", "Keystore", "LibCrypto", "MIME", "PKIX", "Revocation", "SMIME", "SMIMECLI",
+                "CMSSyntax", "COpenSSL", "Keystore", "LibCrypto", "InternetMessage", "PKIX", "Revocation", "SMIME",
+                "SMIMECLI",
                 "ByteStreams", "TestSupport",
             ],
             exclude: ["README.md"]
@@ -111,7 +117,7 @@ let package = Package(
         .testTarget(
             name: "SMIMECLITests",
             dependencies: [
-                "CMSSyntax", "LibCrypto", "MIME", "PKIX", "SMIME", "SMIMECLI", "ByteStreams", "TestSupport",
+                "CMSSyntax", "LibCrypto", "InternetMessage", "PKIX", "SMIME", "SMIMECLI", "ByteStreams", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"]

@@ -6,7 +6,8 @@ import PackageDescription
 //
 // SMIME_FUZZ_SHORT leaves out `policy`, and with it the store and GRDB, which take half of the time to build.
 let isShort = Context.environment["SMIME_FUZZ_SHORT"] != nil
-let modules = ["CMSSyntax", "LibCrypto", "MIME", "PKIX", "SMIME", "ByteStreams"] + (isShort ? [] : ["MailFilter"])
+let modules =
+    ["CMSSyntax", "LibCrypto", "InternetMessage", "PKIX", "SMIME", "ByteStreams"] + (isShort ? [] : ["MailFilter"])
 
 let package = Package(
     name: "fuzz",

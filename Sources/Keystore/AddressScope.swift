@@ -1,4 +1,4 @@
-public import MIME
+public import InternetMessage
 
 /// One address, or `@domain` for every address of one domain.
 ///

@@ -1,5 +1,5 @@
 import GRDB
-import MIME
+import InternetMessage
 import PKIX
 
 extension KeystoreError {

@@ -1,5 +1,5 @@
 public import Foundation
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// Why the store cannot be used, or does not hold what was asked for.

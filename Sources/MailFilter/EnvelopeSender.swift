@@ -1,4 +1,4 @@
-public import MIME
+public import InternetMessage
 
 /// Who a mail server says that mail is from.
 public enum EnvelopeSender: Hashable, Sendable {

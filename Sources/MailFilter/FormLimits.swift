@@ -1,5 +1,5 @@
 import ByteStreams
-import MIME
+import InternetMessage
 import SMIME
 
 /// What cannot be done to a message because of its form, such as a part in an unknown transfer encoding.

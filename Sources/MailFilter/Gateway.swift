@@ -1,6 +1,6 @@
 import ByteStreams
 public import Foundation
-public import MIME
+public import InternetMessage
 
 /// What keeps a gateway from passing a message on.
 public enum GatewayError: Error, Equatable, Sendable {

@@ -1,5 +1,5 @@
 import ByteStreams
-import MIME
+import InternetMessage
 
 /// A message's header with some fields taken out and some put in front; its body stays as it is, byte for byte.
 struct HeaderEdit {

@@ -1,5 +1,5 @@
 public import ByteStreams
-public import MIME
+public import InternetMessage
 import SMIME
 
 /// What a message says to us rather than to its readers, and the message without it.

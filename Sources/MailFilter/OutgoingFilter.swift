@@ -1,7 +1,7 @@
 public import ByteStreams
 public import Foundation
+public import InternetMessage
 public import Keystore
-public import MIME
 public import PKIX
 import SMIME
 

@@ -1,8 +1,8 @@
 public import ByteStreams
 import CMSSyntax
 import Foundation
+public import InternetMessage
 import Keystore
-public import MIME
 public import PKIX
 import SMIME
 

@@ -1,5 +1,5 @@
+public import InternetMessage
 public import Keystore
-public import MIME
 import SMIME
 
 /// What happens to a message for one recipient, and why.

@@ -1,5 +1,5 @@
+public import InternetMessage
 public import Keystore
-public import MIME
 public import SMIME
 
 /// Everything that a decision about one message depends on.

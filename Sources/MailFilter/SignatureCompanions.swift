@@ -1,8 +1,8 @@
 public import CMSSyntax
 public import Foundation
+public import InternetMessage
 public import Keystore
 public import LibCrypto
-public import MIME
 public import PKIX
 
 /// The certificates that go along with a signature: the chain it is checked by, and the certificate that answers are

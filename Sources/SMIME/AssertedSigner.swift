@@ -1,4 +1,4 @@
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// Who is to have signed a message: somebody with an address, or whoever has one certificate.

@@ -1,4 +1,4 @@
-package import MIME
+package import InternetMessage
 import PKIX
 
 /// What a header says in its From fields: who that is, and why other programs may read somebody else.

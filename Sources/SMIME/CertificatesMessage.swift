@@ -1,6 +1,6 @@
 public import ByteStreams
 import CMSSyntax
-import MIME
+import InternetMessage
 public import PKIX
 
 /// A mail that only brings certificates and revocation lists. Nobody signed it, so nothing is known of them yet.

@@ -1,6 +1,6 @@
 import ByteStreams
 import CMSSyntax
-import MIME
+import InternetMessage
 
 /// A compressed entity, opened as far as its content.
 ///

@@ -1,7 +1,7 @@
 import ByteStreams
 import CMSSyntax
+import InternetMessage
 import LibCrypto
-import MIME
 
 /// Bytes that can be written as often as needed, each time the same.
 struct ContentForm {

@@ -1,7 +1,7 @@
 public import ByteStreams
 public import CMSSyntax
 public import Foundation
-import MIME
+import InternetMessage
 
 /// Signs and encrypts content as bare CMS objects, without MIME around them.
 ///

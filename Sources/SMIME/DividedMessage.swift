@@ -1,7 +1,7 @@
 import ByteStreams
 import CMSSyntax
+import InternetMessage
 import LibCrypto
-import MIME
 
 /// A message divided into what stays outside and the entity that is to be protected.
 struct DividedMessage {

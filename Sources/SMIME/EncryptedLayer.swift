@@ -1,6 +1,6 @@
 import ByteStreams
 import CMSSyntax
-import MIME
+import InternetMessage
 public import PKIX
 
 /// An encrypted entity, opened as far as its recipients.

@@ -1,6 +1,6 @@
 public import ByteStreams
 import CMSSyntax
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// How a whole message is protected before we touch it.

@@ -1,4 +1,4 @@
-public import MIME
+public import InternetMessage
 
 /// What becomes of a message's header when the message is signed or encrypted.
 ///

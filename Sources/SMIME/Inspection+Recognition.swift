@@ -1,6 +1,6 @@
 import ByteStreams
 import CMSSyntax
-import MIME
+import InternetMessage
 import PKIX
 
 extension Inspection {

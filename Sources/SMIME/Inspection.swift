@@ -1,6 +1,6 @@
 public import ByteStreams
 public import CMSSyntax
-import MIME
+import InternetMessage
 public import PKIX
 
 /// What a file is and holds, as far as it can be told without any key and without judging anything.

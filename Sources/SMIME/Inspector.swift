@@ -1,6 +1,6 @@
 import ByteStreams
 import CMSSyntax
-import MIME
+import InternetMessage
 import PKIX
 
 /// Walks through parts and layers, and keeps count of what it has seen of one file.

@@ -1,6 +1,6 @@
 import ByteStreams
 import CMSSyntax
-import MIME
+import InternetMessage
 import PKIX
 
 /// One layer of protection, opened as far as it can be without keys.

@@ -1,6 +1,6 @@
 public import ByteStreams
 import CMSSyntax
-import MIME
+import InternetMessage
 import PKIX
 
 extension MessageOpener {

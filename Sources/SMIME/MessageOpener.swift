@@ -1,7 +1,7 @@
 public import ByteStreams
 public import CMSSyntax
 public import Foundation
-import MIME
+import InternetMessage
 public import PKIX
 
 /// Opens what is signed or encrypted, layer by layer.

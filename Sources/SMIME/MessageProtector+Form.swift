@@ -1,5 +1,5 @@
 import ByteStreams
-import MIME
+import InternetMessage
 
 extension MessageProtector {
     /// Makes sure that the form of the message allows it to be signed, encrypted or both. Nothing is written.

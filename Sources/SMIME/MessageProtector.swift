@@ -1,7 +1,7 @@
 public import ByteStreams
 public import CMSSyntax
 public import Foundation
-public import MIME
+public import InternetMessage
 
 /// Signs and encrypts whole messages.
 ///

@@ -1,6 +1,6 @@
 public import ByteStreams
 import CMSSyntax
-public import MIME
+public import InternetMessage
 
 /// A message with all its layers opened and checked: what it says, and how it was protected.
 public struct OpenedMessage: Sendable {

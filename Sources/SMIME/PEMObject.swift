@@ -1,6 +1,6 @@
 package import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 import PKIX
 
 /// A CMS object in PEM (RFC 7468 §9), of any size, with whatever text stands in front of it and behind it (§5.2).

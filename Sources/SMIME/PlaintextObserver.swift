@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 
 /// Looks at plaintext as it passes: is it a MIME entity, and what may its parts be like?
 package final class PlaintextObserver: ByteSink {

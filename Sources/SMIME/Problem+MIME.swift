@@ -1,4 +1,4 @@
-import MIME
+import InternetMessage
 import PKIX
 
 extension Problem {

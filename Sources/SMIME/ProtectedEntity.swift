@@ -1,6 +1,6 @@
 import ByteStreams
+import InternetMessage
 import LibCrypto
-import MIME
 import PKIX
 
 /// An entity that we write around protected content: its header fields and its body, in canonical lines.

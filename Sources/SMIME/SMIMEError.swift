@@ -1,6 +1,6 @@
 public import CMSSyntax
 public import Foundation
-public import MIME
+public import InternetMessage
 
 /// Why a message could not be protected or opened.
 @nonexhaustive

@@ -1,4 +1,4 @@
-import MIME
+import InternetMessage
 
 /// How S/MIME protects one entity.
 ///
@@ -39,18 +39,18 @@ extension Entity {
     /// Whether a header like this one can belong to a protected entity.
     static func mayBeSecured(_ header: HeaderBlock) -> Bool {
         header.all("Content-Type").contains { field in
-            isSecured(field) || MIME.ContentType(field: field)?.name == "application/octet-stream"
+            isSecured(field) || InternetMessage.ContentType(field: field)?.name == "application/octet-stream"
         }
     }
 
     /// Whether a Content-Type field says that the entity is protected.
     private static func isSecured(_ field: HeaderField) -> Bool {
-        MIME.ContentType(field: field).map { $0.name == "multipart/signed" || $0.isCMS } ?? false
+        InternetMessage.ContentType(field: field).map { $0.name == "multipart/signed" || $0.isCMS } ?? false
     }
 
     /// Whether an entity with a header like this one is a message.
     static func isMessage(_ header: HeaderBlock) -> Bool {
-        header.first("Content-Type").flatMap { MIME.ContentType(field: $0) }?.isMessage ?? false
+        header.first("Content-Type").flatMap { InternetMessage.ContentType(field: $0) }?.isMessage ?? false
     }
 
     /// Whether this part is a detached signature by its type, wherever it stands.
@@ -83,7 +83,7 @@ extension Entity {
     }
 }
 
-extension MIME.ContentType {
+extension InternetMessage.ContentType {
     /// Whether the body is a CMS object, by today's or the older name.
     fileprivate var isCMS: Bool { name == "application/pkcs7-mime" || name == "application/x-pkcs7-mime" }
 

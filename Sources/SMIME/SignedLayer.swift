@@ -1,8 +1,8 @@
 import ByteStreams
 import CMSSyntax
 public import Foundation
+public import InternetMessage
 import LibCrypto
-public import MIME
 public import PKIX
 
 /// A signed entity, opened as far as its claims: who is meant to have signed it, and what.

@@ -1,4 +1,4 @@
-import MIME
+import InternetMessage
 import PKIX
 
 /// Who a message says it is from, as far as a signature can be compared with it.

@@ -1,5 +1,5 @@
 public import Foundation
-import MIME
+import InternetMessage
 public import PKIX
 
 extension VerificationReport {

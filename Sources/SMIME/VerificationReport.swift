@@ -1,4 +1,4 @@
-import MIME
+import InternetMessage
 public import PKIX
 
 /// What is to be said about a message's signatures: five axes for each signer, and what follows from them.

@@ -1,6 +1,6 @@
 import CMSSyntax
 public import Foundation
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// A message that its author is known to have signed as a whole: what may be learned from it.

@@ -1,5 +1,5 @@
 import Foundation
-import MIME
+import InternetMessage
 
 /// What the parser must not see.
 ///

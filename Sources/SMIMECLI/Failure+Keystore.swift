@@ -1,6 +1,6 @@
 import Foundation
+import InternetMessage
 import Keystore
-import MIME
 
 extension Failure {
     init(keystore error: KeystoreError) {

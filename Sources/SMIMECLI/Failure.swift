@@ -1,9 +1,9 @@
 import ByteStreams
 import CMSSyntax
 import Foundation
+import InternetMessage
 import Keystore
 import LibCrypto
-import MIME
 import MailFilter
 import PKIX
 import SMIME

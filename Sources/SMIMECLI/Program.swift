@@ -1,6 +1,6 @@
 import Foundation
+import InternetMessage
 import LibCrypto
-import MIME
 import MailFilter
 
 /// Where the process begins: what has to be done before there is a second thread.

@@ -1,8 +1,8 @@
 import ByteStreams
 import CMSSyntax
 import Foundation
+import InternetMessage
 import LibCrypto
-import MIME
 import PKIX
 import Revocation
 import SMIME

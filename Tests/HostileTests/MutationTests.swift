@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 import PKIX
 import SMIME
 import TestSupport

@@ -1,7 +1,7 @@
 import Foundation
+import InternetMessage
 import Keystore
 import LibCrypto
-import MIME
 import PKIX
 import TestSupport
 import Testing

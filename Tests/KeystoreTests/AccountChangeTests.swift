@@ -1,5 +1,5 @@
+import InternetMessage
 import Keystore
-import MIME
 import PKIX
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
+import InternetMessage
 import Keystore
-import MIME
 import PKIX
 import TestSupport
 import Testing

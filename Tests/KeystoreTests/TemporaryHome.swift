@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
+import InternetMessage
 import Keystore
-import MIME
 import PKIX
 import Synchronization
 import TestSupport

@@ -1,8 +1,8 @@
 import ByteStreams
 import CMSSyntax
 import Foundation
+import InternetMessage
 import Keystore
-import MIME
 import MailFilter
 import PKIX
 import SMIME

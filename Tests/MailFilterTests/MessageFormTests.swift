@@ -1,6 +1,6 @@
 import ByteStreams
+import InternetMessage
 import Keystore
-import MIME
 import MailFilter
 import SMIME
 import Synchronization

@@ -1,7 +1,7 @@
 import ByteStreams
 import Foundation
+import InternetMessage
 import Keystore
-import MIME
 import MailFilter
 import SMIME
 import TestSupport

@@ -1,5 +1,5 @@
+import InternetMessage
 import Keystore
-import MIME
 import MailFilter
 import SMIME
 import Testing

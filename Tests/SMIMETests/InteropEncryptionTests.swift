@@ -1,7 +1,7 @@
 import ByteStreams
 import CMSSyntax
 import Foundation
-import MIME
+import InternetMessage
 import SMIME
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 import SMIME
 import TestSupport
 import Testing

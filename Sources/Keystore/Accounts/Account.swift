@@ -1,5 +1,5 @@
 public import Foundation
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// A person or role that mail is sent as.

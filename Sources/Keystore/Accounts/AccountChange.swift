@@ -1,4 +1,4 @@
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// What is to be changed of an account.

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import MIME
+import InternetMessage
 
 /// Accounts and identities as rows.
 enum AccountRecord {

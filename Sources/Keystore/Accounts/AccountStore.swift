@@ -1,6 +1,6 @@
 public import Foundation
 import GRDB
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// The accounts and the keys they sign and decrypt with.

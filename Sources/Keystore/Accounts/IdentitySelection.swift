@@ -1,5 +1,5 @@
 public import Foundation
-public import MIME
+public import InternetMessage
 import PKIX
 
 /// Which of an account's identities is used today, and why not the others. Pure: the same arguments, the same answer.

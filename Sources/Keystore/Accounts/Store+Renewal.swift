@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-public import MIME
+public import InternetMessage
 public import PKIX
 
 extension Store {

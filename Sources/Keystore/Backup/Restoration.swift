@@ -1,6 +1,6 @@
 import Foundation
+public import InternetMessage
 public import LibCrypto
-public import MIME
 import PKIX
 
 /// A backup with everything in it read, so that nothing can turn out wrong once the store is being changed.

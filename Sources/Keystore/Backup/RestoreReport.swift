@@ -1,4 +1,4 @@
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// What a restored backup brought, and what was left as it is because it is here already.

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import MIME
+import InternetMessage
 import PKIX
 
 /// One backup on its way into the database. What the store says stands; the backup adds what is missing.

@@ -1,7 +1,7 @@
 public import Foundation
 import GRDB
+public import InternetMessage
 public import LibCrypto
-public import MIME
 import PKIX
 
 extension Store {

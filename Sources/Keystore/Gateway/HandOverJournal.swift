@@ -1,6 +1,6 @@
 public import Foundation
 import GRDB
-import MIME
+import InternetMessage
 
 /// Who has got a message from us already, so that a mail server's second attempt sends nothing twice.
 public actor HandOverJournal {

@@ -1,4 +1,4 @@
-public import MIME
+public import InternetMessage
 
 extension Policy {
     /// The addresses that a rule is for: one address, a domain, or everything below a domain.

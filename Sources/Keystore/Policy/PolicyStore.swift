@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-public import MIME
+public import InternetMessage
 
 /// The rules of the sending policy.
 public actor PolicyStore {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import MIME
+import InternetMessage
 import PKIX
 
 /// Verified messages on their way into the registry.

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import MIME
+import InternetMessage
 import PKIX
 
 /// Recipients as rows.

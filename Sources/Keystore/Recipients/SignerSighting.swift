@@ -1,5 +1,5 @@
 public import Foundation
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// What one verified message showed of its author, for the registry to remember.

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// The one row of each certificate, shared by accounts, recipients and anchors.

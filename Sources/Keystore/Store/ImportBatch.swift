@@ -1,4 +1,4 @@
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// Everything one command brings into the store, stored in one transaction.

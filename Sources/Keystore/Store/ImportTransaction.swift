@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import MIME
+import InternetMessage
 
 /// One import on its way into the database. A row that exists is not touched, so a second import changes nothing.
 struct ImportTransaction {

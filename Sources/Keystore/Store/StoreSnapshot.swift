@@ -1,6 +1,6 @@
 public import Foundation
 import GRDB
-public import MIME
+public import InternetMessage
 public import PKIX
 
 /// The store as it is at one moment, for what must fit together: rules, accounts, keys, certificates.

@@ -1,7 +1,7 @@
 public import ByteStreams
 public import Foundation
+import InternetMessage
 public import Keystore
-import MIME
 public import PKIX
 public import SMIME
 

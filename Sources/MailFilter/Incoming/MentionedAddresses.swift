@@ -1,5 +1,5 @@
 import ByteStreams
-import MIME
+import InternetMessage
 
 /// The addresses that a lenient program may read as the sender, however broken the text is.
 ///

@@ -1,6 +1,6 @@
 public import ByteStreams
+import InternetMessage
 public import Keystore
-import MIME
 import SMIME
 
 /// Finds clear mail of our own accounts that must be encrypted and comes in by the way for other people's mail.

@@ -1,5 +1,5 @@
 import Foundation
-import MIME
+import InternetMessage
 
 /// Characters that change how a subject is shown: text direction, and what terminals obey.
 ///

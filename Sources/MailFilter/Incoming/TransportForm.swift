@@ -1,5 +1,5 @@
 import ByteStreams
-import MIME
+import InternetMessage
 
 /// A message that was decrypted, in a form that mail servers pass on: encrypted content may be any bytes (RFC 8551 §3.1),
 /// mail has lines of 998 bytes at most, without NUL, and no carriage return or line feed by itself.

@@ -1,6 +1,6 @@
 public import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 
 /// A message as it came, less the verdicts that others wrote in our name: what is delivered if the filter died at it.
 ///

@@ -1,4 +1,4 @@
-import MIME
+import InternetMessage
 import SMIME
 
 /// Words in front of a subject that tell the verdict to people whose program shows none.

@@ -1,6 +1,6 @@
 public import CMSSyntax
+public import InternetMessage
 import Keystore
-public import MIME
 public import SMIME
 
 /// Which cipher is used where nothing is known of the recipients: a standard one, and others for some of them or for

@@ -1,5 +1,5 @@
+import InternetMessage
 public import Keystore
-import MIME
 public import SMIME
 
 extension Store {

@@ -1,6 +1,6 @@
 import CMSSyntax
 public import Foundation
-import MIME
+import InternetMessage
 import SMIME
 
 /// What can be set in a store: the names that `smime config` knows, and how their values are written.

@@ -1,4 +1,4 @@
-public import MIME
+public import InternetMessage
 
 /// The name of a setting in a store: that of a `Setting`, and for some a domain behind it that the value is for.
 public struct SettingKey: Hashable, Sendable {

@@ -1,6 +1,6 @@
 import CMSSyntax
+public import InternetMessage
 public import Keystore
-public import MIME
 public import PKIX
 public import SMIME
 

@@ -1,6 +1,6 @@
 import Foundation
+import InternetMessage
 import Keystore
-import MIME
 import SMIME
 
 /// Words in brackets that people write into the subject to say how their mail is to be protected.

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CMSSyntax
 import Foundation
+import InternetMessage
 import Keystore
-import MIME
 import MailFilter
 import PKIX
 

@@ -1,9 +1,9 @@
 import ArgumentParser
 import ByteStreams
 import Foundation
+import InternetMessage
 import Keystore
 import LibCrypto
-import MIME
 import PKIX
 
 extension SMIMECommand {

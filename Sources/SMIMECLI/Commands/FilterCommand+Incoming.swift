@@ -1,8 +1,8 @@
 import ArgumentParser
 import ByteStreams
 import Foundation
+import InternetMessage
 import Keystore
-import MIME
 import MailFilter
 import PKIX
 import SMIME

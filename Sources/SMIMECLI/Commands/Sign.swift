@@ -2,8 +2,8 @@ import ArgumentParser
 import ByteStreams
 import CMSSyntax
 import Foundation
+import InternetMessage
 import Keystore
-import MIME
 import MailFilter
 import SMIME
 

@@ -1,6 +1,6 @@
 public import ArgumentParser
+public import InternetMessage
 public import Keystore
-public import MIME
 public import MailFilter
 public import PKIX
 

@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 
 /// What a person sees: data on standard output, everything else on standard error.
 ///

@@ -1,5 +1,5 @@
 import CMSSyntax
-import MIME
+import InternetMessage
 import PKIX
 import SMIME
 

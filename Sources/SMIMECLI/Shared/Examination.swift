@@ -1,8 +1,8 @@
 import CMSSyntax
 import Foundation
+import InternetMessage
 import Keystore
 import LibCrypto
-import MIME
 import PKIX
 
 /// Everything `doctor` looks at.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CMSSyntax
-import MIME
+import InternetMessage
 import PKIX
 import SMIME
 

@@ -1,4 +1,4 @@
-import MIME
+import InternetMessage
 import MailFilter
 import PKIX
 import SMIME

@@ -1,5 +1,5 @@
 import Foundation
-import MIME
+import InternetMessage
 import MailFilter
 import Synchronization
 

@@ -2,9 +2,9 @@ import ArgumentParser
 import ByteStreams
 import CMSSyntax
 import Foundation
+import InternetMessage
 import Keystore
 import LibCrypto
-import MIME
 import MailFilter
 import PKIX
 import SMIME

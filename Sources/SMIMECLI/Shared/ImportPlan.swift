@@ -1,6 +1,6 @@
 import Foundation
+import InternetMessage
 import Keystore
-import MIME
 import PKIX
 
 /// What is to be stored, and what is odd about it.

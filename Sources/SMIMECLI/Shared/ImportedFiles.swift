@@ -1,8 +1,8 @@
 import ByteStreams
 import Foundation
+import InternetMessage
 import Keystore
 import LibCrypto
-import MIME
 import PKIX
 import SMIME
 

@@ -1,6 +1,6 @@
 import CMSSyntax
 import Foundation
-import MIME
+import InternetMessage
 import PKIX
 import SMIME
 

@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 
 /// The messages below the paths of a command, one after the other: mail files, mailboxes, Maildirs and other
 /// directories, standard input.

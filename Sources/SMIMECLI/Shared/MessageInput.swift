@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 
 /// Messages as they are named on the command line.
 enum MessageInput {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 
 /// Which messages are read.
 protocol InputFiles {

@@ -1,5 +1,5 @@
+import InternetMessage
 import Keystore
-import MIME
 import MailFilter
 
 /// What was decided, as reports show it.

@@ -1,7 +1,7 @@
 import CMSSyntax
 import Foundation
+import InternetMessage
 import Keystore
-import MIME
 import MailFilter
 import PKIX
 import SMIME

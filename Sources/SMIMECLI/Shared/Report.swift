@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 
 /// A report as JSON: one object on one line, its keys in snake_case and sorted, `"schema": 1` among them.
 enum Report {

@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 
 /// A report as JSON whose one array is written as it grows, so that it may be of any length.
 ///

@@ -1,4 +1,4 @@
-import MIME
+import InternetMessage
 
 /// Whom a message is from.
 struct Sender {

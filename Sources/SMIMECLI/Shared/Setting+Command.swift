@@ -1,6 +1,6 @@
 import CMSSyntax
+import InternetMessage
 import Keystore
-import MIME
 import MailFilter
 
 extension Setting {

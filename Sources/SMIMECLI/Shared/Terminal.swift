@@ -1,6 +1,6 @@
 import Foundation
+import InternetMessage
 import LibCrypto
-import MIME
 
 /// The person at the terminal, whatever standard input and output are.
 enum Terminal {

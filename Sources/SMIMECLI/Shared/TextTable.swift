@@ -1,5 +1,5 @@
 import Foundation
-import MIME
+import InternetMessage
 
 /// Rows of text in aligned columns, safe to print.
 struct TextTable {

@@ -1,5 +1,5 @@
 import Foundation
-import MIME
+import InternetMessage
 import PKIX
 import SMIME
 

@@ -1,5 +1,5 @@
 import ByteStreams
-import MIME
+import InternetMessage
 
 extension Target {
     /// Oddly nested parts through the structure scan and the 7-bit writer.

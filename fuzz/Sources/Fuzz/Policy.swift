@@ -1,5 +1,5 @@
 #if !SHORT
-import MIME
+import InternetMessage
 import MailFilter
 import ByteStreams
 

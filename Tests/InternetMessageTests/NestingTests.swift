@@ -1,5 +1,5 @@
 import ByteStreams
-import MIME
+import InternetMessage
 import TestSupport
 import Testing
 

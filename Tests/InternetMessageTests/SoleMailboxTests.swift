@@ -1,4 +1,4 @@
-import MIME
+import InternetMessage
 import Testing
 
 /// Which From fields are exactly one mailbox that every program reads alike.

@@ -1,5 +1,5 @@
 import ByteStreams
-import MIME
+import InternetMessage
 import Testing
 
 /// Header fields copied inside, hidden outside, and put back (RFC 9788).

@@ -1,5 +1,5 @@
 import ByteStreams
-import MIME
+import InternetMessage
 import TestSupport
 
 /// A source that returns no more than `step` bytes a call, so that everything straddles everything.

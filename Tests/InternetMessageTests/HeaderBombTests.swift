@@ -1,5 +1,5 @@
 import ByteStreams
-import MIME
+import InternetMessage
 import Testing
 
 /// Headers that took a time that grew with the square of their size: minutes in a build without optimisation.

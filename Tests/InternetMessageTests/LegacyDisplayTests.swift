@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import MIME
+import InternetMessage
 import Testing
 
 /// Hidden fields in the text, for readers that do not look for them inside (RFC 9788 §5.2.2, §4.5.3).

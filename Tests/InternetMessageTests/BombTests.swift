@@ -1,5 +1,5 @@
 import ByteStreams
-import MIME
+import InternetMessage
 import Testing
 
 /// Alone, so that the time that is printed is that of the work and not of the other tests; the limit is there for what
