@@ -16,7 +16,7 @@ let package = Package(
         .library(name: "CMSSyntax", targets: ["CMSSyntax"]),
         .library(name: "LibCrypto", targets: ["LibCrypto"]),
         .library(name: "InternetMessage", targets: ["InternetMessage"]),
-        .library(name: "Keystore", targets: ["Keystore"]),
+        .library(name: "SMIMEStore", targets: ["SMIMEStore"]),
         .library(name: "MailFilter", targets: ["MailFilter"]),
         .library(name: "PKIX", targets: ["PKIX"]),
         .library(name: "Revocation", targets: ["Revocation"]),
@@ -51,7 +51,7 @@ let package = Package(
         .target(name: "InternetMessage", dependencies: ["CIDN2", "ByteStreams"]),
         .target(name: "SMIME", dependencies: ["CMSSyntax", "LibCrypto", "InternetMessage", "PKIX", "ByteStreams"]),
         .target(
-            name: "Keystore",
+            name: "SMIMEStore",
             dependencies: [
                 "LibCrypto", "InternetMessage", "PKIX", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -60,12 +60,12 @@ let package = Package(
         .target(name: "Revocation", dependencies: ["LibCrypto", "PKIX"]),
         .target(
             name: "MailFilter",
-            dependencies: ["CMSSyntax", "Keystore", "LibCrypto", "InternetMessage", "PKIX", "SMIME", "ByteStreams"]
+            dependencies: ["CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "PKIX", "SMIME", "ByteStreams"]
         ),
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
-                "CMSSyntax", "Keystore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "Revocation", "SMIME",
+                "CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "Revocation", "SMIME",
                 "ByteStreams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
@@ -73,7 +73,7 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .executableTarget(
             name: "RegistryBench",
-            dependencies: ["Keystore", "InternetMessage"],
+            dependencies: ["SMIMEStore", "InternetMessage"],
             path: "Tests/RegistryBench"
         ),
         .executableTarget(
@@ -89,16 +89,16 @@ let package = Package(
             dependencies: ["CMSSyntax", "LibCrypto", "InternetMessage", "PKIX", "SMIME", "ByteStreams", "TestSupport"]
         ),
         .testTarget(
-            name: "KeystoreTests",
+            name: "SMIMEStoreTests",
             dependencies: [
-                "Keystore", "LibCrypto", "InternetMessage", "PKIX", "TestSupport",
+                "SMIMEStore", "LibCrypto", "InternetMessage", "PKIX", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
         .testTarget(
             name: "MailFilterTests",
             dependencies: [
-                "CMSSyntax", "Keystore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "Revocation", "SMIME",
+                "CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "Revocation", "SMIME",
                 "ByteStreams",
                 "TestSupport",
             ]
@@ -108,7 +108,7 @@ let package = Package(
         .testTarget(
             name: "HostileTests",
             dependencies: [
-                "CMSSyntax", "COpenSSL", "Keystore", "LibCrypto", "InternetMessage", "PKIX", "Revocation", "SMIME",
+                "CMSSyntax", "COpenSSL", "SMIMEStore", "LibCrypto", "InternetMessage", "PKIX", "Revocation", "SMIME",
                 "SMIMECLI",
                 "ByteStreams", "TestSupport",
             ],

@@ -1,7 +1,7 @@
 import CMSSyntax
-public import Keystore
 public import PKIX
 public import SMIME
+public import SMIMEStore
 
 extension CipherNegotiation.Party {
     /// Somebody else, with what is known of them; nil if nothing is.

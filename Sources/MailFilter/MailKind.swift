@@ -1,5 +1,5 @@
 import InternetMessage
-import Keystore
+import SMIMEStore
 
 extension Policy.Kind {
     /// What `header` and the envelope say that a message is; nil for mail from one person to another.

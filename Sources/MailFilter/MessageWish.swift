@@ -1,4 +1,4 @@
-public import Keystore
+public import SMIMEStore
 
 /// What somebody wants for one message: the command line, or the message itself.
 public struct MessageWish: Hashable, Sendable {

@@ -1,9 +1,9 @@
 public import ByteStreams
 public import Foundation
 public import InternetMessage
-public import Keystore
 public import PKIX
 import SMIME
+public import SMIMEStore
 
 /// Applies the sending policy to mail on its way out.
 ///

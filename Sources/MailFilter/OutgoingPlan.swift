@@ -2,9 +2,9 @@ public import ByteStreams
 import CMSSyntax
 import Foundation
 public import InternetMessage
-import Keystore
 public import PKIX
 import SMIME
+import SMIMEStore
 
 /// A message's way out: what was decided for each recipient, and the messages that come of it.
 public struct OutgoingPlan: Sendable {

@@ -1,6 +1,6 @@
 public import InternetMessage
-public import Keystore
 import SMIME
+public import SMIMEStore
 
 /// What happens to a message for one recipient, and why.
 public struct PolicyDecision: Hashable, Sendable {

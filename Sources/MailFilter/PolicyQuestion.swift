@@ -1,6 +1,6 @@
 public import InternetMessage
-public import Keystore
 public import SMIME
+public import SMIMEStore
 
 /// Everything that a decision about one message depends on.
 public struct PolicyQuestion: Sendable {

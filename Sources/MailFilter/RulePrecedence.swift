@@ -1,5 +1,5 @@
 import InternetMessage
-import Keystore
+import SMIMEStore
 
 /// The rules that apply to mail for one recipient, those that go first in front.
 ///

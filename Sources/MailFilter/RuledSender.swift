@@ -1,5 +1,5 @@
 import InternetMessage
-import Keystore
+import SMIMEStore
 
 /// An address whose rules for senders a message has, and the account it belongs to.
 struct RuledSender: Sendable {

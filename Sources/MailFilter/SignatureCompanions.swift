@@ -1,9 +1,9 @@
 public import CMSSyntax
 public import Foundation
 public import InternetMessage
-public import Keystore
 public import LibCrypto
 public import PKIX
+public import SMIMEStore
 
 /// The certificates that go along with a signature: the chain it is checked by, and the certificate that answers are
 /// encrypted to, by one snapshot of the store.

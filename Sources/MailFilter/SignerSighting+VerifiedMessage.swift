@@ -1,5 +1,5 @@
-public import Keystore
 public import SMIME
+public import SMIMEStore
 
 extension SignerSighting {
     /// What `message` showed of its author, for `RecipientRegistry.learn`.

@@ -1,9 +1,9 @@
 import CMSSyntax
 import Foundation
 import InternetMessage
-import Keystore
 import PKIX
 import SMIME
+import SMIMEStore
 
 /// Whether and with what a message can be signed, by one snapshot of the store.
 struct SigningStanding: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 public import InternetMessage
-import Keystore
+import SMIMEStore
 
 /// The characters behind which a local part has a detail that mail servers leave out, as in `alice+tag@example.org`.
 ///

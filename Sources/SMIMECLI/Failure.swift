@@ -2,11 +2,11 @@ import ByteStreams
 import CMSSyntax
 import Foundation
 import InternetMessage
-import Keystore
 import LibCrypto
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 
 /// Why a command failed: its status, one sentence, and what to do about it.
 ///

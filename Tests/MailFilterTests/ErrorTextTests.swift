@@ -2,10 +2,10 @@ import ByteStreams
 import CMSSyntax
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 import Testing
 
 /// What the errors of the libraries say of themselves, to those who log them.

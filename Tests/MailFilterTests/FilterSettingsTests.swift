@@ -1,10 +1,10 @@
 import ByteStreams
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 import TestSupport
 import Testing
 

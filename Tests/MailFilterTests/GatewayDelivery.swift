@@ -1,9 +1,9 @@
 import ByteStreams
 import Foundation
-import Keystore
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 import Testing
 
 /// What a gateway without keys, called gw.example.org on the host mx1.example.org, delivers to its people.

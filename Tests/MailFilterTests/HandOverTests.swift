@@ -1,7 +1,7 @@
 import ByteStreams
 import Foundation
-import Keystore
 import MailFilter
+import SMIMEStore
 import Synchronization
 import Testing
 

@@ -1,9 +1,9 @@
 import ByteStreams
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import SMIME
+import SMIMEStore
 import Testing
 
 /// What is taken out of mail from outside, and what stays.

@@ -1,10 +1,10 @@
 import ByteStreams
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import Revocation
 import SMIME
+import SMIMEStore
 import Synchronization
 import TestSupport
 import Testing

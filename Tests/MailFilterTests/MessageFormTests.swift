@@ -1,8 +1,8 @@
 import ByteStreams
 import InternetMessage
-import Keystore
 import MailFilter
 import SMIME
+import SMIMEStore
 import Synchronization
 import Testing
 

@@ -1,11 +1,11 @@
 import ByteStreams
 import Foundation
 import InternetMessage
-import Keystore
 import LibCrypto
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 import TestSupport
 
 /// A store with identities of some people and certificates of others, in a home of its own.

@@ -1,9 +1,9 @@
 import ByteStreams
 import CMSSyntax
 import Foundation
-import Keystore
 import MailFilter
 import SMIME
+import SMIMEStore
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import InternetMessage
-import Keystore
 import MailFilter
 import SMIME
+import SMIMEStore
 import Testing
 
 @Suite struct PolicyDecisionTests {

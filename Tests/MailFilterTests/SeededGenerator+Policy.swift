@@ -1,7 +1,7 @@
 import InternetMessage
-import Keystore
 import MailFilter
 import SMIME
+import SMIMEStore
 import TestSupport
 
 /// Policies and messages by chance, over few names so that rules meet.

@@ -1,6 +1,6 @@
 import Foundation
 import InternetMessage
-import Keystore
+import SMIMEStore
 
 /// Measures look-ups by address in a store that `scripts/bench registry` has filled; no part of the product.
 ///

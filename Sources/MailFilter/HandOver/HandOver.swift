@@ -1,6 +1,6 @@
 public import ByteStreams
 public import Foundation
-public import Keystore
+public import SMIMEStore
 
 /// The messages that came of one, finished and ready to be sent.
 ///

@@ -1,7 +1,7 @@
 import InternetMessage
-import Keystore
 import PKIX
 import SMIME
+import SMIMEStore
 import Synchronization
 
 /// Finds the keys that a message is decrypted with at the gateway for one recipient: those of the recipient's account, then

@@ -1,9 +1,9 @@
 public import ByteStreams
 public import Foundation
 import InternetMessage
-public import Keystore
 public import PKIX
 public import SMIME
+public import SMIMEStore
 
 /// Judges mail on its way in, and says so in its header; nothing that is signed is touched.
 ///

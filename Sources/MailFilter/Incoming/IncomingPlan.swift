@@ -1,7 +1,7 @@
 public import ByteStreams
-public import Keystore
 public import PKIX
 public import SMIME
+public import SMIMEStore
 
 /// A message's way in: the verdict, and the messages that come of it.
 public struct IncomingPlan: Sendable {

@@ -1,6 +1,6 @@
-public import Keystore
 public import PKIX
 public import SMIME
+public import SMIMEStore
 
 /// The keys, certificates and trust of a store, for opening messages; the lists of the folder that its setting
 /// `revocation.directory` names count, too.

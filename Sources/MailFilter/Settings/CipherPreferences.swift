@@ -1,7 +1,7 @@
 public import CMSSyntax
 public import InternetMessage
-import Keystore
 public import SMIME
+import SMIMEStore
 
 /// Which cipher is used where nothing is known of the recipients: a standard one, and others for some of them or for
 /// some senders.

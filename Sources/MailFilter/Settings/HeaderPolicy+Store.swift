@@ -1,6 +1,6 @@
 import InternetMessage
-public import Keystore
 public import SMIME
+public import SMIMEStore
 
 extension Store {
     /// What becomes of the header of mail that `account` sends: by the account's own setting, then the store's,

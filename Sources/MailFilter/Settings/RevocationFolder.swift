@@ -1,7 +1,7 @@
 import ByteStreams
 import Foundation
-package import Keystore
 public import PKIX
+package import SMIMEStore
 
 /// A folder of revocation lists, which somebody else keeps up to date.
 struct RevocationFolder {

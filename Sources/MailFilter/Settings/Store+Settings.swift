@@ -1,8 +1,8 @@
 import CMSSyntax
 public import InternetMessage
-public import Keystore
 public import PKIX
 public import SMIME
+public import SMIMEStore
 
 /// The settings of the store as the values they stand for. Each is read anew; the filters take theirs from here.
 extension Store {

@@ -1,7 +1,7 @@
 import Foundation
 import InternetMessage
-import Keystore
 import SMIME
+import SMIMEStore
 
 /// Words in brackets that people write into the subject to say how their mail is to be protected.
 ///

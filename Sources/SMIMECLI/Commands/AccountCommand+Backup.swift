@@ -3,10 +3,10 @@ import ByteStreams
 import CMSSyntax
 import Foundation
 import InternetMessage
-import Keystore
 import LibCrypto
 import MailFilter
 import PKIX
+import SMIMEStore
 
 extension SMIMECommand.AccountCommand {
     struct Backup: AsyncParsableCommand {

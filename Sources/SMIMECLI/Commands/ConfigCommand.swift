@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import Keystore
 import MailFilter
+import SMIMEStore
 
 extension SMIMECommand {
     struct ConfigCommand: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import ByteStreams
 import Foundation
 import InternetMessage
-import Keystore
 import SMIME
+import SMIMEStore
 
 extension SMIMECommand.Encrypt {
     /// Writes a bare CMS object that holds the file at `path`.

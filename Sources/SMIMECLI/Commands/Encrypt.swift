@@ -3,10 +3,10 @@ import ByteStreams
 import CMSSyntax
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 
 extension SMIMECommand {
     struct Encrypt: AsyncParsableCommand {

@@ -2,9 +2,9 @@ import ArgumentParser
 import ByteStreams
 import Foundation
 import InternetMessage
-import Keystore
 import LibCrypto
 import PKIX
+import SMIMEStore
 
 extension SMIMECommand {
     struct Export: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
-import Keystore
 import MailFilter
 import SMIME
+import SMIMEStore
 
 extension SMIMECommand {
     struct HarvestCommand: AsyncParsableCommand {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import SMIME
+import SMIMEStore
 
 extension SMIMECommand.PolicyCommand {
     struct Explain: AsyncParsableCommand {

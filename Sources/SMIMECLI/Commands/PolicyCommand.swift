@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Keystore
+import SMIMEStore
 
 extension SMIMECommand {
     struct PolicyCommand: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import InternetMessage
-import Keystore
 import PKIX
+import SMIMEStore
 
 extension SMIMECommand.RecipientCommand {
     struct Add: AsyncParsableCommand {

@@ -2,9 +2,9 @@ import ArgumentParser
 import CMSSyntax
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import PKIX
+import SMIMEStore
 
 extension SMIMECommand.RecipientCommand {
     struct List: AsyncParsableCommand {

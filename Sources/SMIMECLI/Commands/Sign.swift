@@ -3,9 +3,9 @@ import ByteStreams
 import CMSSyntax
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import SMIME
+import SMIMEStore
 
 extension SMIMECommand {
     struct Sign: AsyncParsableCommand {

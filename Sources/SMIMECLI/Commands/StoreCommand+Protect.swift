@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import Keystore
 import LibCrypto
+import SMIMEStore
 
 extension SMIMECommand.StoreCommand {
     struct Protect: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ByteStreams
 import Foundation
-import Keystore
+import SMIMEStore
 
 extension SMIMECommand {
     struct StoreCommand: AsyncParsableCommand {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import PKIX
+import SMIMEStore
 
 extension SMIMECommand {
     struct TrustCommand: AsyncParsableCommand {

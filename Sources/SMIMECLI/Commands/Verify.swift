@@ -2,10 +2,10 @@ import ArgumentParser
 import ByteStreams
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 
 extension SMIMECommand {
     struct Verify: AsyncParsableCommand {

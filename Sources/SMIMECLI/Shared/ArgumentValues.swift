@@ -1,8 +1,8 @@
 public import ArgumentParser
 public import InternetMessage
-public import Keystore
 public import MailFilter
 public import PKIX
+public import SMIMEStore
 
 /// One of a few words.
 ///

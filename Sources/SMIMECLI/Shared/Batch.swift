@@ -1,7 +1,7 @@
 import ByteStreams
 import Foundation
-import Keystore
 import PKIX
+import SMIMEStore
 import Synchronization
 
 /// Runs one piece of work for each input, several at once, so that one that fails does not stop the others.

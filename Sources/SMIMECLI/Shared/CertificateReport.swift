@@ -1,6 +1,6 @@
 import Foundation
-import Keystore
 import PKIX
+import SMIMEStore
 
 /// Certificates as reports show them. The property names are the keys of cli.md in camel case.
 struct IdentityReport: Encodable {

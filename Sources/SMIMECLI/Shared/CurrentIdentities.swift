@@ -1,6 +1,6 @@
 import Foundation
-import Keystore
 import PKIX
+import SMIMEStore
 
 /// Which of several identities of an account are used today, and why.
 struct CurrentIdentities {

@@ -1,5 +1,5 @@
-import Keystore
 import MailFilter
+import SMIMEStore
 
 extension Examination {
     /// What Postfix would divide or end before the filter has done its work.

@@ -1,7 +1,7 @@
 import Foundation
-import Keystore
 import MailFilter
 import PKIX
+import SMIMEStore
 
 extension Examination {
     /// How many addresses are named whose certificates expire; the others are counted.

@@ -1,7 +1,7 @@
 import Foundation
-import Keystore
 import MailFilter
 import PKIX
+import SMIMEStore
 import Synchronization
 
 extension Examination {

@@ -1,9 +1,9 @@
 import CMSSyntax
 import Foundation
 import InternetMessage
-import Keystore
 import LibCrypto
 import PKIX
+import SMIMEStore
 
 /// Everything `doctor` looks at.
 struct Examination {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Keystore
+import SMIMEStore
 
 /// What every verb understands.
 struct GlobalOptions: ParsableArguments {

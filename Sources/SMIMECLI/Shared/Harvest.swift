@@ -1,10 +1,10 @@
 import ByteStreams
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 
 /// Learns from many messages: several are verified at once, and what they taught is stored in batches.
 struct Harvest {

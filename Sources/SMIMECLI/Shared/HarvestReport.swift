@@ -1,5 +1,5 @@
 import Foundation
-import Keystore
+import SMIMEStore
 
 /// The report of `harvest`.
 struct HarvestReport: Encodable {

@@ -1,6 +1,6 @@
 import Foundation
-import Keystore
 import PKIX
+import SMIMEStore
 
 /// The report of `import`.
 struct ImportCommandReport: Encodable {

@@ -1,7 +1,7 @@
 import Foundation
 import InternetMessage
-import Keystore
 import PKIX
+import SMIMEStore
 
 /// What is to be stored, and what is odd about it.
 struct ImportPlan {

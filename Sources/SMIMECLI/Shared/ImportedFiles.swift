@@ -1,10 +1,10 @@
 import ByteStreams
 import Foundation
 import InternetMessage
-import Keystore
 import LibCrypto
 import PKIX
 import SMIME
+import SMIMEStore
 
 /// What the FILEs of one command hold, sorted by what becomes of it.
 struct ImportedFiles {

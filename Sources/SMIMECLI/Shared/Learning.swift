@@ -1,10 +1,10 @@
 import ArgumentParser
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 
 /// For verbs that learn from mail they have verified.
 struct LearningOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Keystore
 import MailFilter
+import SMIMEStore
 
 /// For verbs that say how much is wanted of signing and encryption.
 struct LevelOptions: ParsableArguments {

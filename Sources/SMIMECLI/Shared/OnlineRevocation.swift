@@ -1,10 +1,10 @@
 import ArgumentParser
 import Foundation
-import Keystore
 import MailFilter
 import PKIX
 import Revocation
 import SMIME
+import SMIMEStore
 
 extension ArgumentHelp {
     static let online: ArgumentHelp = """

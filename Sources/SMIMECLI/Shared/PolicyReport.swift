@@ -1,6 +1,6 @@
 import InternetMessage
-import Keystore
 import MailFilter
+import SMIMEStore
 
 /// What was decided, as reports show it.
 struct PolicyReport: Encodable {

@@ -1,8 +1,8 @@
 import ByteStreams
 import Foundation
-import Keystore
 import LibCrypto
 import PKIX
+import SMIMEStore
 
 /// A kind of file that private keys lie in; the raw value is what messages say of it.
 enum PrivateKeyFile: String, CaseIterable {

@@ -2,10 +2,10 @@ import ArgumentParser
 import ByteStreams
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 
 /// For verbs that sign or encrypt: the form of what they write, what becomes of the header, and what counts.
 ///

@@ -1,10 +1,10 @@
 import CMSSyntax
 import Foundation
 import InternetMessage
-import Keystore
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 
 /// Who can read what: the certificates that a message is encrypted to, all or none.
 struct RecipientPlan {

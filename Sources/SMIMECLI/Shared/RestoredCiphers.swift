@@ -1,7 +1,7 @@
 import CMSSyntax
 import InternetMessage
-import Keystore
 import MailFilter
+import SMIMEStore
 
 /// The cipher rules for accounts that a backup brings, as part of one setting.
 struct RestoredCiphers {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Keystore
 import MailFilter
 import PKIX
+import SMIMEStore
 
 /// For verbs that judge whether certificates were revoked.
 struct RevocationOptions: ParsableArguments {

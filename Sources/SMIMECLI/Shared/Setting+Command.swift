@@ -1,7 +1,7 @@
 import CMSSyntax
 import InternetMessage
-import Keystore
 import MailFilter
+import SMIMEStore
 
 extension Setting {
     /// What it can be, in words.

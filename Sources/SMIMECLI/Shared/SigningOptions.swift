@@ -3,11 +3,11 @@ import ByteStreams
 import CMSSyntax
 import Foundation
 import InternetMessage
-import Keystore
 import LibCrypto
 import MailFilter
 import PKIX
 import SMIME
+import SMIMEStore
 
 /// Who signs, and with what.
 struct SigningOptions: ParsableArguments {

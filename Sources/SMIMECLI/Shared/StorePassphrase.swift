@@ -1,6 +1,6 @@
 import Foundation
-import Keystore
 import LibCrypto
+import SMIMEStore
 import Synchronization
 
 /// Where the passphrase of a locked store comes from: what the options name, else a credential of systemd, else the

@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import Keystore
+import SMIMEStore
 
 /// What outputs must not take the place of: the files that a command reads, its other outputs, the store, and files of
 /// private keys.

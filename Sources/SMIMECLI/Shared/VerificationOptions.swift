@@ -1,9 +1,9 @@
 import ArgumentParser
 import ByteStreams
 import Foundation
-import Keystore
 import PKIX
 import SMIME
+import SMIMEStore
 
 /// For verbs that judge signatures: in what form the input comes, what counts, what is learned, and what is reported.
 ///

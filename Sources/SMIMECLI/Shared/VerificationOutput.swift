@@ -1,8 +1,8 @@
 import Foundation
 import InternetMessage
-import Keystore
 import PKIX
 import SMIME
+import SMIMEStore
 
 /// A verification report as JSON; the keys are those of cli.md.
 struct VerificationOutput: Encodable {

@@ -1,5 +1,5 @@
 import Foundation
-import Keystore
+import SMIMEStore
 import Testing
 
 /// Services that did not answer are remembered for a few minutes, and no longer.

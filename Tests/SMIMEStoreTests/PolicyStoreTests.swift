@@ -1,5 +1,5 @@
 import InternetMessage
-import Keystore
+import SMIMEStore
 import Testing
 
 @Suite struct PolicyStoreTests {

@@ -1,7 +1,7 @@
 import Foundation
 import InternetMessage
-import Keystore
 import LibCrypto
+import SMIMEStore
 import Testing
 
 /// Who is asked for the passphrase of a locked store, and how often.

@@ -1,6 +1,6 @@
 import InternetMessage
-import Keystore
 import PKIX
+import SMIMEStore
 import Testing
 
 @Suite struct AccountTests {

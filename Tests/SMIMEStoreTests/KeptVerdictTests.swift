@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import InternetMessage
-import Keystore
 import PKIX
+import SMIMEStore
 import TestSupport
 import Testing
 

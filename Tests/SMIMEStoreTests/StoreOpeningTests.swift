@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import Keystore
+import SMIMEStore
 import Testing
 
 @Suite struct StoreOpeningTests {

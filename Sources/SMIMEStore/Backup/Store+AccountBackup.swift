@@ -80,7 +80,7 @@ extension Store {
 /// What a backup is made of, as one transaction saw it.
 private struct BackupSnapshot: Sendable {
     struct Account: Sendable {
-        let account: Keystore.Account
+        let account: SMIMEStore.Account
         let created: Int
         let keys: SealedKeys
 
@@ -169,7 +169,7 @@ private struct BackupSnapshot: Sendable {
 
     /// Every rule but those for other senders.
     private static func policy(
-        for accounts: [Keystore.Account],
+        for accounts: [SMIMEStore.Account],
         in database: Database
     ) throws -> [AccountBackup.Rule] {
         var senders: Set<String> = []

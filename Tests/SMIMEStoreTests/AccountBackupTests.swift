@@ -1,8 +1,8 @@
 import Foundation
 import InternetMessage
-import Keystore
 import LibCrypto
 import PKIX
+import SMIMEStore
 import TestSupport
 import Testing
 

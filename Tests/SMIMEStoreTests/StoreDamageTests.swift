@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import InternetMessage
-import Keystore
+import SMIMEStore
 import Testing
 
 @Suite struct StoreDamageTests {

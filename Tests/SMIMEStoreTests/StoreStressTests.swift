@@ -1,6 +1,6 @@
 import Foundation
 import InternetMessage
-import Keystore
+import SMIMEStore
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import Keystore
 import PKIX
+import SMIMEStore
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import Keystore
+import SMIMEStore
 import Testing
 
 @Suite struct StoreLocationTests {

@@ -1,7 +1,7 @@
 import Foundation
 import InternetMessage
-import Keystore
 import PKIX
+import SMIMEStore
 import TestSupport
 import Testing
 
