@@ -19,7 +19,7 @@ let package = Package(
         .library(name: "SMIMEStore", targets: ["SMIMEStore"]),
         .library(name: "MailFilter", targets: ["MailFilter"]),
         .library(name: "PKIX", targets: ["PKIX"]),
-        .library(name: "Revocation", targets: ["Revocation"]),
+        .library(name: "CertificateDiscovery", targets: ["CertificateDiscovery"]),
         .library(name: "ByteStreams", targets: ["ByteStreams"]),
         .executable(name: "smime", targets: ["SMIMECLI"]),
     ],
@@ -57,7 +57,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
-        .target(name: "Revocation", dependencies: ["LibCrypto", "PKIX"]),
+        .target(name: "CertificateDiscovery", dependencies: ["LibCrypto", "PKIX"]),
         .target(
             name: "MailFilter",
             dependencies: ["CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "PKIX", "SMIME", "ByteStreams"]
@@ -65,7 +65,8 @@ let package = Package(
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
-                "CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "Revocation", "SMIME",
+                "CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "CertificateDiscovery",
+                "SMIME",
                 "ByteStreams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
@@ -98,17 +99,19 @@ let package = Package(
         .testTarget(
             name: "MailFilterTests",
             dependencies: [
-                "CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "Revocation", "SMIME",
+                "CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "CertificateDiscovery",
+                "SMIME",
                 "ByteStreams",
                 "TestSupport",
             ]
         ),
-        .testTarget(name: "RevocationTests", dependencies: ["PKIX", "Revocation", "TestSupport"]),
+        .testTarget(name: "CertificateDiscoveryTests", dependencies: ["PKIX", "CertificateDiscovery", "TestSupport"]),
         // Forges with libcrypto itself what our own code refuses to write.
         .testTarget(
             name: "HostileTests",
             dependencies: [
-                "CMSSyntax", "COpenSSL", "SMIMEStore", "LibCrypto", "InternetMessage", "PKIX", "Revocation", "SMIME",
+                "CMSSyntax", "COpenSSL", "SMIMEStore", "LibCrypto", "InternetMessage", "PKIX", "CertificateDiscovery",
+                "SMIME",
                 "SMIMECLI",
                 "ByteStreams", "TestSupport",
             ],

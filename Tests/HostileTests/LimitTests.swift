@@ -1,10 +1,10 @@
 import ByteStreams
 import CMSSyntax
+import CertificateDiscovery
 import Foundation
 import InternetMessage
 import LibCrypto
 import PKIX
-import Revocation
 import SMIME
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 import ByteStreams
+import CertificateDiscovery
 import Foundation
 import InternetMessage
 import MailFilter
-import Revocation
 import SMIME
 import SMIMEStore
 import Synchronization

@@ -1,8 +1,8 @@
 import ArgumentParser
+import CertificateDiscovery
 import Foundation
 import MailFilter
 import PKIX
-import Revocation
 import SMIME
 import SMIMEStore
 

@@ -1,6 +1,6 @@
+import CertificateDiscovery
 import Foundation
 import PKIX
-import Revocation
 import TestSupport
 import Testing
 

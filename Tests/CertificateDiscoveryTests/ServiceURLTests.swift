@@ -1,4 +1,4 @@
-import Revocation
+import CertificateDiscovery
 import Testing
 
 @Suite struct ServiceURLTests {

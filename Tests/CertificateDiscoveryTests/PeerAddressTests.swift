@@ -1,4 +1,4 @@
-import Revocation
+import CertificateDiscovery
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
+import CertificateDiscovery
 import Foundation
-import Revocation
 import TestSupport
 import Testing
 
