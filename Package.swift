@@ -17,7 +17,7 @@ let package = Package(
         .library(name: "LibCrypto", targets: ["LibCrypto"]),
         .library(name: "InternetMessage", targets: ["InternetMessage"]),
         .library(name: "SMIMEStore", targets: ["SMIMEStore"]),
-        .library(name: "MailFilter", targets: ["MailFilter"]),
+        .library(name: "SMIMEGateway", targets: ["SMIMEGateway"]),
         .library(name: "PKIX", targets: ["PKIX"]),
         .library(name: "CertificateDiscovery", targets: ["CertificateDiscovery"]),
         .library(name: "ByteStreams", targets: ["ByteStreams"]),
@@ -59,13 +59,14 @@ let package = Package(
         ),
         .target(name: "CertificateDiscovery", dependencies: ["LibCrypto", "PKIX"]),
         .target(
-            name: "MailFilter",
+            name: "SMIMEGateway",
             dependencies: ["CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "PKIX", "SMIME", "ByteStreams"]
         ),
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
-                "CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "CertificateDiscovery",
+                "CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "SMIMEGateway", "PKIX",
+                "CertificateDiscovery",
                 "SMIME",
                 "ByteStreams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -97,9 +98,10 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "MailFilterTests",
+            name: "SMIMEGatewayTests",
             dependencies: [
-                "CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "MailFilter", "PKIX", "CertificateDiscovery",
+                "CMSSyntax", "SMIMEStore", "LibCrypto", "InternetMessage", "SMIMEGateway", "PKIX",
+                "CertificateDiscovery",
                 "SMIME",
                 "ByteStreams",
                 "TestSupport",

@@ -3,9 +3,9 @@ import CMSSyntax
 import Foundation
 import InternetMessage
 import LibCrypto
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 /// Why a command failed: its status, one sentence, and what to do about it.

@@ -4,8 +4,8 @@ import CMSSyntax
 import Foundation
 import InternetMessage
 import LibCrypto
-import MailFilter
 import PKIX
+import SMIMEGateway
 import SMIMEStore
 
 extension SMIMECommand.AccountCommand {

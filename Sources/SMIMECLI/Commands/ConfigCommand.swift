@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import MailFilter
+import SMIMEGateway
 import SMIMEStore
 
 extension SMIMECommand {

@@ -2,9 +2,9 @@ import ArgumentParser
 import ByteStreams
 import Foundation
 import InternetMessage
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 extension SMIMECommand {

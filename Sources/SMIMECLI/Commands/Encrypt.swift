@@ -3,9 +3,9 @@ import ByteStreams
 import CMSSyntax
 import Foundation
 import InternetMessage
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 extension SMIMECommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import MailFilter
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 extension SMIMECommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import InternetMessage
-import MailFilter
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 extension SMIMECommand.PolicyCommand {

@@ -2,8 +2,8 @@ import ArgumentParser
 import ByteStreams
 import Foundation
 import InternetMessage
-import MailFilter
 import PKIX
+import SMIMEGateway
 import SMIMEStore
 
 extension SMIMECommand.RecipientCommand {

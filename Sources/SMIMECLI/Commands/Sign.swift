@@ -3,8 +3,8 @@ import ByteStreams
 import CMSSyntax
 import Foundation
 import InternetMessage
-import MailFilter
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 extension SMIMECommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import InternetMessage
-import MailFilter
 import PKIX
+import SMIMEGateway
 import SMIMEStore
 
 extension SMIMECommand {

@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import InternetMessage
-public import MailFilter
 public import PKIX
+public import SMIMEGateway
 public import SMIMEStore
 
 /// One of a few words.

@@ -1,6 +1,6 @@
 import Foundation
 import LibCrypto
-import MailFilter
+import SMIMEGateway
 import Synchronization
 
 /// The passphrases that the command line says are in variables of the environment.

@@ -1,4 +1,4 @@
-import MailFilter
+import SMIMEGateway
 import SMIMEStore
 
 extension Examination {

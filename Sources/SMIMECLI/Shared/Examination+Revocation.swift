@@ -1,6 +1,6 @@
 import Foundation
-import MailFilter
 import PKIX
+import SMIMEGateway
 import SMIMEStore
 import Synchronization
 

@@ -1,7 +1,7 @@
 import InternetMessage
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 
 extension FilterLog {
     /// Adds what was found in mail on its way in, and what becomes of it.

@@ -1,6 +1,6 @@
 import Foundation
 import InternetMessage
-import MailFilter
+import SMIMEGateway
 import Synchronization
 
 /// What `smime filter` writes to the log on each mail: `key=value`, never anything of the content.

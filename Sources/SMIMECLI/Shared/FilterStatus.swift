@@ -1,5 +1,5 @@
 import Foundation
-import MailFilter
+import SMIMEGateway
 
 /// How `smime filter` ends: in a mail server's pipe a status decides whether mail is lost.
 ///

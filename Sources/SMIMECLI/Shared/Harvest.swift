@@ -1,9 +1,9 @@
 import ByteStreams
 import Foundation
 import InternetMessage
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 /// Learns from many messages: several are verified at once, and what they taught is stored in batches.

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import InternetMessage
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 /// For verbs that learn from mail they have verified.

@@ -1,9 +1,9 @@
 import ArgumentParser
 import CertificateDiscovery
 import Foundation
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 extension ArgumentHelp {

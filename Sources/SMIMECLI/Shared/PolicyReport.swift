@@ -1,5 +1,5 @@
 import InternetMessage
-import MailFilter
+import SMIMEGateway
 import SMIMEStore
 
 /// What was decided, as reports show it.

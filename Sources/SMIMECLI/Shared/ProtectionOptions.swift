@@ -2,9 +2,9 @@ import ArgumentParser
 import ByteStreams
 import Foundation
 import InternetMessage
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 /// For verbs that sign or encrypt: the form of what they write, what becomes of the header, and what counts.

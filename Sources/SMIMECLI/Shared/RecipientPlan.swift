@@ -1,9 +1,9 @@
 import CMSSyntax
 import Foundation
 import InternetMessage
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 /// Who can read what: the certificates that a message is encrypted to, all or none.

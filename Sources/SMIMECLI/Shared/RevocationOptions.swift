@@ -1,6 +1,6 @@
 import ArgumentParser
-import MailFilter
 import PKIX
+import SMIMEGateway
 import SMIMEStore
 
 /// For verbs that judge whether certificates were revoked.

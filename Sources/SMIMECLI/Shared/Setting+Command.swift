@@ -1,6 +1,6 @@
 import CMSSyntax
 import InternetMessage
-import MailFilter
+import SMIMEGateway
 import SMIMEStore
 
 extension Setting {

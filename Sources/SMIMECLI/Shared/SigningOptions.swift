@@ -4,9 +4,9 @@ import CMSSyntax
 import Foundation
 import InternetMessage
 import LibCrypto
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 
 /// Who signs, and with what.

@@ -1,6 +1,6 @@
 #if !SHORT
 import InternetMessage
-import MailFilter
+import SMIMEGateway
 import ByteStreams
 
 extension Target {

@@ -1,8 +1,8 @@
 import ByteStreams
 import Foundation
 import InternetMessage
-import MailFilter
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import MailFilter
+import SMIMEGateway
 import Testing
 
 /// What a supervisor tells its worker by the command line, by a file, and by the environment.

@@ -2,9 +2,9 @@ import ByteStreams
 import CMSSyntax
 import Foundation
 import InternetMessage
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 import Testing
 

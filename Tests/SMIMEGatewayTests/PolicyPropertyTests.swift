@@ -1,6 +1,6 @@
 import InternetMessage
-import MailFilter
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import MailFilter
+import SMIMEGateway
 import Testing
 
 /// Who a filter says it is.

@@ -1,9 +1,9 @@
 import ByteStreams
 import Foundation
 import InternetMessage
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 import ByteStreams
 import Foundation
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 import Testing
 

@@ -2,8 +2,8 @@ import ByteStreams
 import CertificateDiscovery
 import Foundation
 import InternetMessage
-import MailFilter
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 import Synchronization
 import TestSupport

@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-import MailFilter
+import SMIMEGateway
 import SMIMEStore
 import Synchronization
 import Testing

@@ -1,8 +1,8 @@
 import ByteStreams
 import CMSSyntax
 import Foundation
-import MailFilter
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import ByteStreams
 import InternetMessage
-import MailFilter
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 import Synchronization
 import Testing

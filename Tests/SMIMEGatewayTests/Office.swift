@@ -2,9 +2,9 @@ import ByteStreams
 import Foundation
 import InternetMessage
 import LibCrypto
-import MailFilter
 import PKIX
 import SMIME
+import SMIMEGateway
 import SMIMEStore
 import TestSupport
 
