@@ -84,7 +84,7 @@ let package = Package(
             path: "Tests/MailBench"
         ),
         .testTarget(name: "ByteStreamsTests", dependencies: ["ByteStreams", "TestSupport"]),
-        .testTarget(name: "CMSTests", dependencies: ["CMSSyntax", "LibCrypto", "PKIX", "ByteStreams", "TestSupport"]),
+        .testTarget(name: "CMSSyntaxTests", dependencies: ["CMSSyntax", "LibCrypto", "PKIX", "ByteStreams", "TestSupport"]),
         .testTarget(name: "InternetMessageTests", dependencies: ["InternetMessage", "ByteStreams", "TestSupport"]),
         .testTarget(
             name: "SMIMETests",
