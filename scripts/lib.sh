@@ -57,6 +57,9 @@ need_swift() {
     command -v swift >/dev/null || { complain "Swift 6.2.3 or later is needed: https://www.swift.org/install"; exit 69; }
 }
 
+# Package.swift makes warnings errors where this is set.
+export SMIME_STRICT=1
+
 # What every build has, the tested one and the delivered one. Functions are bound when a program starts (packaging/toolset.json): the
 # dynamic linker, if it binds one at its first call, saves vector registers on the stack, and a secret may be in them. Libraries are
 # not looked for beside the program.
