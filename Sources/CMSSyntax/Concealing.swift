@@ -10,7 +10,7 @@ func concealing<Result>(_ body: () throws -> Result) throws -> Result {
         throw CMSError.decryptionFailed
     } catch let error as StreamError {
         throw error
-    } catch let error as CMSError where error == WholeDecryption.tooLong {
+    } catch let error as CMSError where error == BufferedDecryption.tooLong {
         throw error
     } catch {
         throw CMSError.decryptionFailed

@@ -40,7 +40,7 @@ public struct HTTPClient: Sendable {
             maximumCount: maximumCount
         )
         let connection = Connection()
-        let answer = FirstAnswer<Result<[UInt8], RevocationError>>()
+        let answer = Promise<Result<[UInt8], RevocationError>>()
         let deadline = ContinuousClock.now + timeLimit
         let alarm = Task {
             try await Task.sleep(until: deadline, clock: .continuous)

@@ -21,7 +21,7 @@ extension String {
     private func escaped(_ escape: (Unicode.Scalar) -> String) -> String {
         guard !utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else { return self }
         let scalars = Array(unicodeScalars)
-        let disguised = LookAlike.indices(in: scalars)
+        let disguised = Confusables.indices(in: scalars)
         guard !disguised.isEmpty || scalars.contains(where: \.isUnfitForDisplay) else { return self }
         var escaped = ""
         for (index, scalar) in scalars.enumerated() {

@@ -27,7 +27,7 @@ extension Entity {
     }
 
     /// The whole entity in canonical lines, while `oddities` sees the lines as they came.
-    public func canonicalStream(of source: any ByteSource, watchedBy oddities: TransportOddities) -> ByteStream {
+    public func canonicalStream(of source: any ByteSource, watchedBy oddities: LineEndDefects) -> ByteStream {
         let place = range
         let exempt = binaryRanges.map { $0.lowerBound - place.lowerBound..<$0.upperBound - place.lowerBound }
         nonisolated(unsafe) let oddities = oddities

@@ -12,7 +12,7 @@ enum SevenBitPiece: Sendable {
     case encoded(Range<Int>, from: TransferEncoding, to: TransferEncoding)
 
     /// Text of the source of which `census` was taken: what has canonical line ends already need not be looked through again.
-    static func text(_ range: Range<Int>, _ census: LineEndCensus) -> SevenBitPiece {
+    static func text(_ range: Range<Int>, _ census: LineStatistics) -> SevenBitPiece {
         census.bareLF == 0 ? .exact(range) : .lines(range)
     }
 

@@ -16,7 +16,7 @@ public struct CertificatesMessage: Sendable {
     ///
     /// - Throws: `CMSError`, `SMIMEError.malformed` for one that lies, and what reading throws.
     public init?(_ source: any ByteSource) throws {
-        guard let message = try? MIMEReader.message(in: source), case .cms("certs-only") = message.securedForm else {
+        guard let message = try? MIMEReader.message(in: source), case .cms("certs-only") = message.protection else {
             return nil
         }
         let data = try SignedData(reading: message.decodedBody(of: source))

@@ -14,10 +14,10 @@ struct CompressedLayer: Sendable {
     static let layer = VerificationReport.Layer(kind: .compressed, algorithm: "zlib", problems: [])
 
     /// What was compressed, in a spool of its own.
-    func content() throws -> SecuredEntity {
+    func content() throws -> LocatedEntity {
         let spool = Spool()
         try data.content.makeReader().copy(to: spool)
         let source = try spool.finish()
-        return SecuredEntity(entity: try MIMEReader.message(in: source), source: source)
+        return LocatedEntity(entity: try MIMEReader.message(in: source), source: source)
     }
 }

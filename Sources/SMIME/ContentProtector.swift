@@ -9,7 +9,7 @@ import InternetMessage
 /// canonical form, as programs expect that put the object into a mail themselves (RFC 8551 §3.1.1).
 public struct ContentProtector {
     private let source: any ByteSource
-    private let content: ContentForm
+    private let content: ReplayableContent
 
     /// Prepares the bytes of `source` for protection.
     ///
@@ -19,11 +19,11 @@ public struct ContentProtector {
     public init(_ source: any ByteSource, isMail: Bool = false) throws {
         self.source = source
         guard isMail else {
-            content = ContentForm(count: source.count) { try source.reader().copy(to: $0) }
+            content = ReplayableContent(count: source.count) { try source.reader().copy(to: $0) }
             return
         }
         let stream = try MIMEReader.message(in: source).canonicalStream(of: source, range: 0..<source.count)
-        content = ContentForm { try stream.makeReader().copy(to: $0) }
+        content = ReplayableContent { try stream.makeReader().copy(to: $0) }
     }
 
     /// Writes a signature over the content, with the content inside if the form is opaque.

@@ -13,7 +13,7 @@ extension DividedMessage {
         // ambiguous in itself has been refused.
         let defects = message.defects.filter { $0.isError && $0 != .hiddenFields }
         if let defect = defects.min(by: { $0.rawValue < $1.rawValue }) { throw SMIMEError.defective(defect) }
-        guard isEncrypted, message.securedForm != nil else { return }
+        guard isEncrypted, message.protection != nil else { return }
         do { try checkLayers(inside: layers) } catch {
             switch error {
             case is CMSError, StreamError.malformedBase64, MIMEError.limitExceeded:
@@ -25,7 +25,7 @@ extension DividedMessage {
 
     /// Opens each layer that needs no key.
     private func checkLayers(inside outer: Int) throws {
-        var next: SecuredEntity? = SecuredEntity(entity: message, source: source)
+        var next: LocatedEntity? = LocatedEntity(entity: message, source: source)
         var count = outer
         var isCompressed = false
         while let part = next, let layer = try Layer(part) {

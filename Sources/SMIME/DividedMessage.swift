@@ -22,7 +22,7 @@ struct DividedMessage {
         isEncrypted: Bool
     ) throws {
         var (message, source) = (message, source)
-        var protection = message.securedForm == nil ? policy.protection(isEncrypted: isEncrypted) : nil
+        var protection = message.protection == nil ? policy.protection(isEncrypted: isEncrypted) : nil
         if let wanted = protection, policy.hasLegacyDisplay {
             let hidden = wanted.hiddenFields(of: message.header).filter { field in
                 !omitted.contains { field.isNamed($0) }
@@ -42,24 +42,24 @@ struct DividedMessage {
     }
 
     /// The protected entity in canonical form, byte for byte.
-    var plainContent: ContentForm {
+    var plainContent: ReplayableContent {
         let stream = split.canonicalEntity(of: message, in: source)
-        return ContentForm { try stream.makeReader().copy(to: $0) }
+        return ReplayableContent { try stream.makeReader().copy(to: $0) }
     }
 
     /// The protected entity in the form in which it can be signed and sent anywhere, with its digest if one pass tells both.
-    func safeContent(_ algorithm: DigestAlgorithm) throws -> ContentForm {
+    func safeContent(_ algorithm: DigestAlgorithm) throws -> ReplayableContent {
         let (form, digest, count) = try safeForm(algorithm)
         try Self.checkSafe(form)
-        return ContentForm(digest: form.wasShown ? (algorithm, digest, count) : nil) { try form.write(to: $0) }
+        return ReplayableContent(digest: form.wasShown ? (algorithm, digest, count) : nil) { try form.write(to: $0) }
     }
 
     /// Makes sure that the protected entity has a form in which it can be signed and sent anywhere.
     ///
     /// - Throws: `SMIMEError.malformed` if it has none, `MIMEError.limitExceeded`, and what reading throws.
-    func checkSafe() throws { try Self.checkSafe(SevenBitForm(of: message, in: source, split: split)) }
+    func checkSafe() throws { try Self.checkSafe(SevenBitEncoding(of: message, in: source, split: split)) }
 
-    private static func checkSafe(_ form: SevenBitForm) throws {
+    private static func checkSafe(_ form: SevenBitEncoding) throws {
         guard form.unsafeMessages.isEmpty else {
             throw SMIMEError.malformed(
                 "the header of a message attached to it has letters outside ASCII, which cannot be signed unchanged; attach that message in a ZIP file"
@@ -72,11 +72,11 @@ struct DividedMessage {
         }
     }
 
-    private func safeForm(_ algorithm: DigestAlgorithm) throws -> (SevenBitForm, digest: [UInt8], count: Int) {
-        var form: SevenBitForm?
+    private func safeForm(_ algorithm: DigestAlgorithm) throws -> (SevenBitEncoding, digest: [UInt8], count: Int) {
+        var form: SevenBitEncoding?
         let (digest, count) = try SignedDataWriter.digest(algorithm) { sink in
-            form = try SevenBitForm(of: message, in: source, split: split, shownTo: sink)
+            form = try SevenBitEncoding(of: message, in: source, split: split, shownTo: sink)
         }
-        return (try form ?? SevenBitForm(of: message, in: source, split: split), digest, count)
+        return (try form ?? SevenBitEncoding(of: message, in: source, split: split), digest, count)
     }
 }

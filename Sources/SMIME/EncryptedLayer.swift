@@ -163,10 +163,10 @@ struct Plaintext: Sendable {
     var problems: [Problem] = []
 
     /// The plaintext in a spool of its own, to look at its structure.
-    func spooled() throws -> SecuredEntity {
+    func spooled() throws -> LocatedEntity {
         let spool = Spool()
         try content.stream.makeReader().copy(to: spool)
         let source = try spool.finish()
-        return SecuredEntity(entity: try MIMEReader.message(in: source), source: source)
+        return LocatedEntity(entity: try MIMEReader.message(in: source), source: source)
     }
 }

@@ -39,7 +39,7 @@ public struct ExistingLayer: Sendable {
     ///
     /// - Throws: what reading throws.
     public init(of message: Entity, in source: any ByteSource) throws {
-        switch message.securedForm {
+        switch message.protection {
         case .cms: self = try Self.layer(of: message, in: source)
         case .multipartSigned(_, let signature):
             self.init(try Self.layer(of: signature, in: source).protection == .signed ? .signed : .unprotected)

@@ -66,7 +66,7 @@ public struct HeaderReport: Sendable {
 
 extension ProtectedHeader {
     /// The message's header fields inside `payload`, the innermost entity of the message with the header `outer`.
-    init?(in payload: SecuredEntity, outer: HeaderBlock) {
+    init?(in payload: LocatedEntity, outer: HeaderBlock) {
         if let own = ProtectedHeader(of: payload.entity.header) {
             self = own
             return

@@ -21,7 +21,7 @@ struct Inspector {
 
     /// Inspects a mail message.
     mutating func message(in source: any ByteSource) throws -> Inspection.Part {
-        try part(SecuredEntity(entity: MIMEReader.message(in: source), source: source), depth: 0)
+        try part(LocatedEntity(entity: MIMEReader.message(in: source), source: source), depth: 0)
     }
 
     /// Inspects a bare CMS object.
@@ -69,15 +69,15 @@ struct Inspector {
         }
         let entity = try MIMEReader.message(in: source)
         guard !entity.header.fields.isEmpty || head.first == 10 || head == [13, 10] else { return nil }
-        return .part(try part(SecuredEntity(entity: entity, source: source), depth: depth))
+        return .part(try part(LocatedEntity(entity: entity, source: source), depth: depth))
     }
 
-    private mutating func part(_ part: SecuredEntity, depth: Int) throws -> Inspection.Part {
+    private mutating func part(_ part: LocatedEntity, depth: Int) throws -> Inspection.Part {
         parts += 1
         guard parts <= MIMELimit.parts.rawValue else { throw MIMEError.limitExceeded(.parts) }
         var result = Inspection.Part(part.entity)
         let isLeaf = part.entity.children.isEmpty
-        switch part.entity.securedForm {
+        switch part.entity.protection {
         case .cms(let declared): try open(part.entity, part.source, declared, depth, into: &result)
         case .multipartSigned(_, let signature):
             try open(signature, part.source, nil, depth, into: &result)
@@ -98,13 +98,13 @@ struct Inspector {
 
     /// The parts of a multipart; a signature that belongs to the multipart is not opened twice.
     private mutating func children(
-        of part: SecuredEntity,
+        of part: LocatedEntity,
         depth: Int,
         problems: inout [Problem]
     ) throws -> [Inspection.Part] {
-        if case .multipartSigned(let content, let signature) = part.entity.securedForm {
+        if case .multipartSigned(let content, let signature) = part.entity.protection {
             parts += 1
-            let inner = try self.part(SecuredEntity(entity: content, source: part.source), depth: depth + 1)
+            let inner = try self.part(LocatedEntity(entity: content, source: part.source), depth: depth + 1)
             return [inner, Inspection.Part(signature)]
         }
         var children = part.entity.children
@@ -119,7 +119,7 @@ struct Inspector {
         }
         // Multiparts inside each other are bounded by the reader; messages and layers are counted.
         let depth = part.entity.contentType.isMessage ? depth + 1 : depth
-        return try children.map { try self.part(SecuredEntity(entity: $0, source: part.source), depth: depth) }
+        return try children.map { try self.part(LocatedEntity(entity: $0, source: part.source), depth: depth) }
     }
 
     /// Opens the CMS object that is the body of `entity`.

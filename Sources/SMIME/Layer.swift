@@ -14,8 +14,8 @@ enum Layer {
     /// - Parameter isMail: whether the part is mail, or stands in it.
     /// - Parameter ignored: what may be wrong with the part's header.
     /// - Throws: `SMIMEError.malformed` and `.defective` if the MIME is not what it claims, `CMSError`.
-    init?(_ part: SecuredEntity, isMail: Bool = true, ignoring ignored: Set<MIMEDefect> = []) throws {
-        switch part.entity.securedForm(ignoring: ignored) {
+    init?(_ part: LocatedEntity, isMail: Bool = true, ignoring ignored: Set<MIMEDefect> = []) throws {
+        switch part.entity.protection(ignoring: ignored) {
         case nil: return nil
         case .malformed(let error): throw error
         case .multipartSigned(let content, let signature):

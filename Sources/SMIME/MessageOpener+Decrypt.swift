@@ -23,7 +23,7 @@ extension MessageOpener {
         let opening = Opening(
             source: source,
             header: message.header,
-            part: SecuredEntity(entity: message, source: source),
+            part: LocatedEntity(entity: message, source: source),
             keepsSignatures: keepingSignatures,
             isAuthenticatedOnly: onlyAuthenticated
         )
@@ -45,7 +45,7 @@ extension MessageOpener {
         /// The header of the message as it came; nil for a bare CMS object.
         let header: HeaderBlock?
         /// The entity reached; nil if it is plaintext that is not held.
-        var part: SecuredEntity?
+        var part: LocatedEntity?
         /// Whether a signature inside the encryption is the end.
         var keepsSignatures = false
         /// Whether a layer that its encryption does not protect against changes stays closed.
@@ -66,7 +66,7 @@ extension MessageOpener {
     }
 
     private enum Payload {
-        case known(SecuredEntity?)
+        case known(LocatedEntity?)
         case unknown
     }
 
@@ -139,7 +139,7 @@ extension MessageOpener {
     }
 
     /// The content of a bare CMS object as an entity that may be signed; nil if its header does not say so.
-    private func contentToJudge(_ opening: Opening) throws -> SecuredEntity? {
+    private func contentToJudge(_ opening: Opening) throws -> LocatedEntity? {
         guard let plaintext = opening.plaintext else { return opening.part }
         guard let header = plaintext.header, Entity.mayBeSecured(header) else { return nil }
         do { return try plaintext.spooled() } catch {
@@ -157,7 +157,7 @@ extension MessageOpener {
             if opening.protected?.scheme == .wrapped,
                 let message = try payload.entity.embeddedMessage(in: payload.source)
             {
-                opening.part = SecuredEntity(entity: message, source: payload.source)
+                opening.part = LocatedEntity(entity: message, source: payload.source)
                 try checkContentType(opening)
             }
         } else {
@@ -169,7 +169,7 @@ extension MessageOpener {
                 ?? opening.plaintext.flatMap({ $0.mayHoldLegacyDisplay ? try $0.spooled() : nil }),
             let source = try LegacyDisplay.removing(from: shown.entity, in: shown.source)
         else { return }
-        opening.part = SecuredEntity(entity: try MIMEReader.message(in: source), source: source)
+        opening.part = LocatedEntity(entity: try MIMEReader.message(in: source), source: source)
         opening.plaintext = nil
     }
 

@@ -21,7 +21,7 @@ public struct MessageOpener: Sendable {
     let provider: any KeyProvider
     let time: Date
     /// How certificates are judged, beside what the provider trusts.
-    private let terms: TrustTerms
+    private let terms: ValidationOptions
     /// Who is asked about revocation where nothing at hand tells; nil for nobody.
     private var revocation: (any RevocationSource)?
     /// What opens encrypted layers without a certificate; never anything that was not given on purpose.
@@ -39,7 +39,7 @@ public struct MessageOpener: Sendable {
         _ provider: any KeyProvider,
         at time: Date,
         secret: SharedSecret? = nil,
-        terms: TrustTerms = TrustTerms(),
+        terms: ValidationOptions = ValidationOptions(),
         revocation: (any RevocationSource)? = nil,
         exceptions: VerdictExceptions = []
     ) {
@@ -73,11 +73,11 @@ public struct MessageOpener: Sendable {
             guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
             let message = try MIMEReader.message(in: source)
             result.report.note(message.defects)
-            if message.securedForm != nil {
-                try await verify(SecuredEntity(entity: message, source: source), message.header, .whole, into: &result)
+            if message.protection != nil {
+                try await verify(LocatedEntity(entity: message, source: source), message.header, .whole, into: &result)
                 result.learnable = Self.learnable(result.report, header: message.header)
             } else {
-                for (part, section) in securedParts(of: SecuredEntity(entity: message, source: source)) {
+                for (part, section) in securedParts(of: LocatedEntity(entity: message, source: source)) {
                     guard result.report.signers.count < Self.maximumSigners else {
                         let text = "only the first \(Self.maximumSigners) signatures of its parts are judged"
                         result.report.problems.append(Problem(.tooManySignatures, text))
@@ -127,7 +127,7 @@ public struct MessageOpener: Sendable {
     }
 
     private func verify(
-        _ part: SecuredEntity,
+        _ part: LocatedEntity,
         _ header: HeaderBlock,
         _ coverage: VerificationReport.Coverage,
         at section: [Int]? = nil,
@@ -195,7 +195,7 @@ public struct MessageOpener: Sendable {
         let known = try await provider.certificates(for: layer.signerIdentifiers)
         let trust = try await provider.trust(for: layer.certificates + known).forOneMessage()
         let exceptions = try await exceptions.union(provider.exceptions())
-        func verify(_ terms: TrustTerms) -> [VerificationReport.Signer] {
+        func verify(_ terms: ValidationOptions) -> [VerificationReport.Signer] {
             layer.verify(
                 trust: trust.under(terms),
                 known: known,
@@ -221,12 +221,12 @@ public struct MessageOpener: Sendable {
     /// The layers inside a signature, which decide nothing but that they are intact, as the signature around them speaks;
     /// and the content inside them all, if no key is needed to get at it.
     func innerLayers(
-        of content: SecuredEntity?
-    ) throws(SMIMEError) -> (layers: [InnerLayer], payload: SecuredEntity?) {
+        of content: LocatedEntity?
+    ) throws(SMIMEError) -> (layers: [InnerLayer], payload: LocatedEntity?) {
         var layers: [InnerLayer] = []
         var next = content
         while let part = next {
-            guard part.entity.securedForm != nil else { return (layers, part) }
+            guard part.entity.protection != nil else { return (layers, part) }
             guard layers.count + 1 < Self.maximumLayers else { throw .tooManyLayers }
             switch try? Layer(part) {
             case .signed(let signed)?:
@@ -250,13 +250,13 @@ public struct MessageOpener: Sendable {
     ///
     /// RFC 3501 §6.4.5: a message that is no multipart has its body in section 1.
     private func securedParts(
-        of part: SecuredEntity,
+        of part: LocatedEntity,
         at section: [Int] = [],
         depth: Int = 0
-    ) -> [(part: SecuredEntity, section: [Int])] {
-        func found(_ entity: Entity, at place: [Int], body: [Int]) -> [(SecuredEntity, [Int])] {
-            let child = SecuredEntity(entity: entity, source: part.source)
-            switch entity.securedForm {
+    ) -> [(part: LocatedEntity, section: [Int])] {
+        func found(_ entity: Entity, at place: [Int], body: [Int]) -> [(LocatedEntity, [Int])] {
+            let child = LocatedEntity(entity: entity, source: part.source)
+            switch entity.protection {
             case nil: return securedParts(of: child, at: place, depth: depth + 1)
             case .cms: return [(child, body)]
             case .multipartSigned, .malformed: return [(child, place + [2])]

@@ -67,7 +67,7 @@ public struct MessageProtector {
     public func unprotectedNames(isEncrypted: Bool) -> [String] {
         guard let protection = policy.protection(isEncrypted: isEncrypted) else { return [] }
         // The fields of what is signed already stay where they are; that is worth a word if they should be hidden.
-        guard message.securedForm == nil else { return protection.hiddenFields(of: message.header).map(\.name) }
+        guard message.protection == nil else { return protection.hiddenFields(of: message.header).map(\.name) }
         let split = HeaderSplit(message.header, omitting: omitted, protection: protection)
         guard split.protection == nil else { return split.unprotectedNames }
         return message.header.fields.filter { !$0.isContentField && !omitted.contains($0.name) }.map(\.name)
@@ -130,9 +130,9 @@ public struct MessageProtector {
     }
 
     /// An entity, compressed, as an entity of its own.
-    private func compressed(_ content: ContentForm) throws -> ContentForm {
+    private func compressed(_ content: ReplayableContent) throws -> ReplayableContent {
         let writer = try CompressedDataWriter(content: content.write)
-        let object = ContentForm { try writer.write(to: $0, content: content.write) }
+        let object = ReplayableContent { try writer.write(to: $0, content: content.write) }
         return ProtectedEntity(cms: object, type: "compressed-data", name: "smime.p7z").content
     }
 

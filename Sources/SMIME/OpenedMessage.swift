@@ -13,7 +13,7 @@ public struct OpenedMessage: Sendable {
     private let source: any ByteSource
     private let header: HeaderBlock?
     private let protected: ProtectedHeader?
-    private let part: SecuredEntity?
+    private let part: LocatedEntity?
     private let plaintext: Plaintext?
 
     init(
@@ -21,7 +21,7 @@ public struct OpenedMessage: Sendable {
         source: any ByteSource,
         header: HeaderBlock?,
         protected: ProtectedHeader?,
-        part: SecuredEntity?,
+        part: LocatedEntity?,
         plaintext: Plaintext?,
         keepsSignature: Bool = false
     ) {
@@ -55,7 +55,7 @@ public struct OpenedMessage: Sendable {
     }
 
     private func write(
-        _ part: SecuredEntity,
+        _ part: LocatedEntity,
         to sink: any ByteSink,
         _ lineEnd: LineEnd?,
         _ extent: ProtectedHeader.Extent

@@ -6,12 +6,12 @@ import PKIX
 /// An entity that we write around protected content: its header fields and its body, in canonical lines.
 struct ProtectedEntity {
     let fields: [NewField]
-    let body: ContentForm
+    let body: ReplayableContent
 
     /// A CMS object in base64 (RFC 8551 §3.2).
     ///
     /// - Parameter name: the file name, whose ending older readers go by (RFC 8551 §3.2.1).
-    init(cms object: ContentForm, type: String, name: String = "smime.p7m") {
+    init(cms object: ReplayableContent, type: String, name: String = "smime.p7m") {
         fields = [
             NewField(
                 "Content-Type",
@@ -25,7 +25,7 @@ struct ProtectedEntity {
     }
 
     /// multipart/signed (RFC 8551 §3.5.3).
-    init(content: ContentForm, signature: ContentForm, digest: DigestAlgorithm) {
+    init(content: ReplayableContent, signature: ReplayableContent, digest: DigestAlgorithm) {
         let random = (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 36) }.joined()
         let boundary = "smime-\(random)"
         fields = [
@@ -43,7 +43,7 @@ struct ProtectedEntity {
             NewField("Content-Transfer-Encoding", "base64"),
             NewField("Content-Disposition", "attachment", parameters: [.init("filename", "smime.p7s")]),
         ].flatMap { $0.bytes(lineEnd: .crlf) }
-        body = ContentForm { sink in
+        body = ReplayableContent { sink in
             try sink.write("This is a signed message in MIME format (S/MIME).\r\n\r\n--\(boundary)\r\n")
             try content.write(sink)
             try sink.write("\r\n--\(boundary)\r\n")
@@ -55,8 +55,8 @@ struct ProtectedEntity {
     }
 
     /// The whole entity, header and body, in canonical form.
-    var content: ContentForm {
-        ContentForm { sink in
+    var content: ReplayableContent {
+        ReplayableContent { sink in
             for field in fields { try sink.write(field.bytes(lineEnd: .crlf)) }
             try sink.write(LineEnd.crlf.bytes)
             try body.write(sink)

@@ -12,7 +12,7 @@ public import PKIX
 public struct SignedLayer: Sendable {
     let data: SignedData
     /// The content that is signed, as an entity; nil if there is none (a certs-only message) or it is not held.
-    let content: SecuredEntity?
+    let content: LocatedEntity?
     /// The very bytes that were hashed; nil if there are none.
     let signedBytes: SignedBytes?
     /// What rides along about revocation.
@@ -31,7 +31,7 @@ public struct SignedLayer: Sendable {
         let padding = PaddingWatch()
         var data = try SignedData(reading: signature.decodedBody(of: source) { padding.note() })
         var stream = content.canonicalStream(of: source)
-        let transport = content.binaryRanges.isEmpty ? TransportOddities() : nil
+        let transport = content.binaryRanges.isEmpty ? LineEndDefects() : nil
         try data.hashDetached(transport.map { content.canonicalStream(of: source, watchedBy: $0) } ?? stream)
         if !data.fits, content.range.count > 0 {
             // Signed with other line ends than mail has: what counts is that these very bytes were signed.
@@ -41,7 +41,7 @@ public struct SignedLayer: Sendable {
         }
         signedBytes = SignedBytes(stream: stream, source: source)
         self.data = data
-        self.content = SecuredEntity(entity: content, source: source)
+        self.content = LocatedEntity(entity: content, source: source)
         evidence = data.revocationEvidence
         problems = data.problems
         oddities = padding.problems + Self.problems(transport)
@@ -55,7 +55,7 @@ public struct SignedLayer: Sendable {
     ///   - mustBeEntity: whether the content must be a MIME entity; that of a bare CMS object may be anything.
     init(cms stream: ByteStream, declared: String? = nil, padding: PaddingWatch? = nil, mustBeEntity: Bool) throws {
         let spool = Spool()
-        let transport = mustBeEntity ? TransportOddities() : nil
+        let transport = mustBeEntity ? LineEndDefects() : nil
         let sink = ClosureSink { bytes in
             transport?.take(bytes)
             try spool.write(bytes)
@@ -70,7 +70,7 @@ public struct SignedLayer: Sendable {
         let source = try spool.finish()
         signedBytes = data.hasContent ? SignedBytes(stream: source.stream(), source: source) : nil
         do throws(MIMEError) {
-            content = data.hasContent ? SecuredEntity(entity: try MIMEReader.message(in: source), source: source) : nil
+            content = data.hasContent ? LocatedEntity(entity: try MIMEReader.message(in: source), source: source) : nil
         } catch {
             guard case .limitExceeded = error, !mustBeEntity else { throw error }
             content = nil
@@ -198,7 +198,7 @@ public struct SignedLayer: Sendable {
     /// How long a message may wait between being written and being signed, in seconds.
     private static let dateTolerance: TimeInterval = 24 * 3600
 
-    private static func problems(_ transport: TransportOddities?) -> [Problem] {
+    private static func problems(_ transport: LineEndDefects?) -> [Problem] {
         (transport?.defects ?? []).sorted { $0.rawValue < $1.rawValue }
             .map { Problem(ProblemCode($0), "in what is signed: \($0.text)") }
     }
@@ -211,7 +211,7 @@ struct SignedBytes: Sendable {
 }
 
 /// An entity and where its bytes are.
-struct SecuredEntity: Sendable {
+struct LocatedEntity: Sendable {
     let entity: Entity
     let source: any ByteSource
 }

@@ -83,7 +83,7 @@ extension Invocation {
     }
 
     /// Whether this may end with messages being handed over that a second attempt must know of.
-    var mayHandOver: Bool {
+    var mayDeliver: Bool {
         isFilter && has("--queue-id") && !options.contains("--stdout") && !options.contains("--dry-run")
     }
 

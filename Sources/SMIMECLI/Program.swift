@@ -24,7 +24,7 @@ enum Program {
         guard !invocation.bytes.isEmpty else { stop("cannot read the command line", "mount /proc where this runs") }
         EnvironmentPassphrases.take(invocation.passphraseVariables)
         // The runtime ends the process by a signal if it cannot open what it needs for its threads.
-        guard hasDescriptors(invocation.mayHandOver ? 16 : 4) else {
+        guard hasDescriptors(invocation.mayDeliver ? 16 : 4) else {
             stop("too few file descriptors", "raise the limit: ulimit -n 64")
         }
         // And it waits for ever where there is no room for the stacks of threads.
@@ -57,7 +57,7 @@ enum Program {
                 arguments: invocation.bytes,
                 isAtTerminal: FilterStatus.isAtTerminal
             )
-            switch try supervisor.run(isRemembered: invocation.mayHandOver, secrets: EnvironmentPassphrases.variables) {
+            switch try supervisor.run(isRemembered: invocation.mayDeliver, secrets: EnvironmentPassphrases.variables) {
             case .finished(let status):
                 supervisor.passOnMessages()
                 exit(status)

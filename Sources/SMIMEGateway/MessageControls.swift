@@ -7,7 +7,7 @@ import SMIME
 /// X-SMIME fields and subject tags are taken out whatever is in them, and Bcc fields, which are for nobody's eyes.
 public struct MessageControls: Sendable {
     /// What the message asks for.
-    public let wish: MessageWish
+    public let wish: ProtectionRequest
     /// What its X-SMIME fields say that cannot be read.
     public let unread: [String]
     /// The message as it may be sent; the very same source if there was nothing to take out.
@@ -21,7 +21,7 @@ public struct MessageControls: Sendable {
     public init(of source: any ByteSource, tags: SubjectTags) throws {
         let original = try MIMEReader.message(in: source)
         let header = original.header
-        var wish = MessageWish()
+        var wish = ProtectionRequest()
         var unread: [String] = []
         var edited = Array(header.leadingBytes)
         var isEdited = false
@@ -29,8 +29,8 @@ public struct MessageControls: Sendable {
         let hasOneSubject = header.all("Subject").count == 1
         for field in header.fields {
             if field.isNamed("X-SMIME") {
-                wish = wish.merging(MessageWish(parsing: field.value))
-                unread += MessageWish.unread(in: field.value)
+                wish = wish.merging(ProtectionRequest(parsing: field.value))
+                unread += ProtectionRequest.unread(in: field.value)
                 isEdited = true
             } else if field.isNamed("Bcc") || field.isNamed("Resent-Bcc") {
                 isEdited = true

@@ -14,13 +14,13 @@ public struct OutgoingFilter: Sendable {
     private let time: Date
     private let systemAnchors: Bool
     private let sources: [any CertificateSource]?
-    private let terms: TrustTerms
+    private let terms: ValidationOptions
     private let revocation: (any RevocationSource)?
-    private let flags: MessageWish
+    private let flags: ProtectionRequest
     private let tags: SubjectTags?
     private let ciphers: CipherPreferences?
-    private let heedsMessages: Bool
-    private let gateway: Gateway?
+    private let honoursRequests: Bool
+    private let host: MailHost?
     private let warn: @Sendable (String) -> Void
 
     /// A filter that asks `store` for rules, keys and certificates, and judges these at `time`; made for each message, or
@@ -36,7 +36,7 @@ public struct OutgoingFilter: Sendable {
     ///   - flags: what stands above all rules.
     ///   - tags: what subjects may ask for; by `subject-tags` if nil.
     ///   - ciphers: what is encrypted with where nothing is known, and the floor; by `encryption.…` if nil.
-    ///   - heedsMessages: whether messages may ask for anything at all.
+    ///   - honoursRequests: whether messages may ask for anything at all.
     ///   - gateway: who marks the messages that are changed; nil leaves no mark, and finds no loop.
     ///   - warn: is told of what was passed over: sources that cannot be asked, files that are no lists, wishes that are
     ///     not understood.
@@ -45,13 +45,13 @@ public struct OutgoingFilter: Sendable {
         time: Date,
         systemAnchors: Bool = true,
         sources: [any CertificateSource]? = nil,
-        terms: TrustTerms = TrustTerms(),
+        terms: ValidationOptions = ValidationOptions(),
         revocation: (any RevocationSource)? = nil,
-        flags: MessageWish = MessageWish(),
+        flags: ProtectionRequest = ProtectionRequest(),
         tags: SubjectTags? = nil,
         ciphers: CipherPreferences? = nil,
-        heedsMessages: Bool = true,
-        gateway: Gateway? = nil,
+        honoursRequests: Bool = true,
+        host: MailHost? = nil,
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.store = store
@@ -63,8 +63,8 @@ public struct OutgoingFilter: Sendable {
         self.flags = flags
         self.tags = tags
         self.ciphers = ciphers
-        self.heedsMessages = heedsMessages
-        self.gateway = gateway
+        self.honoursRequests = honoursRequests
+        self.host = host
         self.warn = warn
     }
 
@@ -80,7 +80,7 @@ public struct OutgoingFilter: Sendable {
         let (controls, found, form) = try await judge(source, from: sender, to: recipients)
         tellOfWarnings(of: found.decisions)
         let changes = found.decisions.contains { $0.action.isChange }
-        let marked = changes ? try gateway?.marked(controls.source, controls.message.header) : nil
+        let marked = changes ? try host?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action.signs }
         let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }
         return OutgoingPlan(
@@ -149,7 +149,7 @@ public struct OutgoingFilter: Sendable {
     ) async throws -> (controls: MessageControls, verdict: Verdict, form: FormLimits?) {
         let tags = if let tags { tags } else { try await store.subjectTags() }
         let controls = try MessageControls(of: source, tags: tags)
-        if heedsMessages, !controls.unread.isEmpty {
+        if honoursRequests, !controls.unread.isEmpty {
             let words = controls.unread.prefix(3).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
             warn("X-SMIME asks for \(words), which is not understood, and counts as require")
         }
@@ -158,11 +158,11 @@ public struct OutgoingFilter: Sendable {
             author: AuthorReading(controls.message.header),
             claimed: controls.claimedAuthors(),
             to: recipients,
-            wish: heedsMessages ? controls.wish : MessageWish(),
+            wish: honoursRequests ? controls.wish : ProtectionRequest(),
             kind: Policy.Kind(of: controls.message.header, isFromNobody: sender == .null),
             layer: ExistingLayer(of: controls.message, in: controls.source)
         )
-        if heedsMessages, controls.wish != MessageWish(), verdict.signing.account == nil {
+        if honoursRequests, controls.wish != ProtectionRequest(), verdict.signing.account == nil {
             warn("what the message asks for with X-SMIME or a tag does not count: \(sender) is no account")
         }
         let actions = Set(verdict.decisions.map(\.action))
@@ -177,7 +177,7 @@ public struct OutgoingFilter: Sendable {
     private struct Verdict {
         let decisions: [PolicyDecision]
         let parties: [EmailAddress: CipherNegotiation.Party]
-        let signing: SigningStanding
+        let signing: SigningAvailability
         private let recipients: [EmailAddress]
         private let questions: [PolicyQuestion]
 
@@ -185,7 +185,7 @@ public struct OutgoingFilter: Sendable {
             _ recipients: [EmailAddress],
             _ questions: [PolicyQuestion],
             _ parties: [EmailAddress: CipherNegotiation.Party],
-            _ signing: SigningStanding
+            _ signing: SigningAvailability
         ) {
             decisions = recipients.compactMap { PolicyDecision.strictest(for: $0, questions) }
             self.parties = parties
@@ -212,7 +212,7 @@ public struct OutgoingFilter: Sendable {
         author: AuthorReading,
         claimed: [EmailAddress],
         to recipients: [EmailAddress],
-        wish: MessageWish = MessageWish(),
+        wish: ProtectionRequest = ProtectionRequest(),
         kind: Policy.Kind? = nil,
         layer: ExistingLayer = ExistingLayer()
     ) async throws -> Verdict {
@@ -232,7 +232,7 @@ public struct OutgoingFilter: Sendable {
             for: recipients.map { AddressScope($0) },
             at: time
         ) { snapshot in
-            let signing = try SigningStanding(
+            let signing = try SigningAvailability(
                 of: sender.address,
                 for: author,
                 subaddressing,

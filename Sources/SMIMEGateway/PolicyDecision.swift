@@ -85,7 +85,7 @@ private struct AxisDecision {
 
     init(
         _ name: String,
-        _ axis: KeyPath<MessageWish, Policy.Level?>,
+        _ axis: KeyPath<ProtectionRequest, Policy.Level?>,
         _ choice: RulePrecedence.Choice,
         _ question: PolicyQuestion
     ) {
@@ -117,12 +117,12 @@ private struct AxisDecision {
     /// Where the level comes from.
     private static func origin(
         of choice: RulePrecedence.Choice,
-        _ axis: KeyPath<MessageWish, Policy.Level?>,
+        _ axis: KeyPath<ProtectionRequest, Policy.Level?>,
         _ question: PolicyQuestion
     ) -> String {
         if choice.isOfKind, let kind = question.kind { return "built in for \(kind.plural)" }
         guard let rule = choice.rule else { return "built in, no rule speaks of it" }
-        let isOwn = MessageWish(sign: rule.sign, encrypt: rule.encrypt)[keyPath: axis] != nil
+        let isOwn = ProtectionRequest(sign: rule.sign, encrypt: rule.encrypt)[keyPath: axis] != nil
         return rule.title + (isOwn ? "" : ", which leaves the built-in level")
     }
 }

@@ -25,9 +25,9 @@ public struct PolicyQuestion: Sendable {
     /// The rules for the sender, the recipient and the kind of mail, and the global one.
     public var rules: [Policy.Rule]
     /// What the command line says.
-    public var flags: MessageWish
+    public var flags: ProtectionRequest
     /// What the message says, which counts only if its sender is an account.
-    public var message: MessageWish
+    public var message: ProtectionRequest
     /// What the message is, if no person wrote it to another.
     public var kind: Policy.Kind?
     /// How the message is protected already.
@@ -50,8 +50,8 @@ public struct PolicyQuestion: Sendable {
         isSenderClaimed: Bool = false,
         account: EmailAddress? = nil,
         rules: [Policy.Rule],
-        flags: MessageWish = MessageWish(),
-        message: MessageWish = MessageWish(),
+        flags: ProtectionRequest = ProtectionRequest(),
+        message: ProtectionRequest = ProtectionRequest(),
         kind: Policy.Kind? = nil,
         protection: ExistingProtection = .unprotected,
         readers: Set<EmailAddress> = [],

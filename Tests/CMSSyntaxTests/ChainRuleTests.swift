@@ -11,7 +11,7 @@ import Testing
         _ factory: borrowing CertificateFactory,
         anchors: [String] = ["root"],
         extra: [String] = ["ca"],
-        terms: TrustTerms = TrustTerms()
+        terms: ValidationOptions = ValidationOptions()
     ) throws -> [String] {
         let verdict = try judge(name, factory, anchors: anchors, extra: extra, terms: terms)
         let problems = verdict.problems + verdict.timeProblems + (verdict.revocation?.problems ?? [])
@@ -23,7 +23,7 @@ import Testing
         _ factory: borrowing CertificateFactory,
         anchors: [String] = ["root"],
         extra: [String] = ["ca"],
-        terms: TrustTerms = TrustTerms()
+        terms: ValidationOptions = ValidationOptions()
     ) throws -> ChainVerdict {
         func read(_ name: String) throws -> [Certificate] {
             try KeyMaterial.read(factory.bytes("\(name).pem")).compactMap {
@@ -131,8 +131,8 @@ import Testing
         try factory.issue("none", subject: "/CN=N", by: "ca", extensions: person)
         let policies = ["certificatePolicies=1.2.3.4"]
         try factory.issue("leaf", subject: "/CN=L", by: "ca", extensions: person + policies)
-        func terms(_ policies: String..., explicit: Bool = false) -> TrustTerms {
-            TrustTerms(policies: CertificatePolicies(acceptable: policies, isExplicit: explicit))
+        func terms(_ policies: String..., explicit: Bool = false) -> ValidationOptions {
+            ValidationOptions(policies: CertificatePolicies(acceptable: policies, isExplicit: explicit))
         }
         #expect(try errors("leaf", factory) == [])
         #expect(try errors("none", factory) == [])
@@ -157,7 +157,7 @@ import Testing
             extensions: bad,
             options: "-days 826 -sha224"
         )
-        let terms = TrustTerms(revocation: .off, profile: .strict)
+        let terms = ValidationOptions(revocation: .off, profile: .strict)
         #expect(try judge("good", factory, terms: terms).problems == [])
         let verdict = try judge("bad", factory, terms: terms)
         #expect(
@@ -166,7 +166,9 @@ import Testing
             )
         )
         #expect(verdict.isTrusted)
-        #expect(try judge("bad", factory, terms: TrustTerms(revocation: .off)).problems.map(\.code) == ["weak-key"])
+        #expect(
+            try judge("bad", factory, terms: ValidationOptions(revocation: .off)).problems.map(\.code) == ["weak-key"]
+        )
     }
 
     @Test func `an authority whose RSASSA-PSS key is weak vouches for nobody`() throws {
@@ -174,7 +176,7 @@ import Testing
         let key = "RSA-PSS -pkeyopt rsa_keygen_bits:1000"
         try factory.issue("root", subject: "/CN=R", key: key, extensions: CertificateFactory.authority)
         try factory.issue("one", subject: "/CN=O", by: "root", extensions: CertificateFactory.person("one@example.com"))
-        let verdict = try judge("one", factory, extra: [], terms: TrustTerms(revocation: .off))
+        let verdict = try judge("one", factory, extra: [], terms: ValidationOptions(revocation: .off))
         #expect(!verdict.isTrusted)
         #expect(verdict.problems.map(\.code).contains("weak-key"))
     }

@@ -37,7 +37,7 @@ import Testing
         let (leaf, ca) = (try certificate("leaf", factory), try certificate("ca", factory))
         let date = leaf.notBefore.addingTimeInterval(600)
         var store = trusted ? TrustStore(anchors: [ca]) : TrustStore(intermediates: [ca])
-        store.terms = TrustTerms(revocation: policy)
+        store.terms = ValidationOptions(revocation: policy)
         let first = store.judge(leaf, purpose: .signing, at: date)
         store.terms = await store.terms.asking(fetcher, about: [first], at: date)
         return store.judge(leaf, purpose: .signing, at: date).revocation

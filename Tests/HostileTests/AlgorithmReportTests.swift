@@ -6,7 +6,7 @@ import Testing
 @Suite struct AlgorithmReportTests {
     private func verify(_ mail: [UInt8]) throws -> (report: String, codes: [String]) {
         let options = ["verify", "--json", "--no-harvest", "--time", "2026-11-01T12:00:00Z"]
-        let result = try Bench.shared.get().run(options, input: mail)
+        let result = try Harness.shared.get().run(options, input: mail)
         #expect(result.status == 1, "\(result.status) \(result.errorText)")
         let json = try #require(JSONSerialization.jsonObject(with: Data(result.standardOutput)) as? [String: Any])
         let signer = try #require((json["signers"] as? [[String: Any]])?.first)

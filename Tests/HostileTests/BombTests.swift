@@ -199,10 +199,10 @@ import Testing
     /// Two seconds and 256 MiB are what the issue allows; a test on a busy machine with a debug build gets thirty.
     @Test(arguments: all + trust)
     func `an answer and no crash`(_ bomb: Bomb) throws {
-        let bench = try Bench.shared.get()
+        let harness = try Harness.shared.get()
         let message = try bomb.message()
         for verb in bomb.verbs + [["inspect"]] {
-            let result = try bench.run(verb, input: message, seconds: 120, measuresMemory: true)
+            let result = try harness.run(verb, input: message, seconds: 120, measuresMemory: true)
             #expect(!result.isTimeout, "\(verb)")
             #expect(
                 result.signal == nil && result.status < 128 && result.status != 70,

@@ -139,11 +139,11 @@ import Testing
     }
 
     @Test func `import refuses a list that cannot be read`() throws {
-        let bench = try Bench.shared.get()
-        let file = bench.folder.appending(path: "unreadable.crl")
+        let harness = try Harness.shared.get()
+        let file = harness.folder.appending(path: "unreadable.crl")
         defer { try? FileManager.default.removeItem(at: file) }
         try Data(unreadableList()).write(to: file)
-        let result = try bench.run(["import", file.path])
+        let result = try harness.run(["import", file.path])
         #expect(result.status == 65, "\(result.text) \(result.errorText)")
     }
 
@@ -154,8 +154,8 @@ import Testing
             MailForge.text,
             try SignedForge(MailForge.text, by: person).encoded()
         )
-        let bench = try Bench.shared.get()
-        let result = try bench.run(["verify", "--no-harvest", "--time", "2026-11-01T12:00:00Z"], input: mail)
+        let harness = try Harness.shared.get()
+        let result = try harness.run(["verify", "--no-harvest", "--time", "2026-11-01T12:00:00Z"], input: mail)
         #expect(result.text.contains("and 880 more, not for From"), "\(result.text.prefix(4000))")
     }
 }

@@ -46,7 +46,7 @@ import Testing
     }
 
     private func check(_ item: HostileCase) throws {
-        let (line, complaints) = try Bench.shared.get().judge(item)
+        let (line, complaints) = try Harness.shared.get().judge(item)
         if ProcessInfo.processInfo.environment["SMIME_TEST_TABLE"] != nil { print("hostile: \(line)") }
         guard !complaints.isEmpty else { return }
         Issue.record(Comment(rawValue: "\(complaints.joined(separator: ", ")): \(line)"))

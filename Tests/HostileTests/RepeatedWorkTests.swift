@@ -59,8 +59,8 @@ import Testing
     }
 
     @Test func `a line of quotation marks is not held while a mailbox is read`() throws {
-        let bench = try Bench.shared.get()
-        let file = bench.folder.appending(path: "quotation.mbox")
+        let harness = try Harness.shared.get()
+        let file = harness.folder.appending(path: "quotation.mbox")
         defer { try? FileManager.default.removeItem(at: file) }
         let line = [UInt8](repeating: UInt8(ascii: ">"), count: 48 << 20)
         let mail = MailForge().signed(
@@ -68,7 +68,7 @@ import Testing
             try SignedForge(MailForge.text, by: Person.alice.get()).encoded()
         )
         try Data(Array("From x@example.com Sat Nov 21 02:40:42 2026\r\n".utf8) + mail).write(to: file)
-        let result = try bench.run(["harvest", file.path], seconds: 280, measuresMemory: true)
+        let result = try harness.run(["harvest", file.path], seconds: 280, measuresMemory: true)
         #expect(result.text.contains("1 refused"), "\(result.text) \(result.errorText)")
         let peak = try #require(result.peakMemory)
         #expect(peak < 80 << 20 || Tool.isSanitized, "\(peak >> 20) MiB")

@@ -72,10 +72,10 @@ import Testing
 
     @Test(arguments: [true, false])
     func `every failure says the same with the same status`(isCBC: Bool) throws {
-        let bench = try Bench.shared.get()
+        let harness = try Harness.shared.get()
         var answers: Set<String> = []
         for group in Self.groups(isCBC: isCBC) {
-            let result = try bench.run(["decrypt"], input: group.make())
+            let result = try harness.run(["decrypt"], input: group.make())
             #expect(result.standardOutput.isEmpty, "\(group)")
             answers.insert("\(result.status): \(result.errorText)")
         }

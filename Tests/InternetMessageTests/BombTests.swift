@@ -70,6 +70,6 @@ import Testing
     @Test func `messages in messages beyond the limit are refused`() throws {
         let text = String(repeating: "Content-Type: message/rfc822\n\n", count: 100) + "é  \n"
         let (entity, source) = try parse(text.bytes)
-        #expect(throws: MIMEError.limitExceeded(.depth)) { try SevenBitForm(of: entity, in: source) }
+        #expect(throws: MIMEError.limitExceeded(.depth)) { try SevenBitEncoding(of: entity, in: source) }
     }
 }

@@ -139,7 +139,7 @@ import Testing
             let path = corpora.appending(path: file).path
             guard let data = FileManager.default.contents(atPath: path), data.count < 200_000 else { continue }
             let (entity, source) = try parse(Array(data))
-            let form = try SevenBitForm(of: entity, in: source)
+            let form = try SevenBitEncoding(of: entity, in: source)
             let sink = MemorySink()
             try form.write(to: sink)
             let again = try MIMEReader.message(in: MemorySource(sink.bytes))

@@ -46,9 +46,9 @@ import Testing
         for _ in 0..<20 {
             let common = Array(pieces.prefix(Int.random(in: 1...pieces.count, using: &generator)))
             let bytes = (0..<60).flatMap { _ in common.randomElement(using: &generator) ?? [] }
-            let whole = try LineEndCensus(of: MemorySource(bytes).reader())
+            let whole = try LineStatistics(of: MemorySource(bytes).reader())
             for step in [1, 2, 7] {
-                #expect(try LineEndCensus(of: SlowSource(bytes: bytes, step: step).reader()) == whole)
+                #expect(try LineStatistics(of: SlowSource(bytes: bytes, step: step).reader()) == whole)
             }
         }
     }
@@ -78,7 +78,7 @@ import Testing
         let text =
             "From here\r\n.\r\ntrailing \r\nbare\rcr\nlf\n\u{0}é\r\n" + String(repeating: "x", count: 1_000) + "\t"
         for step in [1, 2, 3, 5, 4_096] {
-            let census = try LineEndCensus(of: SlowSource(bytes: text.bytes, step: step).reader())
+            let census = try LineStatistics(of: SlowSource(bytes: text.bytes, step: step).reader())
             #expect((census.crlf, census.bareLF, census.bareCR) == (4, 2, 1))
             #expect(census.longestLine == 1_001)
             #expect(census.hasNUL && census.has8Bit && !census.isTransportSafe)
@@ -93,13 +93,13 @@ import Testing
         (".", false), ("From x", false), ("a\rb", false), ("a\r\r\n", false), ("\u{0}", false), (" \r\n", false),
     ])
     func `safe is what arrives unchanged`(text: String, isSafe: Bool) throws {
-        #expect(try LineEndCensus(of: MemorySource(text.bytes).reader()).isTransportSafe == isSafe)
+        #expect(try LineStatistics(of: MemorySource(text.bytes).reader()).isTransportSafe == isSafe)
     }
 
     @Test func `lines around 998 bytes`() throws {
         for (count, isSafe) in [(998, true), (999, false)] {
             let line = String(repeating: "x", count: count) + "\r\n"
-            #expect(try LineEndCensus(of: MemorySource(line.bytes).reader()).isTransportSafe == isSafe)
+            #expect(try LineStatistics(of: MemorySource(line.bytes).reader()).isTransportSafe == isSafe)
         }
     }
 }

@@ -15,7 +15,7 @@ import Testing
     func `a part that begins at a delimiter around it stays inside`(text: String) throws {
         let (entity, source) = try parse(text.bytes)
         try entity.checkPlaces()
-        let form = try SevenBitForm(of: entity, in: source)
+        let form = try SevenBitEncoding(of: entity, in: source)
         #expect(try written(form) == text.bytes.withLines(endingIn: .crlf))
     }
 
@@ -28,7 +28,7 @@ import Testing
             guard let entity = try? MIMEReader.message(in: source) else { continue }
             try entity.checkPlaces()
             let viewer = MemorySink()
-            guard let form = try? SevenBitForm(of: entity, in: source, shownTo: viewer) else { continue }
+            guard let form = try? SevenBitEncoding(of: entity, in: source, shownTo: viewer) else { continue }
             let output = try written(form)
             #expect(!form.wasShown || viewer.bytes == output, "\(bytes.text)")
             try checkSplit(entity, source)
@@ -44,11 +44,11 @@ import Testing
     private func checkSplit(_ entity: Entity, _ source: MemorySource) throws {
         let viewer = MemorySink()
         let split = HeaderSplit(entity.header, protection: .clear)
-        let form = try SevenBitForm(of: entity, in: source, split: split, shownTo: viewer)
+        let form = try SevenBitEncoding(of: entity, in: source, split: split, shownTo: viewer)
         #expect(try !form.wasShown || viewer.bytes == written(form), "\(source.bytes.text)")
     }
 
-    private func written(_ form: SevenBitForm) throws -> [UInt8] {
+    private func written(_ form: SevenBitEncoding) throws -> [UInt8] {
         let sink = MemorySink()
         try form.write(to: sink)
         return sink.bytes

@@ -4,9 +4,9 @@ import Testing
 
 /// That a filter ends by itself, with a failure that passes, before a mail server ends it and returns the mail.
 @Suite struct FilterTimeLimitTests {
-    private static let handOver = ["--sendmail", "/bin/true", "--queue-id", "4ABC"]
+    private static let deliver = ["--sendmail", "/bin/true", "--queue-id", "4ABC"]
 
-    @Test(arguments: [["--stdout"], handOver])
+    @Test(arguments: [["--stdout"], deliver])
     func theAlarmEndsTheFilter(_ transport: [String]) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "smime-alarm-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -65,7 +65,7 @@ import Testing
         let refused = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"])
         #expect(refused.decisions.map(\.action) == [.plain])
         #expect(try await incoming(source, office).report.status == .revoked)
-        let unheeded = TrustTerms(revocation: .off)
+        let unheeded = ValidationOptions(revocation: .off)
         let sent = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"], terms: unheeded)
         #expect(sent.decisions.map(\.action) == [.sign])
         try await office.store.settings.set("revocation.directory", to: "/nowhere")
@@ -79,14 +79,14 @@ import Testing
             try await office.plan(
                 from: "revoked@example.com",
                 to: ["eve@x.test"],
-                terms: TrustTerms(revocation: .hard)
+                terms: ValidationOptions(revocation: .hard)
             )
         }
     }
 
     private func incoming(_ source: any ByteSource, _ office: Office) async throws -> IncomingPlan {
-        let gateway = Gateway(name: try #require(HostName("gw.example.org")))
-        let filter = IncomingFilter(store: office.store, time: Office.time, gateway: gateway)
+        let host = MailHost(name: try #require(HostName("gw.example.org")))
+        let filter = IncomingFilter(store: office.store, time: Office.time, host: host)
         return try await filter.plan(source, to: [Self.bob])
     }
 
@@ -129,7 +129,7 @@ import Testing
         try await office.store.settings.set("filter.decrypted-sender", to: "postmaster@example.com")
         #expect(try await office.store.revocationServices().areAsked)
         #expect(try await office.store.revocationServices().timeLimit == .milliseconds(300))
-        #expect(try await office.store.gateway().name == "gw.example.org")
+        #expect(try await office.store.mailHost().name == "gw.example.org")
         #expect(try await office.store.decryptedSender().text == "postmaster@example.com")
     }
 }

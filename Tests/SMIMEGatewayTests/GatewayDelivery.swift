@@ -16,7 +16,7 @@ enum GatewayDelivery {
             store: store,
             provider: Nobody(),
             time: Date(timeIntervalSince1970: 1_793_491_200),
-            gateway: Gateway(
+            host: MailHost(
                 name: try #require(HostName("gw.example.org")),
                 host: try #require(HostName("mx1.example.org"))
             ),

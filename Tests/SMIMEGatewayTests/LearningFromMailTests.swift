@@ -12,8 +12,8 @@ import Testing
         let sender = try await Office(of: ["split"], knowing: [])
         let reader = try await Office(of: ["bob"], knowing: [])
         let mail = try await sender.plan(from: "split@example.com", to: ["bob@example.com"])
-        let gateway = Gateway(name: try #require(HostName("gw.example.org")))
-        let filter = IncomingFilter(store: reader.store, time: Office.time, gateway: gateway)
+        let host = MailHost(name: try #require(HostName("gw.example.org")))
+        let filter = IncomingFilter(store: reader.store, time: Office.time, host: host)
         let plan = try await filter.plan(try mail.source(0), to: ["bob@example.com"])
         let sightings = [plan.learnable].compactMap(\.self).map { SignerSighting($0) }
         let report = try await reader.store.recipients.learn(sightings, at: Office.time)

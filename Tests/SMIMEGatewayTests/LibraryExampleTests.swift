@@ -72,15 +72,15 @@ func sendOut(
     through transport: any MailTransport
 ) async throws {
     let fetcher = try await fetcher(of: store)
-    let gateway = try await store.gateway()
-    let filter = OutgoingFilter(store: store, time: .now, revocation: fetcher, gateway: gateway)
+    let host = try await store.mailHost()
+    let filter = OutgoingFilter(store: store, time: .now, revocation: fetcher, host: host)
     let plan = try await filter.plan(mail, from: sender, to: recipients)
     try plan.checkAllGo()
     // Everything is signed and encrypted before the first message leaves.
     let messages = try plan.messages.map { message in
-        HandOver.Message(try SpooledFile { try plan.write(message, to: $0) }, to: message.recipients.map(\.text))
+        Delivery.Message(try SpooledFile { try plan.write(message, to: $0) }, to: message.recipients.map(\.text))
     }
-    try await HandOver(from: sender.text, messages)
+    try await Delivery(from: sender.text, messages)
         .run(through: transport, rememberingIn: nil, as: nil, at: .now)
 }
 
@@ -95,19 +95,19 @@ func takeIn(
     // Our own people's mail that must be encrypted does not go on in clear by this way.
     try await RequiredEncryption(store: store).check(mail, from: sender, to: recipients)
     let fetcher = try await fetcher(of: store)
-    let gateway = try await store.gateway()
-    let filter = IncomingFilter(store: store, time: .now, gateway: gateway, revocation: fetcher)
+    let host = try await store.mailHost()
+    let filter = IncomingFilter(store: store, time: .now, host: host, revocation: fetcher)
     let plan = try await filter.plan(mail, to: recipients)
     // What was decrypted must not go back in clear to whoever sent the ciphertext.
     let decryptedSender = try await store.decryptedSender().text
     let messages = try plan.messages.map { message in
-        HandOver.Message(
+        Delivery.Message(
             try SpooledFile { try message.source.reader().copy(to: $0) },
             to: message.recipients,
             from: message.isDecrypted ? decryptedSender : nil
         )
     }
-    try await HandOver(from: sender.text, messages)
+    try await Delivery(from: sender.text, messages)
         .run(through: transport, rememberingIn: nil, as: nil, at: .now)
     // Delivered: nothing that goes wrong from here on is a failure of the mail's.
     guard let message = plan.learnable else { return }

@@ -19,7 +19,7 @@ import Testing
         _ office: Office,
         _ body: String,
         to recipients: [String] = ["eve@x.test"],
-        _ flags: MessageWish = MessageWish()
+        _ flags: ProtectionRequest = ProtectionRequest()
     ) async throws -> (plan: OutgoingPlan, warnings: [String]) {
         let warnings = Mutex<[String]>([])
         let filter = OutgoingFilter(
@@ -54,7 +54,7 @@ import Testing
     @Test(arguments: unsignable)
     func `What must be signed and cannot be goes back, for all recipients`(_ body: String) async throws {
         let office = try await Office()
-        let (found, warnings) = try await plan(office, body, MessageWish(sign: .require))
+        let (found, warnings) = try await plan(office, body, ProtectionRequest(sign: .require))
         #expect(found.decisions.map(\.action) == [.bounce] && found.messages.isEmpty && warnings.isEmpty)
         #expect(throws: SMIMEError.self) { try found.checkAllGo() }
         let bob = try #require(Policy.Pattern("bob@example.com"))
@@ -69,7 +69,12 @@ import Testing
         let (plain, warnings) = try await plan(office, Self.broken, to: ["bob@example.com"])
         #expect(plain.messages.map(\.action) == [.plain])
         #expect(warnings.contains { $0.hasPrefix("not encrypted: malformed: ") }, "\(warnings)")
-        let (strict, _) = try await plan(office, Self.broken, to: ["bob@example.com"], MessageWish(encrypt: .require))
+        let (strict, _) = try await plan(
+            office,
+            Self.broken,
+            to: ["bob@example.com"],
+            ProtectionRequest(encrypt: .require)
+        )
         #expect(strict.decisions.map(\.action) == [.bounce] && strict.messages.isEmpty)
         #expect(throws: SMIMEError.self) { try strict.checkAllGo() }
     }

@@ -25,7 +25,7 @@ import Testing
                 store: office.store,
                 time: Office.time,
                 systemAnchors: false,
-                flags: MessageWish(sign: number.isMultiple(of: 2) ? .require : .never, encrypt: encrypt)
+                flags: ProtectionRequest(sign: number.isMultiple(of: 2) ? .require : .never, encrypt: encrypt)
             )
             do {
                 let plan = try await filter.plan(MemorySource(bytes), from: .address(carol), to: [carol])
@@ -46,7 +46,7 @@ import Testing
             store: office.store,
             provider: StoreKeyProvider(office.store, systemAnchors: false),
             time: Office.time,
-            gateway: Gateway(name: try #require(HostName("gw.example.org")))
+            host: MailHost(name: try #require(HostName("gw.example.org")))
         )
         do {
             let plan = try await filter.plan(message, to: ["carol@example.com"])

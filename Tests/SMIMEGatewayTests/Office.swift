@@ -61,8 +61,8 @@ final class Office: Sendable {
         from sender: String,
         to recipients: [String],
         header: String? = nil,
-        flags: MessageWish = MessageWish(),
-        terms: TrustTerms = TrustTerms()
+        flags: ProtectionRequest = ProtectionRequest(),
+        terms: ValidationOptions = ValidationOptions()
     ) async throws -> OutgoingPlan {
         let filter = OutgoingFilter(store: store, time: Self.time, systemAnchors: false, terms: terms, flags: flags)
         let header = header ?? "From: \(sender)\nTo: \(recipients.joined(separator: ", "))\n"

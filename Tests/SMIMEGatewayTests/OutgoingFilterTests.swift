@@ -16,7 +16,7 @@ import Testing
     private func plan(
         to recipients: String...,
         header: String = "From: alice@example.com\nTo: bob@example.com, p384@example.com\n",
-        flags: MessageWish = MessageWish()
+        flags: ProtectionRequest = ProtectionRequest()
     ) async throws -> OutgoingPlan {
         try await office.plan(from: "alice@example.com", to: recipients, header: header, flags: flags)
     }
@@ -54,7 +54,7 @@ import Testing
     @Test func `Text behind a carriage return in the header does not go out beside what is encrypted`() async throws {
         let header = "From: alice@example.com\rTo: bob@example.com\r\rMeet me at nine."
         await #expect(throws: SMIMEError.defective(.bareCR)) { try await plan(to: "bob@example.com", header: header) }
-        let plain = MessageWish(sign: .never, encrypt: .never)
+        let plain = ProtectionRequest(sign: .never, encrypt: .never)
         #expect(try await plan(to: "bob@example.com", header: header, flags: plain).messages.count == 1)
     }
 
@@ -69,7 +69,7 @@ import Testing
         let found = try await plan(
             to: "bob@example.com",
             header: header,
-            flags: MessageWish(sign: .never, encrypt: .never)
+            flags: ProtectionRequest(sign: .never, encrypt: .never)
         )
         let sink = MemorySink()
         try found.write(try #require(found.messages.first), to: sink)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `Nothing is sent for whom something required is missing, and none of it in clear`() async throws {
-        let found = try await plan(to: "bob@example.com", "eve@x.test", flags: MessageWish(encrypt: .require))
+        let found = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
         #expect(sharing(found) == [["bob@example.com"]])
         #expect(found.bounces.map(\.recipient.text) == ["eve@x.test"])
         #expect(found.bounces.first?.obstacles == ["no usable certificate for eve@x.test (none is known)"])
@@ -86,12 +86,12 @@ import Testing
     @Test func `A mail of which a part bounces must not go, nor one of which a part waits`() async throws {
         let all = try await plan(to: "bob@example.com", "p384@example.com")
         try all.checkAllGo()
-        let found = try await plan(to: "bob@example.com", "eve@x.test", flags: MessageWish(encrypt: .require))
+        let found = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
         let obstacles = ["no usable certificate for eve@x.test (none is known)"]
         #expect(throws: GatewayError.refused(obstacles: obstacles)) { try found.checkAllGo() }
         #expect(throws: GatewayError.waiting(obstacles: obstacles)) { try found.checkAllGo(waitsForServices: true) }
         _ = try await office.store.policy.set(Policy.Rule(.global, missing: .deferral))
-        let late = try await plan(to: "bob@example.com", "eve@x.test", flags: MessageWish(encrypt: .require))
+        let late = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
         #expect(throws: GatewayError.waiting(obstacles: obstacles)) { try late.checkAllGo() }
     }
 
@@ -110,7 +110,7 @@ import Testing
         "To: bob@example.com\n",
     ])
     func `An account's signature is not for mail from somebody else, or nobody`(_ header: String) async throws {
-        let found = try await plan(to: "bob@example.com", header: header, flags: MessageWish(encrypt: .never))
+        let found = try await plan(to: "bob@example.com", header: header, flags: ProtectionRequest(encrypt: .never))
         #expect(found.messages.map(\.action) == [.plain])
     }
 }

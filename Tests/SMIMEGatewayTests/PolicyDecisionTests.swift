@@ -7,8 +7,8 @@ import Testing
 @Suite struct PolicyDecisionTests {
     private func decision(
         _ rules: [Policy.Rule] = [],
-        message: MessageWish = MessageWish(),
-        flags: MessageWish = MessageWish(),
+        message: ProtectionRequest = ProtectionRequest(),
+        flags: ProtectionRequest = ProtectionRequest(),
         protection: ExistingProtection = .unprotected,
         isReader: Bool = false,
         kind: Policy.Kind? = nil,
@@ -68,15 +68,15 @@ import Testing
 
     @Test func `A bound holds for the axis that its rule decides, and for no other`() throws {
         let rule = Policy.Rule(try recipient("dept.example.org"), encrypt: .require, override: .stricter)
-        let found = try decision([rule], message: MessageWish(sign: .never, encrypt: .never))
+        let found = try decision([rule], message: ProtectionRequest(sign: .never, encrypt: .never))
         #expect((found.sign, found.encrypt) == (.never, .require))
         #expect(found.reasons.contains("encrypt=never in the message does not count: override stricter"))
     }
 
     @Test func `A global bound alone holds the built-in levels`() throws {
         let rule = Policy.Rule(.global, override: .nothing)
-        #expect(try decision([rule], message: MessageWish(encrypt: .never)).encrypt == .available)
-        #expect(try decision([rule], flags: MessageWish(encrypt: .never)).encrypt == .never)
+        #expect(try decision([rule], message: ProtectionRequest(encrypt: .never)).encrypt == .available)
+        #expect(try decision([rule], flags: ProtectionRequest(encrypt: .never)).encrypt == .never)
     }
 
     @Test func `What is missing bounces or waits as the closest rule says that speaks of it`() throws {
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func `A rule that requires is lowered only where it says so`() throws {
-        let none = MessageWish(sign: .never, encrypt: .never)
+        let none = ProtectionRequest(sign: .never, encrypt: .never)
         let bob = try recipient("bob@dept.example.org")
         let both = Policy.Rule(bob, sign: .require, encrypt: .require)
         #expect(try decision([both], message: none).action == .signAndEncrypt)
@@ -168,7 +168,9 @@ import Testing
         #expect(try decision([Policy.Rule(.global, encrypt: .never)], encryption: unknown).action == .sign)
         #expect(try decision(protection: .encrypted, encryption: unknown).action == .plain)
         // That the signature cannot be had is certain.
-        #expect(try decision(flags: MessageWish(sign: .require), signing: none, encryption: unknown).action == .bounce)
+        #expect(
+            try decision(flags: ProtectionRequest(sign: .require), signing: none, encryption: unknown).action == .bounce
+        )
     }
 
     @Test func `What goes with less because a certificate that is known cannot be used is told`() throws {
@@ -200,11 +202,11 @@ import Testing
         ("encrypt: require", nil, .require),
         ("encrypt=available\r\n\tsign=yes", .require, .available),
     ])
-    func `A wish is read with patience, and in doubt as the stricter`(
+    func `A request is read leniently, and in doubt as the stricter`(
         _ text: String,
         _ sign: Policy.Level?,
         _ encrypt: Policy.Level?
     ) {
-        #expect(MessageWish(parsing: text) == MessageWish(sign: sign, encrypt: encrypt))
+        #expect(ProtectionRequest(parsing: text) == ProtectionRequest(sign: sign, encrypt: encrypt))
     }
 }

@@ -38,7 +38,7 @@ import Testing
         var met: [PolicyDecision.Action: Int] = [:]
         try forAll { generator, recipient, question in
             var question = question
-            (question.flags, question.message, question.kind) = (MessageWish(), MessageWish(), nil)
+            (question.flags, question.message, question.kind) = (ProtectionRequest(), ProtectionRequest(), nil)
             let address = Self.ways(to: recipient).randomElement(using: &generator)
             let way = try #require(address.flatMap { try? EmailAddress($0) })
             let rule = Oracle(recipient, question).closest { $0.encrypt != nil }
@@ -101,7 +101,7 @@ import Testing
     @Test func `The closest rule decides, whatever others say and in whatever order they stand`() throws {
         try forAll { generator, recipient, question in
             var question = question
-            (question.flags, question.message) = (MessageWish(), MessageWish())
+            (question.flags, question.message) = (ProtectionRequest(), ProtectionRequest())
             let closest = Oracle(recipient, question).closest { $0.encrypt != nil }
             let expected = closest?.encrypt ?? .available
             #expect(PolicyDecision(for: recipient, question).encrypt == expected)
@@ -115,7 +115,7 @@ import Testing
         var differences = 0
         try forAll { _, recipient, question in
             var question = question
-            question.flags = MessageWish()
+            question.flags = ProtectionRequest()
             question.account = recipient
             question.rules = question.rules.map { $0.merging(Policy.Rule($0.scope, override: .stricter)) }
             guard Oracle(recipient, question).closest({ $0.encrypt != nil || $0.scope == .global }) != nil else {
@@ -141,7 +141,7 @@ import Testing
             var question = question
             question.account = nil
             let decision = PolicyDecision(for: recipient, question)
-            question.message = MessageWish()
+            question.message = ProtectionRequest()
             let unasked = PolicyDecision(for: recipient, question)
             #expect(
                 (decision.sign, decision.encrypt, decision.action) == (unasked.sign, unasked.encrypt, unasked.action)
@@ -153,7 +153,7 @@ import Testing
         var required = 0
         try forAll { generator, recipient, question in
             var question = question
-            (question.flags, question.message) = (MessageWish(), MessageWish())
+            (question.flags, question.message) = (ProtectionRequest(), ProtectionRequest())
             question.kind = nil
             guard PolicyDecision(for: recipient, question).encrypt == .require else { return }
             question.kind = Policy.Kind.allCases.randomElement(using: &generator)
@@ -179,7 +179,7 @@ import Testing
             let oracle = Oracle(recipient, question)
             guard oracle.closest({ $0.scope == .global }) != nil else { return }
             let decision = PolicyDecision(for: recipient, question)
-            question.message = MessageWish()
+            question.message = ProtectionRequest()
             let unasked = PolicyDecision(for: recipient, question)
             #expect(
                 (decision.sign, decision.encrypt, decision.action) == (unasked.sign, unasked.encrypt, unasked.action)

@@ -35,8 +35,8 @@ extension SeededGenerator {
         )
     }
 
-    mutating func wish() -> MessageWish {
-        MessageWish(sign: maybe(Policy.Level.allCases), encrypt: maybe(Policy.Level.allCases))
+    mutating func wish() -> ProtectionRequest {
+        ProtectionRequest(sign: maybe(Policy.Level.allCases), encrypt: maybe(Policy.Level.allCases))
     }
 
     mutating func standing() -> PolicyQuestion.Standing {
@@ -63,7 +63,7 @@ extension SeededGenerator {
             sender: try maybe([address()]),
             account: try maybe([address()]),
             rules: rules.values.shuffled(using: &self),
-            flags: Int.random(in: 0..<4, using: &self) == 0 ? wish() : MessageWish(),
+            flags: Int.random(in: 0..<4, using: &self) == 0 ? wish() : ProtectionRequest(),
             message: wish(),
             protection: protection(),
             readers: Bool.random(using: &self) ? [recipient] : [],

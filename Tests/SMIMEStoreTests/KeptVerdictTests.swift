@@ -8,10 +8,10 @@ import Testing
 
 /// A verdict that is kept with a certificate never says anything else than a new one would.
 @Suite struct KeptVerdictTests {
-    private static let hard = TrustTerms(revocation: .hard)
+    private static let hard = ValidationOptions(revocation: .hard)
     private static let day: TimeInterval = 86_400
 
-    private static func hard(_ lists: CertificateList...) -> TrustTerms {
+    private static func hard(_ lists: CertificateList...) -> ValidationOptions {
         var terms = hard
         terms.certificateLists = lists
         return terms
@@ -22,7 +22,7 @@ import Testing
         _ scene: VerdictScene,
         _ alice: String,
         bob: String = "selected",
-        _ terms: TrustTerms = TrustTerms(),
+        _ terms: ValidationOptions = ValidationOptions(),
         after seconds: TimeInterval = 0,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -76,7 +76,7 @@ import Testing
         let scene = try await VerdictScene()
         let (good, revoking) = (try scene.list("good"), try scene.list("revoking"))
         try await expect(scene, "revocation-unknown", bob: "revocation-unknown", Self.hard)
-        var terms = TrustTerms()
+        var terms = ValidationOptions()
         for (lists, alice) in [
             ([good], "selected"), ([good, revoking], "revoked"), ([revoking], "revoked"), ([], "selected"),
         ] {
@@ -96,7 +96,7 @@ import Testing
     @Test func `a list in the name of a person who is pinned hides no list of the store`() async throws {
         let scene = try await VerdictScene()
         _ = try await scene.store.recipients.setTrust(.pinned, of: AddressScope("alice@example.com"))
-        var terms = TrustTerms()
+        var terms = ValidationOptions()
         terms.certificateLists = [try scene.list("named")]
         try await expect(scene, "selected", terms)
         try await scene.addList("revoking")
@@ -124,10 +124,10 @@ import Testing
         let scene = try await VerdictScene()
         try await scene.addList("revoking")
         try await expect(scene, "revoked")
-        try await expect(scene, "selected", TrustTerms(revocation: .off))
+        try await expect(scene, "selected", ValidationOptions(revocation: .off))
         try await expect(scene, "revoked", bob: "revocation-unknown", Self.hard)
         let policies = CertificatePolicies(acceptable: ["1.2.3.4"])
-        try await expect(scene, "untrusted", bob: "untrusted", TrustTerms(revocation: .off, policies: policies))
+        try await expect(scene, "untrusted", bob: "untrusted", ValidationOptions(revocation: .off, policies: policies))
     }
 
     @Test func `time passes, and goes back`() async throws {
@@ -157,7 +157,7 @@ import Testing
             let seconds = end.timeIntervalSince(scene.time)
             for offset in [-1, -0.5, 0, 0.5, 1, 0.5, 0, -0.5, -1, 0, 1, -1] {
                 let terms = Self.hard(try scene.list("authority"))
-                for terms in [TrustTerms(), terms] {
+                for terms in [ValidationOptions(), terms] {
                     let reasons = try await scene.reasons(terms, after: seconds + offset)
                     #expect(reasons.kept == reasons.fresh)
                     #expect(reasons.listed == reasons.fresh)
@@ -235,7 +235,7 @@ import Testing
             + scene.lists.values.flatMap { [$0.thisUpdate, $0.nextUpdate ?? $0.thisUpdate] }
         let names = scene.lists.keys.sorted()
         let policies: [RevocationPolicy] = [.soft, .soft, .hard, .off]
-        var (terms, seconds) = (TrustTerms(), 0.0)
+        var (terms, seconds) = (ValidationOptions(), 0.0)
         for step in 0..<150 {
             let name = names[Int.random(in: 0..<names.count, using: &generator)]
             let person = try AddressScope(

@@ -54,7 +54,7 @@ import Testing
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
         let other = try DatabaseQueue(path: home.location.database, configuration: configuration)
         try await other.write { try $0.execute(sql: "DELETE FROM setting") }
-        let opening = StoreOpening(home.location, mode: .readOnly, patience: .milliseconds(50))
+        let opening = StoreOpening(home.location, mode: .readOnly, timeout: .milliseconds(50))
         await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) { try await opening.store() }
         try other.close()
         #expect(try await opening.store(within: .seconds(120)).exists)
@@ -62,12 +62,12 @@ import Testing
 
     @Test func `callers that cannot suspend get the store, or the opening error, as often as they ask`() async throws {
         let home = TemporaryHome()
-        let opening = StoreOpening(home.location, mode: .readWrite, patience: .seconds(120))
+        let opening = StoreOpening(home.location, mode: .readWrite, timeout: .seconds(120))
         let stores = try await onThreads(20) { try opening.storeNow() }
         #expect(Set(stores.map { ObjectIdentifier($0) }).count == 1)
         let broken = TemporaryHome()
         try FileManager.default.createSymbolicLink(atPath: broken.path, withDestinationPath: "/tmp")
-        let failing = StoreOpening(broken.location, mode: .readWrite, patience: .seconds(120))
+        let failing = StoreOpening(broken.location, mode: .readWrite, timeout: .seconds(120))
         for _ in 0..<3 {
             await #expect(throws: KeystoreError.permissions(path: broken.path, why: "is a symbolic link")) {
                 try await onThreads(1) { try failing.storeNow() }

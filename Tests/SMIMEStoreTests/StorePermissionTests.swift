@@ -53,8 +53,8 @@ import Testing
         try await home.open().close()
         try await home.open(.readWriteExisting).close()
         // It has handed over mail, and its database is gone.
-        try Data().write(to: URL(filePath: home.location.handOverLockFile))
-        chmod(home.location.handOverLockFile, 0o600)
+        try Data().write(to: URL(filePath: home.location.deliveryLockFile))
+        chmod(home.location.deliveryLockFile, 0o600)
         try FileManager.default.removeItem(atPath: home.location.dataFolder)
         await #expect(throws: missing) { try await home.open() }
         #expect(!FileManager.default.fileExists(atPath: home.location.dataFolder))
@@ -63,7 +63,7 @@ import Testing
     @Test func `a lock for handing over that others can change is found, and refused, as the rest is`() async throws {
         let home = TemporaryHome()
         try await home.open().close()
-        let path = home.location.handOverLockFile
+        let path = home.location.deliveryLockFile
         try Data().write(to: URL(filePath: path))
         chmod(path, 0o666)
         #expect(Store.looseFiles(of: home.location).map(\.code) == [.permissions])

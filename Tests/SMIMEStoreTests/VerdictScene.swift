@@ -92,7 +92,7 @@ struct VerdictScene {
         )
     }
 
-    func lookup(_ terms: TrustTerms = TrustTerms(), systemAnchors: Bool = false) -> RecipientLookup {
+    func lookup(_ terms: ValidationOptions = ValidationOptions(), systemAnchors: Bool = false) -> RecipientLookup {
         var lookup = RecipientLookup(store: store, systemAnchors: systemAnchors, terms: terms)
         lookup.fewestKept = 1
         return lookup
@@ -100,7 +100,7 @@ struct VerdictScene {
 
     /// The reasons by kept verdicts, as lists and as encryption see them, and those that a new judgement gives; by person.
     func reasons(
-        _ terms: TrustTerms = TrustTerms(),
+        _ terms: ValidationOptions = ValidationOptions(),
         after seconds: TimeInterval = 0
     ) async throws -> (kept: [String], listed: [String], fresh: [String]) {
         let date = time.addingTimeInterval(seconds)

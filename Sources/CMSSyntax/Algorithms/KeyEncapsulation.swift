@@ -6,7 +6,7 @@ import SwiftASN1
 ///
 /// RFC 9629 §3 and §5
 struct KeyEncapsulation: Sendable {
-    let scheme: LatticeScheme
+    let scheme: PostQuantumScheme
     /// The digest of HKDF, which takes no salt (RFC 9936 §2.2.1).
     let kdfDigest: DigestAlgorithm
     let wrap: KeyWrap
@@ -24,7 +24,7 @@ struct KeyEncapsulation: Sendable {
 
     /// What we write around `ciphertext` to wrap a key of `count` bytes: what every reader has (RFC 9936 §2.1), under a
     /// key that is as long as what it wraps, or longer where the scheme is stronger.
-    init(writing scheme: LatticeScheme, ciphertext: [UInt8], forKeyOf count: Int) throws {
+    init(writing scheme: PostQuantumScheme, ciphertext: [UInt8], forKeyOf count: Int) throws {
         self.scheme = scheme
         kdfDigest = .sha256
         wrap = try KeyWrap(keyCount: max(count, scheme.wrappingKeyCount))
@@ -37,7 +37,8 @@ struct KeyEncapsulation: Sendable {
     /// - Throws: `CMSError.unsupported` with the name of what we cannot open.
     init(_ fields: inout ElementReader) throws {
         let mechanism = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
-        guard let scheme = LatticeScheme(oid: mechanism.algorithm), scheme.use == .keyEncapsulation, scheme.isOffered
+        guard let scheme = PostQuantumScheme(oid: mechanism.algorithm), scheme.use == .keyEncapsulation,
+            scheme.isOffered
         else { throw CMSError.unsupported("key encapsulation \(mechanism.displayName)") }
         self.scheme = scheme
         ciphertext = try fields.next(.octetString).octets()

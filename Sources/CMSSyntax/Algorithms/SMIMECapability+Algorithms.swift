@@ -39,7 +39,7 @@ extension SMIMECapability {
             }
         }
         // RFC 9936 §2.4
-        let encapsulations = LatticeScheme.all.filter { $0.use == .keyEncapsulation && $0.isOffered }
+        let encapsulations = PostQuantumScheme.all.filter { $0.use == .keyEncapsulation && $0.isOffered }
         let all =
             ciphers.map { AlgorithmIdentifier($0.oid) } + oaep + agreements
             + encapsulations.map { AlgorithmIdentifier($0.oid) } + [AlgorithmIdentifier(CompressedData.zlib)]

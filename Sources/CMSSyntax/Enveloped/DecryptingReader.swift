@@ -22,7 +22,7 @@ final class DecryptingReader: ByteReader {
 
     private enum Work {
         case streaming(CipherContext)
-        case whole(WholeDecryption)
+        case whole(BufferedDecryption)
     }
 
     /// Room that the cipher may need beyond its input.
@@ -35,7 +35,7 @@ final class DecryptingReader: ByteReader {
         tagCount = encryption.tagCount
         self.attributes = attributes
         if encryption.cipher.mode == .ccm {
-            work = .whole(WholeDecryption(encryption, key.bytes))
+            work = .whole(BufferedDecryption(encryption, key.bytes))
         } else {
             let context = try encryption.makeContext(key.bytes, isEncrypting: false)
             if let attributes { try context.authenticate(attributes) }

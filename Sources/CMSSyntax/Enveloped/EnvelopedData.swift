@@ -11,7 +11,7 @@ public struct EnvelopedData: Sendable {
     /// How many recipients there may be.
     public static let maximumRecipients = EnvelopedLayout.maximumRecipients
     /// How much content is opened that has to be decrypted in one piece, in bytes.
-    public static let maximumWholeContent = WholeDecryption.maximumCount
+    public static let maximumWholeContent = BufferedDecryption.maximumCount
 
     /// Every way in, in the order of the message.
     public let recipients: [RecipientInfo]

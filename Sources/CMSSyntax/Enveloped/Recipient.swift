@@ -140,7 +140,7 @@ public struct Recipient: Sendable {
     }
 
     /// KEMRecipientInfo (RFC 9629 §3, RFC 9936 §2.1).
-    private func keyEncapsulation(_ key: SecretBytes, _ scheme: LatticeScheme) throws -> [UInt8] {
+    private func keyEncapsulation(_ key: SecretBytes, _ scheme: PostQuantumScheme) throws -> [UInt8] {
         let (ciphertext, secret) = try certificate.publicKey().encapsulate()
         let encapsulation = try KeyEncapsulation(writing: scheme, ciphertext: ciphertext, forKeyOf: key.count)
         let encrypted = try encapsulation.wrap.wrap(key, under: encapsulation.keyEncryptionKey(from: secret))

@@ -109,6 +109,6 @@ extension Array<UInt8> {
     /// Whether these header lines pass every transport as they are.
     fileprivate var isTransportSafe: Bool {
         // Reading from memory does not fail.
-        (try? LineEndCensus(of: MemorySource(self).reader()))?.isTransportSafe ?? false
+        (try? LineStatistics(of: MemorySource(self).reader()))?.isTransportSafe ?? false
     }
 }

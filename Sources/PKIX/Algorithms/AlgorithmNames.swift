@@ -4,7 +4,7 @@ import SwiftASN1
 extension ASN1ObjectIdentifier {
     /// The name of a digest, key or signature algorithm, or the dotted number of anything else.
     package var algorithmName: String {
-        DigestAlgorithm(oid: self)?.rawValue ?? Self.algorithmNames[self] ?? LatticeScheme(oid: self)?.reportName
+        DigestAlgorithm(oid: self)?.rawValue ?? Self.algorithmNames[self] ?? PostQuantumScheme(oid: self)?.reportName
             ?? "\(self)"
     }
 

@@ -10,7 +10,7 @@ package struct SignatureAlgorithm: Sendable {
         case dsa
         case ecdsa
         case ed25519
-        case lattice(LatticeScheme)
+        case lattice(PostQuantumScheme)
         case rsaPKCS1
         case rsaPSS(saltLength: Int, mgf: DigestAlgorithm)
 
@@ -102,7 +102,7 @@ package struct SignatureAlgorithm: Sendable {
         } else if let row = Self.rows.first(where: { $0.oid == identifier.algorithm }) {
             scheme = row.scheme
             digest = row.digest
-        } else if let row = LatticeScheme(oid: identifier.algorithm), row.use == .signature, row.isOffered {
+        } else if let row = PostQuantumScheme(oid: identifier.algorithm), row.use == .signature, row.isOffered {
             scheme = .lattice(row)
             digest = nil
         } else {

@@ -14,7 +14,7 @@ extension Certificate {
         return try Handle(publicKeyInfo: publicKeyInfo)
     }
 
-    private static let recentKeys = RecentValues<EncodingKey, Handle<EVP_PKEY>>(capacity: 64)
+    private static let recentKeys = BoundedCache<EncodingKey, Handle<EVP_PKEY>>(capacity: 64)
 
     /// The certificate as libcrypto's object.
     ///
@@ -26,7 +26,7 @@ extension Certificate {
         return try Self.recentObjects.value(for: self) { () throws(OpenSSLError) in try madeX509() }
     }
 
-    private static let recentObjects = RecentValues<Certificate, Handle<X509>>(capacity: 64)
+    private static let recentObjects = BoundedCache<Certificate, Handle<X509>>(capacity: 64)
 
     private func madeX509() throws(OpenSSLError) -> Handle<X509> { try Handle(certificate: der) }
 }

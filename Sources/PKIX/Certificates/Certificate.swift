@@ -69,7 +69,7 @@ public struct Certificate: Sendable {
         self = try Self.recent.value(for: EncodingKey(bytes: der)) { () throws(CMSError) in try Self(parsing: der) }
     }
 
-    private static let recent = RecentValues<EncodingKey, Certificate>(capacity: 64)
+    private static let recent = BoundedCache<EncodingKey, Certificate>(capacity: 64)
 
     /// The greatest encoding that is kept for when it is met again, in bytes: nobody shall fill our memory.
     static let keptCount = 8 << 10

@@ -61,7 +61,7 @@ enum CertificateSignature {
         {
             return "rsa-pss-\(digest.rawValue)"
         }
-        return names.first { $0.oid == identifier.algorithm }?.name ?? LatticeScheme(oid: identifier.algorithm)?
+        return names.first { $0.oid == identifier.algorithm }?.name ?? PostQuantumScheme(oid: identifier.algorithm)?
             .reportName
             ?? "\(identifier.algorithm)"
     }

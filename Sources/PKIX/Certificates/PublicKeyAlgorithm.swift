@@ -10,7 +10,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
     /// The curve by its usual name, as `P-256`, or its dotted OID.
     case ellipticCurve(String)
     /// ML-DSA or ML-KEM, which not every libcrypto has.
-    case lattice(LatticeScheme)
+    case lattice(PostQuantumScheme)
     /// The dotted OID of any other algorithm.
     case other(String)
     /// The length of the modulus in bits.
@@ -31,7 +31,8 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         case ASN1ObjectIdentifier.Key.dsa: self = .dsa(Self.primeBits(identifier.parameters))
         case ASN1ObjectIdentifier.Key.x25519: self = .x25519
         case ASN1ObjectIdentifier.Key.ed25519: self = .ed25519
-        default: self = LatticeScheme(oid: identifier.algorithm).map(Self.lattice) ?? .other("\(identifier.algorithm)")
+        default:
+            self = PostQuantumScheme(oid: identifier.algorithm).map(Self.lattice) ?? .other("\(identifier.algorithm)")
         }
     }
 

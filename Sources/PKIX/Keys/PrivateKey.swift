@@ -58,7 +58,7 @@ public struct PrivateKey: Sendable {
             let identifier = try? AlgorithmIdentifier(berEncoded: ASN1Node.read(pkcs8[fields[1].range]))
         else { throw .malformed(.privateKey, "no PrivateKeyInfo") }
         let isSmallDSA = identifier.algorithm == .Key.dsa && pkcs8.count <= maximumDSACount
-        guard isSmallDSA || known.contains(identifier.algorithm) || LatticeScheme(oid: identifier.algorithm) != nil
+        guard isSmallDSA || known.contains(identifier.algorithm) || PostQuantumScheme(oid: identifier.algorithm) != nil
         else {
             throw .unsupported("private key of algorithm \(identifier.algorithm.algorithmName)")
         }

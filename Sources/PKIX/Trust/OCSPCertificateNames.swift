@@ -18,7 +18,7 @@ enum OCSPCertificateNames {
         let issuer: Fingerprint
     }
 
-    private static let recent = RecentValues<Pair, [OCSPObject.CertificateID]>(capacity: 256)
+    private static let recent = BoundedCache<Pair, [OCSPObject.CertificateID]>(capacity: 256)
 }
 
 /// The certificates that one response is about, read when they are asked for first.

@@ -74,8 +74,8 @@ public struct OCSPResponse: Sendable {
         return !subjects.isDisjoint(with: OCSPCertificateNames.all(of: certificate, issuedBy: issuer))
     }
 
-    /// What it takes to read it, in the units of `PathEffort`.
-    var cost: Int { PathEffort.reading + der.count >> 13 }
+    /// What it takes to read it, in the units of `WorkBudget`.
+    var cost: Int { WorkBudget.reading + der.count >> 13 }
 
     private func object() -> OCSPObject? { der.count <= Self.maximumCount ? OCSPObject(der: der) : nil }
 

@@ -6,14 +6,14 @@ package struct PathVerification {
     private(set) var problems: [Problem] = []
 
     /// - Parameter effort: what it may cost.
-    init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, effort: PathEffort) {
+    init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, effort: WorkBudget) {
         if let malformed = path.certificates.first(where: \.hasMalformedExtension) {
             // libcrypto would only say that it found no issuer.
             let text = "an extension of the certificate of \(malformed.subject) is malformed"
             problems.append(Problem(.chainInvalid, text))
             return
         }
-        let burden = PathBurden(path.certificates)
+        let burden = NameComparisonCost(path.certificates)
         if let excess = burden.excess {
             let most = Certificate.maximumNames
             let text = "\(excess.subject) has more than \(most) names, name constraints and distribution points"
@@ -52,7 +52,7 @@ package struct PathVerification {
         others: [Certificate] = []
     ) throws(OpenSSLError) -> [ChainVerification.Finding] {
         let objects = try path.map { certificate throws(OpenSSLError) in try certificate.x509() }
-        var verification = ChainVerification(objects, maximumDepth: PathFinder.maximumDepth)
+        var verification = ChainVerification(objects, maximumDepth: PathBuilder.maximumDepth)
         verification.others = others.compactMap { try? $0.x509() }
         verification.checksRevocation = !lists.isEmpty
         // A list that libcrypto cannot parse is left out.

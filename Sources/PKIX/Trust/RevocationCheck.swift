@@ -81,7 +81,7 @@ struct RevocationCheck {
     private func apply(
         _ responses: [OCSPResponse],
         to statuses: inout [Int: Status],
-        _ effort: PathEffort,
+        _ effort: WorkBudget,
         _ isCutShort: inout Bool
     ) -> Bool {
         var unused = Set(responses.indices)
@@ -117,7 +117,7 @@ struct RevocationCheck {
             let text = "more than \(RevocationLists.maximumLists) revocation lists at hand may speak for the chain"
             problems.append(Problem(.revocationUnknown, text))
         }
-        let burden = PathBurden(path.certificates)
+        let burden = NameComparisonCost(path.certificates)
         guard usable.lists.isEmpty || burden.excess == nil && lists.effort.affords(burden.units),
             lists.affords(usable.lists, for: path.certificates)
         else {

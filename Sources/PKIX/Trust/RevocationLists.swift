@@ -24,7 +24,7 @@ struct RevocationLists {
     private let places: [EncodingKey: [Int]]
     /// The certificates that bear the name of a list's issuer.
     private let signers: [Certificate]
-    let effort: PathEffort
+    let effort: WorkBudget
 
     /// Whether there are none.
     var isEmpty: Bool { all.isEmpty }
@@ -37,7 +37,7 @@ struct RevocationLists {
     /// - Parameters:
     ///   - others: certificates that may have signed a list, beside those of a path.
     ///   - effort: what checking signatures may cost.
-    init(_ all: [CertificateList], others: [Certificate], effort: PathEffort) {
+    init(_ all: [CertificateList], others: [Certificate], effort: WorkBudget) {
         let places = Dictionary(grouping: all.indices) { all[$0].issuer.canonical }
         var seen: Set<Certificate> = []
         signers = others.filter { places[$0.subject.canonical] != nil && seen.insert($0).inserted }
@@ -137,14 +137,14 @@ struct RevocationLists {
         let list: Fingerprint
         let issuer: Fingerprint
     }
-    private static let checked = RecentValues<Edge, Bool>(capacity: 1024)
+    private static let checked = BoundedCache<Edge, Bool>(capacity: 1024)
 
     private func isSigned(_ list: CertificateList, by issuer: Certificate) -> Bool {
         let edge = Edge(list: list.fingerprint, issuer: issuer.fingerprint)
         effort.spend(1)
         if let known = Self.checked[edge] { return known }
         guard !effort.isSpent else { return false }
-        effort.spend(PathEffort.reading + issuer.verificationCost + list.hashingCost)
+        effort.spend(WorkBudget.reading + issuer.verificationCost + list.hashingCost)
         effort.hold(list)
         guard let isSigned = Self.verify(list, by: issuer) else { return false }
         Self.checked[edge] = isSigned
@@ -174,6 +174,6 @@ struct RevocationLists {
 }
 
 extension CertificateList {
-    /// What it takes to hash it, beyond what it takes for a usual list, in the units of `PathEffort`.
+    /// What it takes to hash it, beyond what it takes for a usual list, in the units of `WorkBudget`.
     fileprivate var hashingCost: Int { der.count >> 17 }
 }

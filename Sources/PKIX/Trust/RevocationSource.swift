@@ -36,9 +36,9 @@ public struct RevocationEvidence: Hashable, Sendable {
     public var isEmpty: Bool { certificateLists.isEmpty && responses.isEmpty }
 }
 
-extension TrustTerms {
+extension ValidationOptions {
     /// These terms, with `evidence` at hand.
-    public func with(_ evidence: RevocationEvidence) -> TrustTerms {
+    public func with(_ evidence: RevocationEvidence) -> ValidationOptions {
         var terms = self
         terms.certificateLists += evidence.certificateLists.filter { !certificateLists.contains($0) }
         terms.responses += evidence.responses.filter { !responses.contains($0) }
@@ -49,7 +49,7 @@ extension TrustTerms {
     ///
     /// About any other chain nobody is asked: whoever writes a certificate must not make us call where it says.
     public func asking(_ source: (any RevocationSource)?, about verdicts: [ChainVerdict], at date: Date) async
-        -> TrustTerms
+        -> ValidationOptions
     {
         guard let source, revocation != .off else { return self }
         var terms = self

@@ -14,7 +14,7 @@ package struct Judgement: Sendable {
 extension TrustStore {
     /// The verdict on `certificate` with nothing at hand but what the store holds, never one that was remembered.
     package func judgement(of certificate: Certificate, purpose: Purpose, at date: Date) -> Judgement {
-        let question = TrustQuestion(
+        let question = VerdictCacheKey(
             store: self,
             certificate: certificate,
             extra: [],
@@ -23,7 +23,7 @@ extension TrustStore {
             purpose: purpose,
             date: date
         )
-        let (effort, errors) = (PathEffort(), OpenSSLError.occurrences)
+        let (effort, errors) = (WorkBudget(), OpenSSLError.occurrences)
         let verdict = answer(question, .trust, effort).verdict
         // A list that is left out as forged or unreadable may be one that could not be read just now.
         let doubts: Set<ProblemCode> = [.chainNotChecked, .crlSignature, .crlUnreadable, .ocspUnusable]

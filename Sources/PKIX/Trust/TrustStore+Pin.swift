@@ -22,13 +22,13 @@ extension TrustStore {
     }
 
     /// The pin of `certificate`, with the means of `inspection`.
-    func pin(of certificate: Certificate, _ inspection: PathInspection, _ question: TrustQuestion) -> Pin {
+    func pin(of certificate: Certificate, _ inspection: PathValidator, _ question: VerdictCacheKey) -> Pin {
         let key = certificate.publicKeyDigest
         guard pinned.contains(key) else { return .none }
         let originals = pinnedCertificates.filter { $0.publicKeyDigest == key }
         guard !originals.isEmpty, !originals.contains(certificate) else { return .exact }
-        func finder() -> PathFinder {
-            PathFinder(self, systemAnchors: nil, extra: question.extra, effort: inspection.effort, at: question.date)
+        func finder() -> PathBuilder {
+            PathBuilder(self, systemAnchors: nil, extra: question.extra, effort: inspection.effort, at: question.date)
         }
         var ownFinder = finder()
         guard !certificate.isSelfIssued || ownFinder.isSigned(certificate, by: certificate) else { return .none }

@@ -29,9 +29,9 @@ public struct TrustStore: Hashable, Sendable {
     /// Where the system keeps its anchors; nil leaves them out.
     public var systemAnchors: SystemAnchors?
     /// How strictly certificates are judged.
-    public var terms = TrustTerms()
+    public var terms = ValidationOptions()
     /// What all judgements together may spend; nil if each has an effort of its own.
-    private(set) var effort: PathEffort?
+    private(set) var effort: WorkBudget?
 
     public init(
         anchors: [Certificate] = [],
@@ -50,7 +50,7 @@ public struct TrustStore: Hashable, Sendable {
     /// The same for judging the signers of one message, who together may not take longer than one alone.
     public func forOneMessage() -> TrustStore {
         var store = self
-        store.effort = PathEffort()
+        store.effort = WorkBudget()
         return store
     }
 
@@ -129,7 +129,7 @@ public struct TrustStore: Hashable, Sendable {
         at date: Date,
         detail: Detail
     ) -> ChainVerdict {
-        let question = TrustQuestion(
+        let question = VerdictCacheKey(
             store: self,
             certificate: certificate,
             extra: extra,
@@ -138,20 +138,20 @@ public struct TrustStore: Hashable, Sendable {
             purpose: purpose,
             date: date
         )
-        let effort = effort ?? PathEffort()
+        let effort = effort ?? WorkBudget()
         guard question.isBrief else { return answer(question, detail, effort).verdict }
-        if let known = TrustQuestion.recent[question] { return known }
+        if let known = VerdictCacheKey.recent[question] { return known }
         let (verdict, isRepeatable) = answer(question, detail, effort)
         // A verdict without a fault is the same with any detail, and no other is kept.
-        if isRepeatable, question.isSettled(by: verdict) { TrustQuestion.recent[question] = verdict }
+        if isRepeatable, question.isSettled(by: verdict) { VerdictCacheKey.recent[question] = verdict }
         return verdict
     }
 
     /// - Returns: the verdict, and whether the same question would be answered the same later.
     func answer(
-        _ question: TrustQuestion,
+        _ question: VerdictCacheKey,
         _ detail: Detail,
-        _ effort: PathEffort
+        _ effort: WorkBudget
     ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = question.certificate
         let lists =
@@ -162,7 +162,7 @@ public struct TrustStore: Hashable, Sendable {
                 others: intermediates + question.extra,
                 effort: effort
             )
-        let inspection = PathInspection(
+        let inspection = PathValidator(
             store: self,
             purpose: question.purpose,
             date: question.date,
@@ -188,8 +188,8 @@ public struct TrustStore: Hashable, Sendable {
                     isPinned: pin != .none
                 )
         }
-        func finder(with systemAnchors: SystemAnchors?, _ effort: PathEffort) -> PathFinder {
-            PathFinder(self, systemAnchors: systemAnchors, extra: question.extra, effort: effort, at: question.date)
+        func finder(with systemAnchors: SystemAnchors?, _ effort: WorkBudget) -> PathBuilder {
+            PathBuilder(self, systemAnchors: systemAnchors, extra: question.extra, effort: effort, at: question.date)
         }
         // Most chains end at an anchor of the store, and nobody has to look for one in the system's folder. A search that
         // takes long is begun anew with both, or it would leave nothing for those.

@@ -191,7 +191,7 @@ extension Store {
     /// What is known against the certificates of `accounts`, by what the store has and by the lists of the settings'
     /// folder; one that cannot be read is told, and passed over.
     func verdicts(on accounts: [Account], at time: Date) async throws -> CertificateVerdicts {
-        var terms = TrustTerms()
+        var terms = ValidationOptions()
         do { terms.certificateLists = try await revocationLists(warn: Console.warning) } catch let error as SettingError
         {
             Console.warning(Failure(error).message)

@@ -53,7 +53,7 @@ extension SMIMECommand.FilterCommand {
                 store: store,
                 provider: StoreKeyProvider(store, systemAnchors: options.systemAnchors, warn: warn),
                 time: .now,
-                gateway: try await options.gateway(store),
+                host: try await options.host(store),
                 terms: options.terms,
                 revocation: asked,
                 warn: warn
@@ -65,7 +65,7 @@ extension SMIMECommand.FilterCommand {
             // What cannot be delivered is returned to its sender: whoever sends us a stranger's ciphertext would get it in clear.
             let returned = try await store.decryptedSender().text
             let messages = try plan.messages.map { message in
-                HandOver.Message(
+                Delivery.Message(
                     try SpooledFile { try message.source.reader().copy(to: $0) },
                     to: message.recipients,
                     from: message.isDecrypted ? returned : nil
@@ -75,7 +75,7 @@ extension SMIMECommand.FilterCommand {
             #if DEBUG
             TestTrap.spring(at: "sending")
             #endif
-            try await options.handOver(messages, store, entry, &log)
+            try await options.deliver(messages, store, entry, &log)
             #if DEBUG
             TestTrap.spring(at: "sent")
             #endif
@@ -96,13 +96,13 @@ extension SMIMECommand.FilterCommand {
             try await RequiredEncryption(store: store).checkEnvelope(from: options.sender, to: recipients)
             let message = try UnparsedMessage(
                 source,
-                by: try await options.gateway(store),
+                by: try await options.host(store),
                 tagsSubjects: try await store.tagsSubjects()
             )
             log.add("verdict", "permerror")
             log.add(recipients.map { ($0, "delivered") })
             let file = try SpooledFile { try message.write(to: $0) }
-            try await options.handOver([HandOver.Message(file, to: recipients)], store, entry, &log)
+            try await options.deliver([Delivery.Message(file, to: recipients)], store, entry, &log)
         }
 
         private func report(_ plan: IncomingPlan) throws {

@@ -55,8 +55,8 @@ extension SMIMECommand.FilterCommand {
                 terms: options.terms,
                 revocation: asked,
                 flags: levels.wish,
-                heedsMessages: !noMessageOverride,
-                gateway: try await options.gateway(store),
+                honoursRequests: !noMessageOverride,
+                host: try await options.host(store),
                 warn: { warnings.add($0) }
             )
             guard !options.dryRun else {
@@ -73,7 +73,7 @@ extension SMIMECommand.FilterCommand {
             }
             // All of them are finished before the first one leaves.
             let messages = try plan.messages.map { message in
-                HandOver.Message(
+                Delivery.Message(
                     try SpooledFile { try plan.write(message, to: $0) },
                     to: message.recipients.map(\.text)
                 )
@@ -81,7 +81,7 @@ extension SMIMECommand.FilterCommand {
             #if DEBUG
             TestTrap.spring(at: "sending")
             #endif
-            try await options.handOver(messages, store, entry, &log)
+            try await options.deliver(messages, store, entry, &log)
             await log.warnings.add(asked)
         }
 

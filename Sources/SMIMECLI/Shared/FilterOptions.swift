@@ -73,7 +73,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     }
 
     var systemAnchors: Bool { !noSystemAnchors }
-    var terms: TrustTerms { TrustTerms(revocation: revocation ?? .soft) }
+    var terms: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
     /// Who sends; one of the options says so.
     var sender: EnvelopeSender { givenSender ?? .null }
 
@@ -116,20 +116,20 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     }
 
     /// Who we are, by the option, the setting, or the system.
-    func gateway(_ store: Store) async throws -> Gateway {
-        if let authservId { return Gateway(name: authservId) }
-        return try await store.gateway()
+    func host(_ store: Store) async throws -> MailHost {
+        if let authservId { return MailHost(name: authservId) }
+        return try await store.mailHost()
     }
 
     /// How the journal knows the message in `source`; nil if the mail server did not name it.
-    func entry(_ source: any ByteSource) throws -> HandOverJournal.Entry? {
+    func entry(_ source: any ByteSource) throws -> DeliveryJournal.Entry? {
         guard let queueId, !standardOutput, !dryRun else { return nil }
         return try Self.entry(source, queueId)
     }
 
-    private static func entry(_ source: any ByteSource, _ queueID: String) throws -> HandOverJournal.Entry {
+    private static func entry(_ source: any ByteSource, _ queueID: String) throws -> DeliveryJournal.Entry {
         let digest = try SignedDataWriter.digest(.sha256) { try source.reader().copy(to: $0) }
-        return HandOverJournal.Entry(queueID: queueID, digest: digest.0)
+        return DeliveryJournal.Entry(queueID: queueID, digest: digest.0)
     }
 
     /// Whether a worker died at the message in `source` before; it is remembered that one did now. Where the mail server
@@ -142,7 +142,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     }
 
     /// Those recipients who have not got the message yet.
-    func waiting(_ store: Store, _ entry: HandOverJournal.Entry?) async throws -> [String] {
+    func waiting(_ store: Store, _ entry: DeliveryJournal.Entry?) async throws -> [String] {
         guard let entry else { return recipients }
         return try await store.journal.waiting(recipients, for: entry)
     }
@@ -150,10 +150,10 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     /// Sends `messages` all at once, as it was asked for.
     ///
     /// - Throws: `Failure` with status 75
-    func handOver(
-        _ messages: [HandOver.Message],
+    func deliver(
+        _ messages: [Delivery.Message],
         _ store: Store,
-        _ entry: HandOverJournal.Entry?,
+        _ entry: DeliveryJournal.Entry?,
         _ log: inout FilterLog
     ) async throws {
         let warnings = log.warnings
@@ -167,13 +167,13 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         }
         let setting = try await store.value(of: .sendmail, SendmailTransport.init(parsing:))
         let transport = sendmail ?? setting
-        let handOver = HandOver(from: sender.text, messages)
+        let deliver = Delivery(from: sender.text, messages)
         let next = Warnings()
         defer { log.addDetail("next_queue_id", next.all) }
         do {
             guard let entry else {
                 FilterWorker.noteSending()
-                try await handOver.run(
+                try await deliver.run(
                     through: transport,
                     rememberingIn: nil,
                     as: nil,
@@ -186,7 +186,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
             let journal = try await Store.open(store.location, mode: .readWriteExisting)
             try FilterWorker.detach()
             FilterWorker.noteSending()
-            try await handOver.run(
+            try await deliver.run(
                 through: transport,
                 rememberingIn: journal,
                 as: entry,
@@ -201,7 +201,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     }
 
     /// Writes a message that is all there to standard output.
-    private func write(_ message: HandOver.Message) throws {
+    private func write(_ message: Delivery.Message) throws {
         let source = try message.file.rewound()
         try Output.write(to: nil) { try source.reader().copy(to: $0) }
         guard close(STDOUT_FILENO) == 0 else {

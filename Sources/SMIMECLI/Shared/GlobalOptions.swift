@@ -38,7 +38,7 @@ struct GlobalOptions: ParsableArguments {
         StoreOpening(
             location,
             mode: mode,
-            patience: patience(mode),
+            timeout: timeout(mode),
             passphrase: try StorePassphrase(origin: password).source()
         )
     }
@@ -48,16 +48,16 @@ struct GlobalOptions: ParsableArguments {
         try await opening(mode, password: password).store()
     }
 
-    /// A time in seconds; nil if `text` is none, or beyond all patience.
+    /// A time in seconds; nil if `text` is no number, or too large for one.
     private static func seconds(_ text: String) -> Double? {
         Double(text).flatMap { $0 > 0 && $0 <= 86_400 ? $0 : nil }
     }
 
     /// Mail does not wait for long. Whoever changes the store may have to wait for others who make or migrate it.
-    private func patience(_ mode: Store.Mode) -> Duration {
+    private func timeout(_ mode: Store.Mode) -> Duration {
         let given = ProcessEnvironment[Self.timeoutVariable].flatMap(Self.seconds)
         if let given { return .seconds(given) }
-        return mode == .readOnly ? StoreOpening.patience : .seconds(60)
+        return mode == .readOnly ? StoreOpening.timeout : .seconds(60)
     }
 }
 

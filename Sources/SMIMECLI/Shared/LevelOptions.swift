@@ -9,5 +9,5 @@ struct LevelOptions: ParsableArguments {
     @Option(help: "Encryption: never, available or require.")
     var encrypt: Policy.Level?
 
-    var wish: MessageWish { MessageWish(sign: sign, encrypt: encrypt) }
+    var wish: ProtectionRequest { ProtectionRequest(sign: sign, encrypt: encrypt) }
 }

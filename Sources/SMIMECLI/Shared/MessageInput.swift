@@ -12,7 +12,7 @@ enum MessageInput {
             if path != "-" { try checkSingle(source, at: path) }
             return source
         }
-        let lineEnd = try LineEndCensus(of: source.reader()).lineEnd ?? .lf
+        let lineEnd = try LineStatistics(of: source.reader()).lineEnd ?? .lf
         let spool = Spool()
         let content = [
             NewField("MIME-Version", "1.0"),

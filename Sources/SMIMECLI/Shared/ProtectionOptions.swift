@@ -31,7 +31,7 @@ struct ProtectionOptions: ParsableArguments {
     var noHeaderProtection = false
     @Option(help: .revocation) var revocation: RevocationPolicy?
 
-    var terms: TrustTerms { TrustTerms(revocation: revocation ?? .soft) }
+    var terms: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
 
     /// What becomes of the header of mail that `account` sends; nil is a sender without one.
     func headerPolicy(of account: AccountSummary?, in store: Store) async throws -> HeaderPolicy {

@@ -8,7 +8,7 @@ struct RevocationOptions: ParsableArguments {
     @Option(help: .revocation)
     var revocation: RevocationPolicy?
 
-    var terms: TrustTerms { TrustTerms(revocation: revocation ?? .soft) }
+    var terms: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
 }
 
 extension ArgumentHelp {

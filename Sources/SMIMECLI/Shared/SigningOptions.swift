@@ -55,7 +55,7 @@ struct SigningOptions: ParsableArguments {
         isMail: Bool = true,
         in store: Store,
         at time: Date,
-        under terms: TrustTerms
+        under terms: ValidationOptions
     ) async throws -> SignedDataWriter.Signer {
         let author = try Self.author(in: header)
         guard author != nil || !isMail else {
@@ -82,7 +82,7 @@ struct SigningOptions: ParsableArguments {
         // Without a From nobody can say whom an answer is for, and many a certificate is for signing and encryption.
         let address = keyed.certificate.canEncrypt ? nil : author
         return try await store.read { snapshot in
-            try SignatureCompanions(
+            try AccompanyingCertificates(
                 of: keyed.certificate,
                 among: try address.flatMap { try snapshot.account(for: $0) }?.identities ?? [],
                 for: address,
@@ -129,7 +129,7 @@ struct SigningOptions: ParsableArguments {
         _ author: EmailAddress?,
         _ store: Store,
         _ time: Date,
-        _ terms: TrustTerms
+        _ terms: ValidationOptions
     ) async throws -> KeyedCertificate {
         if let identity {
             let keyed = try await store.accounts.identity(identity)

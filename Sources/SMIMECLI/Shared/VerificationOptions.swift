@@ -52,8 +52,8 @@ struct VerificationOptions: ParsableArguments {
     /// Whether senders' certificates are learned. A time other than now says nothing about what is to be used from now on.
     var learns: Bool { !noHarvest && givenTime == nil }
 
-    var terms: TrustTerms {
-        var terms = TrustTerms(revocation: revocation ?? .soft)
+    var terms: ValidationOptions {
+        var terms = ValidationOptions(revocation: revocation ?? .soft)
         terms.policies = CertificatePolicies(acceptable: policy, isExplicit: explicitPolicy)
         terms.profile = caProfile
         return terms

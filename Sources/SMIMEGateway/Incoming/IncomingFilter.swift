@@ -12,9 +12,9 @@ public struct IncomingFilter: Sendable {
     private let store: Store
     private let givenProvider: (any KeyProvider)?
     private let time: Date
-    private let gateway: Gateway
+    private let host: MailHost
     private let tagsSubjects: Bool?
-    private let terms: TrustTerms
+    private let terms: ValidationOptions
     private let revocation: (any RevocationSource)?
     private let warn: @Sendable (String) -> Void
 
@@ -33,16 +33,16 @@ public struct IncomingFilter: Sendable {
         store: Store,
         provider: (any KeyProvider)? = nil,
         time: Date,
-        gateway: Gateway,
+        host: MailHost,
         tagsSubjects: Bool? = nil,
-        terms: TrustTerms = TrustTerms(),
+        terms: ValidationOptions = ValidationOptions(),
         revocation: (any RevocationSource)? = nil,
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.store = store
         givenProvider = provider
         self.time = time
-        self.gateway = gateway
+        self.host = host
         self.tagsSubjects = tagsSubjects
         self.terms = terms
         self.revocation = revocation
@@ -173,17 +173,17 @@ public struct IncomingFilter: Sendable {
         tagged: Bool,
         decrypted cipher: String?
     ) throws -> any ByteSource {
-        let results = AuthenticationResults(report, isOpen: cipher != nil).field(by: gateway.name)
+        let results = AuthenticationResults(report, isOpen: cipher != nil).field(by: host.name)
         // Nobody can say where such a header ends, and so what others claim in it could not be taken out.
         guard let header = try Self.header(of: source) else { throw MIMEError.limitExceeded(.headerBytes) }
         let tags = tagged ? VerdictTags(report, wasDecrypted: cipher != nil) : nil
-        var edit = HeaderEdit(added: [results, try gateway.mark(on: header)])
-        if let cipher { edit.added.append(NewField("X-SMIME-Decrypted", "\(gateway.name); cipher=\(cipher)")) }
+        var edit = HeaderEdit(added: [results, try host.mark(on: header)])
+        if let cipher { edit.added.append(NewField("X-SMIME-Decrypted", "\(host.name); cipher=\(cipher)")) }
         if let field = tags?.field, header.first("Subject") == nil { edit.added.append(field) }
-        let gateway = gateway
+        let host = host
         edit.replacement = { field in
-            if gateway.isForged(field) { return [] }
-            guard let tags, field.isNamed("Subject") else { return gateway.withoutHiddenVerdicts(field) }
+            if host.isForged(field) { return [] }
+            guard let tags, field.isNamed("Subject") else { return host.withoutHiddenVerdicts(field) }
             return tags.apply(to: field, lineEnd: header.lineEnd)
         }
         return edit.apply(to: try withoutHiddenVerdicts(source, header), header)
@@ -196,7 +196,7 @@ public struct IncomingFilter: Sendable {
         let end = min(source.count, start + MIMELimit.headerBytes.rawValue)
         let bytes = try source.bytes(in: start..<end)
         let lines = Array(bytes[..<(UnparsedHeader.end(in: bytes) ?? bytes.count)])
-        let (kept, removed) = UnparsedHeader(of: gateway).removingVerdicts(from: lines, and: gateway.isForged(line:))
+        let (kept, removed) = UnparsedHeader(of: host).removingVerdicts(from: lines, and: host.isForged(line:))
         guard !removed.isEmpty else { return source }
         return RewrittenSource(try source.bytes(in: 0..<start) + kept, source, after: start + lines.count)
     }

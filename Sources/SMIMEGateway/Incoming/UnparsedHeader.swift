@@ -6,8 +6,8 @@ struct UnparsedHeader {
     /// Our names, in lower case and without what `squeezed` leaves out.
     private let names: [[UInt8]]
 
-    init(of gateway: Gateway) {
-        names = gateway.names.map { Self.squeezed(Array($0.utf8)) }.filter { !$0.isEmpty }
+    init(of host: MailHost) {
+        names = host.names.map { Self.squeezed(Array($0.utf8)) }.filter { !$0.isEmpty }
     }
 
     /// The offset behind the first empty line in `bytes`, which ends the header for every reader; nil if there is none.

@@ -15,7 +15,7 @@ public struct UnparsedMessage {
     /// - Parameter tagsSubjects: whether people are told in the subject, too. Tags in it are not believed then.
     /// - Throws: `MIMEError.limitExceeded` for a header of which verdicts in our name cannot be taken out, `GatewayError.loop`, and
     ///   what reading throws.
-    public init(_ source: any ByteSource, by gateway: Gateway, tagsSubjects: Bool) throws {
+    public init(_ source: any ByteSource, by host: MailHost, tagsSubjects: Bool) throws {
         let limit = MIMELimit.headerBytes.rawValue
         let bytes = try source.bytes(in: 0..<min(source.count, limit + 2))
         let end = UnparsedHeader.end(in: bytes)
@@ -24,14 +24,14 @@ public struct UnparsedMessage {
         let lines = Array(bytes[..<bodyStart])
         let top = Self.countBeforeFields(lines)
         let lineEnd = Self.lineEnd(of: lines)
-        var (kept, removed) = UnparsedHeader(of: gateway).removingVerdicts(from: Array(lines[top...]))
+        var (kept, removed) = UnparsedHeader(of: host).removingVerdicts(from: Array(lines[top...]))
         if tagsSubjects { kept = UnparsedHeader.fields(kept).flatMap { Self.withoutTags($0, lineEnd) } }
         if kept.last.map({ $0 != UInt8(ascii: "\n") }) ?? false { kept += lineEnd }
-        let passes = removed.map { Self.passes($0, gateway) }.max() ?? 0
-        guard passes < Gateway.maximumPasses else { throw GatewayError.loop(passes: passes) }
+        let passes = removed.map { Self.passes($0, host) }.max() ?? 0
+        guard passes < MailHost.maximumPasses else { throw GatewayError.loop(passes: passes) }
         let own = [
-            "\(AuthenticationResults.fieldName): \(gateway.name); smime=permerror (not processed)",
-            "\(Gateway.loopField): \(gateway.name); count=\(passes + 1)",
+            "\(AuthenticationResults.fieldName): \(host.name); smime=permerror (not processed)",
+            "\(MailHost.loopField): \(host.name); count=\(passes + 1)",
         ]
         header = Array(lines[..<top]) + own.flatMap { Array($0.utf8) + lineEnd } + kept
         self.source = source
@@ -75,13 +75,13 @@ public struct UnparsedMessage {
     }
 
     /// How often we changed the message before, by our own count in `field`.
-    private static func passes(_ field: [UInt8], _ gateway: Gateway) -> Int {
-        guard UnparsedHeader.name(of: field).elementsEqual(Gateway.loopField.lowercased().utf8) else { return 0 }
+    private static func passes(_ field: [UInt8], _ host: MailHost) -> Int {
+        guard UnparsedHeader.name(of: field).elementsEqual(MailHost.loopField.lowercased().utf8) else { return 0 }
         let value = field.drop { $0 != UInt8(ascii: ":") }.dropFirst()
         let name = String(decoding: value.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
-        guard gateway.isUs(name) else { return 0 }
+        guard host.isUs(name) else { return 0 }
         let digits = value.drop { $0 != UInt8(ascii: "=") }.dropFirst().prefix { (48...57).contains($0) }
-        return Int(String(decoding: digits, as: UTF8.self)) ?? (digits.isEmpty ? 0 : Gateway.maximumPasses)
+        return Int(String(decoding: digits, as: UTF8.self)) ?? (digits.isEmpty ? 0 : MailHost.maximumPasses)
     }
 
     /// A Subject with our tag in front and without brackets; without its text, if that need not be what it seems.

@@ -99,7 +99,7 @@ package actor FolderLists {
     /// `terms` with the lists, unless revocation is off.
     ///
     /// - Throws: `SettingError.folderUnreadable` where certificates of unknown revocation are refused; `KeystoreError`
-    package func added(to terms: TrustTerms, in store: Store) async throws -> TrustTerms {
+    package func added(to terms: ValidationOptions, in store: Store) async throws -> ValidationOptions {
         guard terms.revocation != .off else { return terms }
         let contents = try await contents(in: store)
         if let failure = contents.failure, terms.revocation == .hard { throw failure }

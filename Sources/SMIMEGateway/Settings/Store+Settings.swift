@@ -124,8 +124,8 @@ extension Store {
     /// The host as `filter.authserv-id` names it, or the system where that is empty.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func gateway() async throws -> Gateway {
-        try await value(of: .authservID) { $0.isEmpty ? Gateway() : HostName($0).map { Gateway(name: $0) } }
+    public func mailHost() async throws -> MailHost {
+        try await value(of: .authservID) { $0.isEmpty ? MailHost() : HostName($0).map { MailHost(name: $0) } }
     }
 
     /// The look-up of recipients' certificates.
@@ -138,7 +138,7 @@ extension Store {
     /// - Throws: `SettingError`, `KeystoreError`
     package func lookup(
         systemAnchors: Bool,
-        terms: TrustTerms = TrustTerms(),
+        terms: ValidationOptions = ValidationOptions(),
         sources: [any CertificateSource]? = nil,
         lists: FolderLists,
         revocation: (any RevocationSource)? = nil

@@ -8,12 +8,12 @@ import SMIMEStore
 /// RFC 5322 §3.6.5, RFC 2047
 public struct SubjectTags: Hashable, Sendable {
     /// What each tag asks for; the tags in lower case and without their brackets.
-    private let meanings: [String: MessageWish]
+    private let meanings: [String: ProtectionRequest]
 
     /// `[encrypt]` and `[sign]`, which require what they say.
     public static let standard = SubjectTags(["encrypt": "encrypt=require", "sign": "sign=require"])
 
-    private init(_ meanings: [String: String]) { self.meanings = meanings.mapValues { MessageWish(parsing: $0) } }
+    private init(_ meanings: [String: String]) { self.meanings = meanings.mapValues { ProtectionRequest(parsing: $0) } }
 
     /// Reads `[encrypt] encrypt=require [open] encrypt=never; sign=never`: tags, each with what it asks for.
     ///
@@ -27,8 +27,9 @@ public struct SubjectTags: Hashable, Sendable {
             guard piece.offset > 0, sides.count == 2 else { return nil }
             let tag = Self.name(String(sides[0]))
             let meaning = String(sides[1])
-            guard !tag.isEmpty, tag.count <= Self.maximumCount, MessageWish(parsing: meaning) != MessageWish(),
-                MessageWish.unread(in: meaning).isEmpty
+            guard !tag.isEmpty, tag.count <= Self.maximumCount,
+                ProtectionRequest(parsing: meaning) != ProtectionRequest(),
+                ProtectionRequest.unread(in: meaning).isEmpty
             else { return nil }
             meanings[tag] = String(sides[1])
         }
@@ -47,9 +48,9 @@ public struct SubjectTags: Hashable, Sendable {
         _ field: HeaderField,
         lineEnd: LineEnd,
         mayLower: Bool = true
-    ) throws(SMIMEError) -> (wish: MessageWish, field: [UInt8])? {
+    ) throws(SMIMEError) -> (wish: ProtectionRequest, field: [UInt8])? {
         guard field.rawBytes.count <= Self.maximumSubject else { throw SMIMEError.malformed("the subject is too long") }
-        var wish = MessageWish()
+        var wish = ProtectionRequest()
         // Those that stand there plainly are taken out of the text as it is; those in encoded words out of what is said.
         var text = remove(from: field.value, isEncoded: true, mayLower: mayLower, &wish)
         let isFirstTaken = text != field.value
@@ -57,7 +58,7 @@ public struct SubjectTags: Hashable, Sendable {
         let rest = remove(from: shown, isEncoded: false, mayLower: mayLower && !isFirstTaken, &wish)
         // A tag in a word that cannot be taken apart cannot be taken out either, and must not be passed over.
         let guessed = EncodedWord.decode(rest, replacing: true)
-        var ignored = MessageWish()
+        var ignored = ProtectionRequest()
         guard guessed == rest || remove(from: guessed, isEncoded: false, mayLower: false, &ignored) == guessed else {
             throw SMIMEError.malformed("the subject has a tag in a character set that is not known")
         }
@@ -82,10 +83,10 @@ public struct SubjectTags: Hashable, Sendable {
     }
 
     /// What counts of a tag that means `meaning`; nil if nothing does.
-    private static func counted(_ meaning: MessageWish, mayLower: Bool) -> MessageWish? {
+    private static func counted(_ meaning: ProtectionRequest, mayLower: Bool) -> ProtectionRequest? {
         guard meaning.lowersSomething, !mayLower else { return meaning }
         let rest = meaning.withoutLowering
-        return rest == MessageWish() ? nil : rest
+        return rest == ProtectionRequest() ? nil : rest
     }
 
     /// Whether nothing of the same word stands at the start of `rest`.
@@ -96,7 +97,7 @@ public struct SubjectTags: Hashable, Sendable {
         from text: String,
         isEncoded: Bool,
         mayLower: Bool,
-        _ wish: inout MessageWish
+        _ wish: inout ProtectionRequest
     ) -> String {
         var output = ""
         var rest = text[...]

@@ -67,7 +67,7 @@ public actor AccountStore {
         for address: EmailAddress,
         purpose: IdentitySelection.Purpose,
         at time: Date,
-        under terms: TrustTerms = TrustTerms()
+        under terms: ValidationOptions = ValidationOptions()
     ) async throws(KeystoreError) -> Identity {
         try await database.read { try Self.identity(for: address, purpose: purpose, at: time, under: terms, in: $0) }
     }
@@ -80,7 +80,7 @@ public actor AccountStore {
     public func signingIdentity(
         for address: EmailAddress,
         at time: Date,
-        under terms: TrustTerms = TrustTerms()
+        under terms: ValidationOptions = ValidationOptions()
     ) async throws(KeystoreError) -> KeyedCertificate {
         let keys = try await opened { database in
             let identity = try Self.identity(for: address, purpose: .signing, at: time, under: terms, in: database)
@@ -190,7 +190,7 @@ public actor AccountStore {
         for address: EmailAddress,
         purpose: IdentitySelection.Purpose,
         at time: Date,
-        under terms: TrustTerms,
+        under terms: ValidationOptions,
         in database: Database
     ) throws -> Identity {
         let identities = try account(for: address, in: database).identities

@@ -19,7 +19,7 @@ public struct CertificateVerdicts: Sendable, Equatable {
     ///   - groups: certificates that could be used for each other, as those of one account. Trust is asked for only where
     ///     there is a choice.
     ///   - terms: whether anybody looks for revocation, and lists at hand beside those of the store.
-    init(on groups: [[Certificate]], at time: Date, under terms: TrustTerms, in database: Database) throws {
+    init(on groups: [[Certificate]], at time: Date, under terms: ValidationOptions, in database: Database) throws {
         let choices = Set(groups.filter { $0.count > 1 }.joined())
         let certificates = Set(groups.joined())
         guard !choices.isEmpty || terms.revocation != .off, !certificates.isEmpty else {
@@ -66,7 +66,7 @@ extension AccountStore {
     public func verdicts(
         on groups: [[Certificate]],
         at time: Date,
-        under terms: TrustTerms = TrustTerms()
+        under terms: ValidationOptions = ValidationOptions()
     ) async throws(KeystoreError) -> CertificateVerdicts {
         try await database.read { try CertificateVerdicts(on: groups, at: time, under: terms, in: $0) }
     }

@@ -93,7 +93,7 @@ struct StoreReplacement {
     /// Takes all locks that SQLite knows for a file, those of everybody who has it open among them (sqlite.org/fileformat2.html,
     /// "the lock-byte page").
     private func lockOutSQLite(_ descriptor: Int32) throws {
-        let deadline = Date.now.addingTimeInterval(StoreDatabase.patience)
+        let deadline = Date.now.addingTimeInterval(StoreDatabase.timeout)
         while true {
             var lock = flock()
             (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))

@@ -83,7 +83,7 @@ extension CertificateSource {
         _ question: @escaping @Sendable (any CertificateSource) throws(SourceOutage) -> Answer
     ) async throws(SourceOutage) -> Answer {
         let limit = timeLimit
-        let answer = FirstAnswer<Result<Answer, SourceOutage>>()
+        let answer = Promise<Result<Answer, SourceOutage>>()
         Thread.detachNewThread {
             answer.give(Result { () throws(SourceOutage) in try question(self) })
         }

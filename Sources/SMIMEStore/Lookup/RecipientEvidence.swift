@@ -74,7 +74,7 @@ struct RecipientEvidence: Sendable {
     /// - Returns: the choices, and the verdicts that are worth keeping.
     func choices(
         at time: Date,
-        under terms: TrustTerms,
+        under terms: ValidationOptions,
         asks: Bool = false
     ) -> (choices: [RecipientChoice], new: [NewVerdict]) {
         let trust = trust.under(terms)

@@ -29,7 +29,7 @@ public struct RecipientLookup: Sendable {
     /// Whether the system's trust anchors count.
     public let systemAnchors: Bool
     /// How strictly chains are judged.
-    public let terms: TrustTerms
+    public let terms: ValidationOptions
     /// Who is asked about revocation where nothing at hand tells; nil for nobody.
     public let revocation: (any RevocationSource)?
     /// How many new verdicts are kept at once at the least: to judge a few certificates takes less than to write to the disk.
@@ -39,7 +39,7 @@ public struct RecipientLookup: Sendable {
         store: Store,
         sources: [any CertificateSource] = [],
         systemAnchors: Bool,
-        terms: TrustTerms = TrustTerms(),
+        terms: ValidationOptions = ValidationOptions(),
         revocation: (any RevocationSource)? = nil
     ) {
         self.store = store

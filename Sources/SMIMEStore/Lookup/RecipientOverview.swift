@@ -64,7 +64,7 @@ extension StoreSnapshot {
     func page(
         of addresses: [AddressScope],
         at time: Date,
-        under terms: TrustTerms,
+        under terms: ValidationOptions,
         systemAnchors: Bool
     ) throws -> RegistryPage {
         try RegistryReading(database).page(of: addresses, at: time, under: terms, systemAnchors: systemAnchors)
@@ -85,7 +85,7 @@ private struct RegistryReading {
     func page(
         of addresses: [AddressScope],
         at time: Date,
-        under terms: TrustTerms,
+        under terms: ValidationOptions,
         systemAnchors: Bool
     ) throws -> RegistryPage {
         let known = try entries(of: addresses)

@@ -94,7 +94,7 @@ public struct RecipientChoice: Sendable {
         address: AddressScope,
         recipients: [KnownRecipient],
         judged: [Judged?],
-        under terms: TrustTerms,
+        under terms: ValidationOptions,
         at time: Date
     ) {
         self.address = address

@@ -54,12 +54,12 @@ struct RecordMigration: Sendable {
         return records.count
     }
 
-    /// Runs batches until no old record is left, or `patience` is over. Blocks.
+    /// Runs batches until no old record is left, or `timeout` is over. Blocks.
     ///
     /// - Returns: how many records were changed, by table.
     @discardableResult
-    static func run(on writer: any DatabaseWriter, within patience: Duration? = nil) throws -> [String: Int] {
-        let deadline = patience.map { ContinuousClock.now + $0 }
+    static func run(on writer: any DatabaseWriter, within timeout: Duration? = nil) throws -> [String: Int] {
+        let deadline = timeout.map { ContinuousClock.now + $0 }
         var counts: [String: Int] = [:]
         for migration in all {
             // A look does not wait for other writers, and as a rule there is nothing to do.

@@ -5,10 +5,10 @@ extension Store {
     /// Runs `body` for a caller that cannot suspend, such as a callback of a C library, and waits for what comes of it.
     /// Blocks the thread, which must be none of those that tasks run on.
     ///
-    /// - Throws: what `body` throws; `.busy` after `patience`, when `body` is cancelled; `.insideStore` where waiting could
+    /// - Throws: what `body` throws; `.busy` after `timeout`, when `body` is cancelled; `.insideStore` where waiting could
     ///   never end, since the store itself is calling.
     public func blocking<Value: Sendable>(
-        within patience: Duration,
+        within timeout: Duration,
         _ body: @escaping @Sendable (Store) async throws -> Value
     ) throws -> Value {
         guard !StoreExecutor.isCurrent else { throw KeystoreError.insideStore(path: location.path) }
@@ -18,7 +18,7 @@ extension Store {
             do { result = .success(try await body(self)) } catch { result = .failure(error) }
             outcome.set(result)
         }
-        guard let result = outcome.wait(within: patience) else {
+        guard let result = outcome.wait(within: timeout) else {
             task.cancel()
             throw KeystoreError.busy(path: location.path)
         }
@@ -37,8 +37,8 @@ private final class Outcome<Value: Sendable>: Sendable {
     }
 
     /// Nil if nothing was set in time.
-    func wait(within patience: Duration) -> Result<Value, any Error>? {
-        guard isThere.wait(timeout: .now() + patience.timeInterval) == .success else { return nil }
+    func wait(within timeout: Duration) -> Result<Value, any Error>? {
+        guard isThere.wait(timeout: .now() + timeout.timeInterval) == .success else { return nil }
         return result.withLock { $0 }
     }
 }

@@ -31,7 +31,7 @@ public final class Store: Sendable {
     /// What is trusted, and what helps to judge: intermediates, revocation lists, answers of responders.
     public let anchors: AnchorStore
     /// What was handed over to the mail server.
-    public let journal: HandOverJournal
+    public let journal: DeliveryJournal
     /// The rules.
     public let policy: PolicyStore
     /// Other people's certificates.
@@ -130,7 +130,7 @@ public final class Store: Sendable {
         self.exists = exists
         accounts = AccountStore(database: database, location: location, unlocker: unlocker)
         anchors = AnchorStore(database: database)
-        journal = HandOverJournal(database: database)
+        journal = DeliveryJournal(database: database)
         policy = PolicyStore(database: database)
         recipients = RecipientRegistry(database: database)
         settings = SettingStore(database: database)

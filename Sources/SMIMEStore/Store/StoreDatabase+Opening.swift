@@ -74,9 +74,9 @@ extension StoreDatabase {
     ///
     /// - Throws: `.corrupt`, `.newer`
     @discardableResult
-    static func form(of reader: DatabaseQueue, _ path: String) throws(KeystoreError) -> Form {
+    static func form(of reader: DatabaseQueue, _ path: String) throws(KeystoreError) -> SchemaVersion {
         // Each of the two is a single number, so that no transaction need hold them together.
-        let found = try attempt(path) { try reader.unsafeRead(Form.init) }
+        let found = try attempt(path) { try reader.unsafeRead(SchemaVersion.init) }
         guard found.applicationID == Schema.applicationID else {
             throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
         }
@@ -114,9 +114,9 @@ extension StoreDatabase {
 
     /// Opens a database for writing, whatever is in it.
     ///
-    /// - Parameter patience: how long to wait for others, in seconds.
-    static func openWriter(_ path: String, patience: Double = StoreDatabase.patience) throws -> DatabaseQueue {
-        try DatabaseQueue(path: path, configuration: configuration(readOnly: false, patience: patience))
+    /// - Parameter timeout: how long to wait for others, in seconds.
+    static func openWriter(_ path: String, timeout: Double = StoreDatabase.timeout) throws -> DatabaseQueue {
+        try DatabaseQueue(path: path, configuration: configuration(readOnly: false, timeout: timeout))
     }
 
     private static func openReader(_ location: StoreLocation) throws(KeystoreError) -> DatabaseQueue {
@@ -155,11 +155,11 @@ extension StoreDatabase {
 
     private static func configuration(
         readOnly: Bool,
-        patience: Double = StoreDatabase.patience
+        timeout: Double = StoreDatabase.timeout
     ) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readOnly
-        configuration.busyMode = .timeout(patience)
+        configuration.busyMode = .timeout(timeout)
         configuration.label = "smime store"
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
         guard !readOnly else {
@@ -180,7 +180,7 @@ extension StoreDatabase {
 }
 
 /// What a database says it is.
-struct Form: Sendable {
+struct SchemaVersion: Sendable {
     let version: Int
     let applicationID: Int
 

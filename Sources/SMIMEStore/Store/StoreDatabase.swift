@@ -6,13 +6,13 @@ import Synchronization
 /// GRDB crashes if a connection is used once it was closed, so nothing reaches one but through here.
 final class StoreDatabase: Sendable {
     /// How long a writer waits for another one, in seconds.
-    static let patience = 10.0
+    static let timeout = 10.0
 
     let path: String
     private let writer: any DatabaseWriter
     /// Whether changes are refused.
     let isReadOnly: Bool
-    private let door = StoreDoor()
+    private let gate = OperationGate()
     /// Held by the one who closes.
     private let closing = Mutex(())
 
@@ -28,7 +28,7 @@ final class StoreDatabase: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(KeystoreError) -> Value {
         try enter()
-        defer { door.leave() }
+        defer { gate.end() }
         do {
             return try await writer.read { database in try StoreExecutor.run { try body(database) } }
         } catch { throw KeystoreError(error, path: path) }
@@ -40,7 +40,7 @@ final class StoreDatabase: Sendable {
     ) async throws(KeystoreError) -> Value {
         try checkWritable()
         try enter()
-        defer { door.leave() }
+        defer { gate.end() }
         do {
             return try await writer.write { database in try StoreExecutor.run { try body(database) } }
         } catch { throw KeystoreError(error, path: path) }
@@ -51,7 +51,7 @@ final class StoreDatabase: Sendable {
     /// - Throws: `.closed`, and what `body` throws, as it is.
     func withWriter<Value>(_ body: (any DatabaseWriter) throws -> Value) throws -> Value {
         try enter()
-        defer { door.leave() }
+        defer { gate.end() }
         return try body(writer)
     }
 
@@ -59,13 +59,13 @@ final class StoreDatabase: Sendable {
     ///
     /// - Throws: `.closed`, `.notWritable`
     func checkWritable() throws(KeystoreError) {
-        guard !door.isShut else { throw .closed(path: path) }
+        guard !gate.isClosed else { throw .closed(path: path) }
         guard !isReadOnly else { throw .notWritable(path: path) }
     }
 
     /// Closes the files once everybody is done; who comes later gets `.closed`.
     func close() async throws(KeystoreError) {
-        await door.shut()
+        await gate.drain()
         try await onBlockingThread { () throws(KeystoreError) in try self.closeUnused() }
     }
 
@@ -81,6 +81,6 @@ final class StoreDatabase: Sendable {
     }
 
     private func enter() throws(KeystoreError) {
-        guard door.enter() else { throw .closed(path: path) }
+        guard gate.begin() else { throw .closed(path: path) }
     }
 }

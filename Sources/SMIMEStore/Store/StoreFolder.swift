@@ -15,7 +15,7 @@ struct StoreFolder {
     }
 
     /// Whether a store that lay here has handed over mail: the lock of that stays when the database is lost.
-    func hasServed() throws(KeystoreError) -> Bool { try inspect(location.handOverLockFile, isFolder: false) }
+    func hasServed() throws(KeystoreError) -> Bool { try inspect(location.deliveryLockFile, isFolder: false) }
 
     /// Makes the directories, mode 0700 under any umask. An empty directory of ours is made private, one with
     /// something in it is refused unless it is.

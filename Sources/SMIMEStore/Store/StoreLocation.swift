@@ -20,10 +20,10 @@ public struct StoreLocation: Equatable, Sendable {
     /// Locked while the store, its key or its form is being made.
     public var lockFile: String { (home ?? dataFolder) + "/lock" }
     /// Locked, each at a place of its own, for messages that are being handed over.
-    public var handOverLockFile: String { (home ?? dataFolder) + "/handover.lock" }
+    public var deliveryLockFile: String { (home ?? dataFolder) + "/handover.lock" }
     /// Everything of the store that is a file, be it there or not.
     public var files: [String] {
-        ["", "-wal", "-shm"].map { database + $0 } + [keyFile, keyFileSuccessor, lockFile, handOverLockFile]
+        ["", "-wal", "-shm"].map { database + $0 } + [keyFile, keyFileSuccessor, lockFile, deliveryLockFile]
     }
     /// What a message calls the store.
     public var path: String { home ?? dataFolder }

@@ -3,14 +3,14 @@ import Foundation
 /// Holds HOME/lock for as long as it lives, so that one process at a time makes a store, its key, or a migration.
 struct StoreLock: ~Copyable {
     /// How long to wait for another process, in seconds.
-    static let patience = 30.0
+    static let timeout = 30.0
 
     private let descriptor: Int32
 
     /// Waits for the lock on a thread that may block.
     ///
-    /// - Throws: `.busy` after `patience`, `.cannotCreate`, `.permissions`
-    init(_ location: StoreLocation, patience: Double = StoreLock.patience) throws(KeystoreError) {
+    /// - Throws: `.busy` after `timeout`, `.cannotCreate`, `.permissions`
+    init(_ location: StoreLocation, timeout: Double = StoreLock.timeout) throws(KeystoreError) {
         let path = location.lockFile
         try StoreFolder(location: location).inspect(path, isFolder: false)
         let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -20,7 +20,7 @@ struct StoreLock: ~Copyable {
             throw code == EROFS || code == EACCES
                 ? KeystoreError.notWritable(path: path) : KeystoreError.cannotCreate(path: path, code: code)
         }
-        let deadline = Date.now.addingTimeInterval(patience)
+        let deadline = Date.now.addingTimeInterval(timeout)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR, Date.now < deadline else {
                 close(descriptor)

@@ -7,7 +7,7 @@ import Synchronization
 /// deadline, so none waits for ever.
 public final class StoreOpening: Sendable {
     /// How long a caller waits unless told otherwise.
-    public static let patience = Duration.seconds(5)
+    public static let timeout = Duration.seconds(5)
 
     private typealias Outcome = Result<Store, KeystoreError>
 
@@ -21,7 +21,7 @@ public final class StoreOpening: Sendable {
     private static let deadlines = DispatchQueue(label: "smime store deadlines")
 
     private let location: StoreLocation
-    private let patience: Duration
+    private let timeout: Duration
     private let state = Mutex(State())
     /// Signalled from when there is an outcome.
     private let opened = DispatchSemaphore(value: 0)
@@ -29,16 +29,16 @@ public final class StoreOpening: Sendable {
     /// Starts to open the store at `location`.
     ///
     /// - Parameters:
-    ///   - patience: how long whoever does not say otherwise waits.
+    ///   - timeout: how long whoever does not say otherwise waits.
     ///   - passphrase: where the passphrase of a locked store comes from, once a private key is needed.
     public init(
         _ location: StoreLocation,
         mode: Store.Mode,
-        patience: Duration = StoreOpening.patience,
+        timeout: Duration = StoreOpening.timeout,
         passphrase: PassphraseSource? = nil
     ) {
         self.location = location
-        self.patience = patience
+        self.timeout = timeout
         // Not a task: the cooperative threads may all be busy with the caller's own work.
         DispatchQueue(label: "smime store opening").async { [self] in
             finish(
@@ -54,16 +54,16 @@ public final class StoreOpening: Sendable {
     /// A store that is open.
     public init(_ store: Store) {
         location = store.location
-        patience = Self.patience
+        timeout = Self.timeout
         finish(.success(store))
     }
 
     /// The store as soon as it is open.
     ///
-    /// - Parameter patience: the timeout; nil takes the one that the opening was given.
-    /// - Throws: what opening it threw; `.openingTimedOut` after `patience`.
-    public func store(within patience: Duration? = nil) async throws(KeystoreError) -> Store {
-        let patience = patience ?? self.patience
+    /// - Parameter timeout: the timeout; nil takes the one that the opening was given.
+    /// - Throws: what opening it threw; `.openingTimedOut` after `timeout`.
+    public func store(within timeout: Duration? = nil) async throws(KeystoreError) -> Store {
+        let timeout = timeout ?? self.timeout
         let outcome = await withCheckedContinuation { continuation in
             let ticket: Int? = state.withLock { state in
                 guard state.outcome == nil else { return nil }
@@ -73,7 +73,7 @@ public final class StoreOpening: Sendable {
             }
             guard let ticket else { return answer(continuation) }
             // Whoever waits holds on to this; the deadline does not, or store and passphrase would stay until it is over.
-            Self.deadlines.asyncAfter(deadline: .now() + patience.timeInterval) { [weak self] in
+            Self.deadlines.asyncAfter(deadline: .now() + timeout.timeInterval) { [weak self] in
                 guard let self, let late = state.withLock({ $0.waiting.removeValue(forKey: ticket) }) else { return }
                 late.resume(returning: .failure(.openingTimedOut(path: location.path)))
             }
@@ -83,11 +83,11 @@ public final class StoreOpening: Sendable {
 
     /// The store as soon as it is open, for callers that cannot suspend, such as callbacks of a C library. Blocks the thread.
     ///
-    /// - Throws: what opening it threw; `.openingTimedOut` after `patience`; `.insideStore` where waiting could never end,
+    /// - Throws: what opening it threw; `.openingTimedOut` after `timeout`; `.insideStore` where waiting could never end,
     ///   since the store itself is calling.
-    public func storeNow(within patience: Duration? = nil) throws(KeystoreError) -> Store {
+    public func storeNow(within timeout: Duration? = nil) throws(KeystoreError) -> Store {
         guard !StoreExecutor.isCurrent else { throw .insideStore(path: location.path) }
-        let deadline = DispatchTime.now() + (patience ?? self.patience).timeInterval
+        let deadline = DispatchTime.now() + (timeout ?? self.timeout).timeInterval
         let isOpen = opened.wait(timeout: deadline) == .success
         guard isOpen, let outcome = state.withLock({ $0.outcome }) else { throw .openingTimedOut(path: location.path) }
         // For the next one who waits.

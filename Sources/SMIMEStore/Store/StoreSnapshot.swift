@@ -40,7 +40,7 @@ public struct StoreSnapshot {
     public func verdicts(
         on certificates: [Certificate],
         at time: Date,
-        under terms: TrustTerms
+        under terms: ValidationOptions
     ) throws -> CertificateVerdicts {
         try CertificateVerdicts(on: [certificates], at: time, under: terms, in: database)
     }

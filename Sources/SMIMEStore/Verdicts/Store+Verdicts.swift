@@ -15,7 +15,7 @@ extension Store {
         let path = location.database
         try? await onBlockingThread { () throws(KeystoreError) in
             do {
-                let writer = try StoreDatabase.openWriter(path, patience: 0)
+                let writer = try StoreDatabase.openWriter(path, timeout: 0)
                 try writer.write { try NewVerdict.keep(verdicts, in: $0) }
                 // Who only looks cannot tidy the log away.
                 _ = try? writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }

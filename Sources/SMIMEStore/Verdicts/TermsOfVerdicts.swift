@@ -6,12 +6,12 @@ import PKIX
 package struct TermsOfVerdicts {
     /// The digest of the terms, lists at hand apart, and of the program that judges; nil if verdicts are not kept.
     private let digest: [UInt8]?
-    private let terms: TrustTerms
+    private let terms: ValidationOptions
     /// The lists at hand beside those of the store, by the `matchingKey` of their issuers.
     private let lists: [[UInt8]: [CertificateList]]
 
     /// - Parameter systemAnchors: whether the system's trust anchors count.
-    init(_ terms: TrustTerms, systemAnchors: Bool) {
+    init(_ terms: ValidationOptions, systemAnchors: Bool) {
         self.terms = terms
         var lists: [[UInt8]: [CertificateList]] = [:]
         var isWhole = true
@@ -49,7 +49,7 @@ package struct TermsOfVerdicts {
     }
 
     /// The terms with those lists alone that can matter where `issuers` are the names above a certificate.
-    func terms(for issuers: Set<[UInt8]>) -> TrustTerms {
+    func terms(for issuers: Set<[UInt8]>) -> ValidationOptions {
         var terms = terms
         if !terms.certificateLists.isEmpty {
             terms.certificateLists =

@@ -65,7 +65,7 @@ extension Array where Element: SelectableRecipient {
     func judged(
         by verdicts: [RecipientVerdict?],
         for address: AddressScope,
-        under terms: TrustTerms,
+        under terms: ValidationOptions,
         at time: Date
     ) -> [(recipient: Element, reason: RecipientSelection.Reason)] {
         let chains = verdicts.map { verdict in

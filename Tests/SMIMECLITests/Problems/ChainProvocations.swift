@@ -23,7 +23,7 @@ enum ChainProvocations {
         },
         .chainNotYetValid: { try judge("alice", at: Date(timeIntervalSince1970: 1_590_969_600)) },
         .chainPolicy: {
-            let terms = TrustTerms(policies: CertificatePolicies(acceptable: ["1.2.3.4"]))
+            let terms = ValidationOptions(policies: CertificatePolicies(acceptable: ["1.2.3.4"]))
             return judge(
                 try Keyring.certificate("alice"),
                 in: try store().under(terms),
@@ -89,7 +89,7 @@ enum ChainProvocations {
         .profileAlgorithm: { try profile("weak-signature", options: "-days 100 -sha224") },
         .profileKeySize: { try profile("weak-key", key: "RSA -pkeyopt rsa_keygen_bits:2044") },
         .profilePurpose: {
-            let terms = TrustTerms(profile: .strict)
+            let terms = ValidationOptions(profile: .strict)
             return judge(try Keyring.certificate("no-usages"), in: try store().under(terms))
         },
         .profileValidity: { try profile("long", options: "-days 1000") },
@@ -107,7 +107,7 @@ enum ChainProvocations {
         let person = CertificateFactory.person("a@example.com")
         try factory.issue(name, subject: "/CN=L", by: "root", key: key, extensions: person, options: options)
         let leaf = try #require(try Keyring.read(factory.bytes("\(name).pem")).first)
-        return judge(leaf, in: TrustStore().under(TrustTerms(profile: .strict)))
+        return judge(leaf, in: TrustStore().under(ValidationOptions(profile: .strict)))
     }
 
     private static func store() throws -> TrustStore { TrustStore(anchors: try Keyring.read("ca/root.pem")) }

@@ -28,7 +28,7 @@ import Testing
         keyring.store = TrustStore(anchors: try Keyring.read(factory.bytes("ca.pem")))
         let leaf = try #require(try Keyring.read(factory.bytes("leaf.pem")).first)
         let time = leaf.notBefore.addingTimeInterval(600)
-        let opener = MessageOpener(keyring, at: time, terms: TrustTerms(revocation: .hard))
+        let opener = MessageOpener(keyring, at: time, terms: ValidationOptions(revocation: .hard))
         let report = try await opener.verify(cms: MemorySource(stapled).stream(), detached: nil).report
         #expect(report.status == expected)
         let plain = try await opener.verify(cms: MemorySource(factory.bytes("signed")).stream(), detached: nil).report

@@ -14,7 +14,7 @@ extension Target {
         let source = MemorySource(bytes)
         let message = try MIMEReader.message(in: source)
         requireOrder(message)
-        let form = try SevenBitForm(of: message, in: source)
+        let form = try SevenBitEncoding(of: message, in: source)
         let sink = MemorySink()
         try form.write(to: sink)
         let again = try MIMEReader.message(in: MemorySource(sink.bytes))

@@ -6,7 +6,7 @@ import ByteStreams
 extension Target {
     /// What a message asks of the sending policy: X-SMIME fields, subject tags, Bcc.
     static let policy = Target(name: "policy") { bytes in
-        _ = MessageWish(parsing: String(decoding: bytes, as: UTF8.self))
+        _ = ProtectionRequest(parsing: String(decoding: bytes, as: UTF8.self))
         guard let controls = try? MessageControls(of: MemorySource(bytes), tags: .standard) else { return }
         let header = controls.message.header
         for name in ["X-SMIME", "Bcc", "Resent-Bcc"] {

@@ -1,0 +1,40 @@
+import ByteStreams
+import LibCrypto
+import PKIX
+
+/// Decrypts in one piece, once all of the ciphertext and the tag behind it are known, as CCM demands.
+///
+/// RFC 5084 §1.2; libcrypto: `EVP_CipherUpdate`, which for CCM may be called once.
+final class BufferedDecryption {
+    private let encryption: ContentEncryption
+    private let key: SecretBytes
+    private var ciphertext: [UInt8] = []
+
+    /// How much content is held in memory.
+    static let maximumCount = 8 << 20
+    /// Said openly, as it says nothing about the key.
+    static let tooLong = CMSError.limitExceeded("\(maximumCount >> 20) MiB of AES-CCM content")
+
+    init(_ encryption: ContentEncryption, _ key: SecretBytes) {
+        self.encryption = encryption
+        self.key = key
+    }
+
+    /// Takes the next piece of the ciphertext.
+    func append(_ bytes: UnsafeRawBufferPointer) throws {
+        guard ciphertext.count + bytes.count <= Self.maximumCount else { throw Self.tooLong }
+        ciphertext += bytes
+    }
+
+    /// The plaintext, if the tag fits.
+    func finish(tag: [UInt8], attributes: [UInt8]?) throws -> [UInt8] {
+        let context = try encryption.makeContext(key, isEncrypting: false, tag: tag)
+        try context.announce(count: ciphertext.count)
+        if let attributes { try context.authenticate(attributes) }
+        var plaintext = [UInt8](repeating: 0, count: ciphertext.count)
+        try ciphertext.withUnsafeBytes { input in
+            try plaintext.withUnsafeMutableBytes { try context.updateOnce(input, into: $0) }
+        }
+        return plaintext
+    }
+}

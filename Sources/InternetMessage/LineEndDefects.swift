@@ -1,0 +1,61 @@
+public import ByteStreams
+
+/// What is odd about lines as they came, and gets lost when they are brought into canonical form.
+///
+/// It is shown all the bytes in turn, in windows of any size.
+public final class LineEndDefects {
+    private var bareLF = false
+    private var bareCR = false
+    private var hasNUL = false
+    private var hasCRLF = false
+    private var endsInReturn = false
+
+    public init() {}
+
+    /// The oddities that were met. A bare LF is one among lines that end in CRLF only: LF alone is how files have it.
+    public var defects: Set<MIMEDefect> {
+        var defects: Set<MIMEDefect> = []
+        if bareLF, hasCRLF { defects.insert(.bareLF) }
+        if bareCR || endsInReturn { defects.insert(.bareCR) }
+        if hasNUL { defects.insert(.nul) }
+        return defects
+    }
+
+    /// Looks at the next bytes.
+    public func take(_ bytes: UnsafeRawBufferPointer) {
+        guard let first = bytes.first else { return }
+        if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
+        if endsInReturn, first != .lineFeed { bareCR = true }
+        var position = 0
+        while !(bareLF && hasCRLF), let feed = bytes.firstOffset(of: .lineFeed, from: position) {
+            let followsReturn = feed > 0 ? bytes[feed - 1] == .carriageReturn : endsInReturn
+            if followsReturn { hasCRLF = true } else { bareLF = true }
+            position = feed + 1
+        }
+        position = 0
+        while !bareCR, let found = bytes.firstOffset(of: .carriageReturn, from: position), found + 1 < bytes.count {
+            if bytes[found + 1] != .lineFeed { bareCR = true }
+            position = found + 1
+        }
+        endsInReturn = bytes.last == .carriageReturn
+    }
+
+    /// The bytes of `reader`, looked at as they pass.
+    public func watching(_ reader: any ByteReader) -> any ByteReader { WatchedReader(reader, self) }
+}
+
+private final class WatchedReader: ByteReader {
+    private let upstream: any ByteReader
+    private let oddities: LineEndDefects
+
+    init(_ upstream: any ByteReader, _ oddities: LineEndDefects) {
+        self.upstream = upstream
+        self.oddities = oddities
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        let count = try upstream.read(into: buffer)
+        oddities.take(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+        return count
+    }
+}

@@ -1,0 +1,151 @@
+public import ByteStreams
+
+/// What a text's lines are like, learned in one pass: the question whether it survives transport and signing.
+///
+/// RFC 5321 §4.5.2, RFC 5322 §2.1.1, RFC 8551 §3.1.3
+public struct LineStatistics: Sendable, Equatable {
+    /// Lines that end in CRLF.
+    public private(set) var crlf = 0
+    /// Line feeds without a carriage return.
+    public private(set) var bareLF = 0
+    /// Carriage returns without a line feed.
+    public private(set) var bareCR = 0
+    /// Bytes of the longest line, its end not counted.
+    public private(set) var longestLine = 0
+    /// Whether a zero byte was met.
+    public private(set) var hasNUL = false
+    /// Whether a byte above 127 was met.
+    public private(set) var has8Bit = false
+    /// Lines that end in a space or a tab.
+    public private(set) var trailingBlanks = 0
+    /// Lines that start with "From ".
+    public private(set) var mailboxLines = 0
+    /// Lines that are a single dot.
+    public private(set) var loneDots = 0
+
+    private var length = 0
+    /// The first five bytes of the line, and its last two, the latest in the low byte.
+    private var head: UInt64 = 0
+    private var tail: UInt16 = 0
+
+    /// Counts the bytes of `reader`, from where it stands to its end.
+    ///
+    /// - Throws: what reading throws.
+    public init(of reader: any ByteReader) throws {
+        let reader = CensusReader(reader)
+        try reader.copy(to: CountingSink())
+        self = reader.finish()
+    }
+
+    /// A census of nothing yet.
+    init() {}
+
+    /// Whether the lines pass every transport as they are: 7-bit, none over 998 bytes, nothing that gets changed.
+    public var isTransportSafe: Bool { mayBeTransportSafe && bareCR == 0 }
+
+    /// Whether that is so as far as it is known: of a carriage return only the next byte tells what it is.
+    var mayBeTransportSafe: Bool {
+        !has8Bit && !hasNUL && longestLine <= 998 && trailingBlanks == 0 && mailboxLines == 0 && loneDots == 0
+    }
+
+    /// How lines end, by majority; nil if there is no line end.
+    public var lineEnd: LineEnd? { crlf + bareLF == 0 ? nil : crlf >= bareLF ? .crlf : .lf }
+
+    /// Counts the next bytes.
+    mutating func take(_ bytes: UnsafeRawBufferPointer) {
+        if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
+        if !has8Bit { has8Bit = Self.has8Bit(bytes) }
+        var position = 0
+        while let found = bytes.firstOffset(of: .carriageReturn, from: position) {
+            // Those before a line feed are taken off again when their line ends.
+            bareCR += 1
+            position = found + 1
+        }
+        var start = 0
+        while let end = bytes.firstOffset(of: .lineFeed, from: start) {
+            let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            if length > 0 || !endOrdinaryLine(line) {
+                extendLine(line)
+                endLine(hasFeed: true)
+            }
+            start = end + 1
+        }
+        extendLine(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+    }
+
+    /// Ends the last line, which has no line feed.
+    mutating func finish() { endLine(hasFeed: false) }
+
+    /// Counts a line that lies in one window and is like nearly all: it ends in CRLF, and is neither short nor one that
+    /// looks like the beginning of a mail in a mailbox; whether it was that.
+    private mutating func endOrdinaryLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        let count = line.count - 1
+        guard count > 1, line[count] == .carriageReturn, line[0] != UInt8(ascii: "F") else { return false }
+        crlf += 1
+        bareCR -= 1
+        if count > longestLine { longestLine = count }
+        if line[count - 1].isBlank { trailingBlanks += 1 }
+        return true
+    }
+
+    private mutating func extendLine(_ piece: UnsafeRawBufferPointer) {
+        if length == 0, piece.count >= 8 {
+            head = UInt64(littleEndian: piece.loadUnaligned(as: UInt64.self)) & 0xFF_FFFF_FFFF
+        } else if length < 5 {
+            for (offset, byte) in piece.prefix(5 - length).enumerated() {
+                head |= UInt64(byte) << UInt64(8 * (length + offset))
+            }
+        }
+        if piece.count >= 2 {
+            tail = UInt16(piece[piece.count - 2]) << 8 | UInt16(piece[piece.count - 1])
+        } else if let byte = piece.first {
+            tail = tail << 8 | UInt16(byte)
+        }
+        length += piece.count
+    }
+
+    private mutating func endLine(hasFeed: Bool) {
+        let endsInReturn = hasFeed && length > 0 && UInt8(truncatingIfNeeded: tail) == .carriageReturn
+        if endsInReturn {
+            crlf += 1
+            bareCR -= 1
+            tail >>= 8
+            length -= 1
+        } else if hasFeed {
+            bareLF += 1
+        }
+        longestLine = max(longestLine, length)
+        if length > 0, UInt8(truncatingIfNeeded: tail).isBlank { trailingBlanks += 1 }
+        if head == 0x20_6D6F_7246 { mailboxLines += 1 }
+        if length == 1, UInt8(truncatingIfNeeded: tail) == UInt8(ascii: ".") { loneDots += 1 }
+        (length, head, tail) = (0, 0, 0)
+    }
+
+    private static func has8Bit(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let words = bytes.count / 8
+        var seen: UInt64 = 0
+        for word in 0..<words { seen |= bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self) }
+        for byte in bytes[(8 * words)...] { seen |= UInt64(byte) }
+        return seen & 0x8080_8080_8080_8080 != 0
+    }
+}
+
+/// Takes the census of what passes.
+final class CensusReader: ByteReader {
+    private(set) var census = LineStatistics()
+    private let upstream: any ByteReader
+
+    init(_ upstream: any ByteReader) { self.upstream = upstream }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        let count = try upstream.read(into: buffer)
+        census.take(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+        return count
+    }
+
+    /// The census of everything, when all was read.
+    func finish() -> LineStatistics {
+        census.finish()
+        return census
+    }
+}

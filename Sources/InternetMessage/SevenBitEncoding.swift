@@ -1,0 +1,55 @@
+public import ByteStreams
+
+/// An entity in the form in which it can be signed and sent anywhere: canonical line ends, 7-bit, short lines, and
+/// nothing that a transport would change.
+///
+/// Parts that need it get another transfer encoding: text quoted-printable or, where that is shorter, base64, and all else
+/// base64. Their content stays the same. Fields of parts are written in seven bits. A message whose header is not ASCII may not be encoded as long
+/// as it is message/rfc822 (RFC 2046 §5.2.1), so it becomes message/global in base64, which is made for such messages
+/// (RFC 6532 §3.7). Everything else passes byte for byte. The form can be written as often as needed and is the same
+/// each time.
+///
+/// RFC 8551 §3.1.1-3.1.3
+public struct SevenBitEncoding: Sendable {
+    /// Whether anything but line ends has to change.
+    public let needsEncoding: Bool
+    /// The parts that are not safe and cannot be made so, for want of an encoding that may or can be changed.
+    public let unsafeParts: [Range<Int>]
+    /// The messages among the parts whose header is neither ASCII nor UTF-8, so that no form of them is safe.
+    public let unsafeMessages: [Range<Int>]
+
+    /// Whether `viewer` was given the form while the entity was looked through, every byte of it and no other.
+    public let wasShown: Bool
+
+    private let source: any ByteSource
+    private let pieces: [SevenBitPiece]
+
+    /// Looks through `entity`, which lies in `source`.
+    ///
+    /// - Parameters:
+    ///   - split: of a message only the protected entity is written, with this division's inner header.
+    ///   - viewer: is given the form as far as that goes in the same pass; see `wasShown`.
+    /// - Throws: `MIMEError.limitExceeded(.depth)` for messages too deep in each other, and what reading throws.
+    public init(
+        of entity: Entity,
+        in source: any ByteSource,
+        split: HeaderSplit? = nil,
+        shownTo viewer: (any ByteSink)? = nil
+    ) throws {
+        var plan = SevenBitPlan(source: source, viewer: viewer)
+        try plan.add(entity, split: split, depth: 0)
+        self.source = source
+        pieces = plan.pieces
+        wasShown = plan.viewer != nil
+        needsEncoding = plan.needsEncoding
+        unsafeParts = plan.unsafeParts
+        unsafeMessages = plan.unsafeMessages
+    }
+
+    /// Writes the entity to `sink`.
+    ///
+    /// - Throws: what reading and writing throw.
+    public func write(to sink: any ByteSink) throws {
+        for piece in pieces { try piece.write(from: source, to: sink) }
+    }
+}

@@ -1,0 +1,78 @@
+import LibCrypto
+package import SwiftASN1
+
+/// A parameter set of ML-DSA, which signs, or of ML-KEM, which is encrypted to: one row for each.
+///
+/// libcrypto has them since 3.5. With an older one they are named, and refused.
+/// RFC 9882 §2, RFC 9936 §3; FIPS 204, FIPS 203
+public struct PostQuantumScheme: Hashable, Sendable {
+    /// What its keys are for.
+    package enum Use: Sendable {
+        case keyEncapsulation
+        case signature
+    }
+
+    /// The name of the standard, by which libcrypto fetches it, too: `ML-DSA-65`.
+    public let name: String
+    package let oid: ASN1ObjectIdentifier
+    package let use: Use
+    /// The digests that are as strong as the signature, the one that everybody must know first (RFC 9882 §3.3).
+    let digests: [DigestAlgorithm]
+    /// The shortest key-encryption key that is as strong, in bytes (RFC 9936 §2.2).
+    package let wrappingKeyCount: Int
+
+    /// The name in reports: `ml-dsa-65`.
+    package var reportName: String { name.lowercased() }
+
+    /// Signatures of security category 2 (FIPS 204, RFC 9882).
+    public static let mlDSA44 = PostQuantumScheme("ML-DSA-44", 17, signingWith: [.sha512, .sha384, .sha256])
+    /// Signatures of security category 3.
+    public static let mlDSA65 = PostQuantumScheme("ML-DSA-65", 18, signingWith: [.sha512, .sha384])
+    /// Signatures of security category 5.
+    public static let mlDSA87 = PostQuantumScheme("ML-DSA-87", 19, signingWith: [.sha512])
+    /// Key encapsulation of security category 1 (FIPS 203, RFC 9936).
+    public static let mlKEM512 = PostQuantumScheme("ML-KEM-512", 1, wrappingKeyCount: 16)
+    /// Key encapsulation of security category 3.
+    public static let mlKEM768 = PostQuantumScheme("ML-KEM-768", 2, wrappingKeyCount: 32)
+    /// Key encapsulation of security category 5.
+    public static let mlKEM1024 = PostQuantumScheme("ML-KEM-1024", 3, wrappingKeyCount: 32)
+
+    /// Every row.
+    public static let all = [mlDSA44, mlDSA65, mlDSA87, mlKEM512, mlKEM768, mlKEM1024]
+
+    private init(_ name: String, _ number: UInt, signingWith digests: [DigestAlgorithm]) {
+        self.name = name
+        oid = [2, 16, 840, 1, 101, 3, 4, 3, number]
+        use = .signature
+        self.digests = digests
+        wrappingKeyCount = 0
+    }
+
+    private init(_ name: String, _ number: UInt, wrappingKeyCount: Int) {
+        self.name = name
+        oid = [2, 16, 840, 1, 101, 3, 4, 4, number]
+        use = .keyEncapsulation
+        digests = []
+        self.wrappingKeyCount = wrappingKeyCount
+    }
+
+    /// The row for `oid`, or nil.
+    package init?(oid: ASN1ObjectIdentifier) {
+        guard let row = Self.all.first(where: { $0.oid == oid }) else { return nil }
+        self = row
+    }
+
+    /// Whether this libcrypto can work with it.
+    ///
+    /// libcrypto: `EVP_SIGNATURE_fetch`, `EVP_KEM_fetch`
+    public var isOffered: Bool { Self.offered.contains(self) }
+
+    private static let offered = Set(
+        all.filter { scheme in
+            switch scheme.use {
+            case .keyEncapsulation: Libcrypto.offersEncapsulation(scheme.name)
+            case .signature: Libcrypto.offersSignature(scheme.name)
+            }
+        }
+    )
+}

@@ -1,0 +1,56 @@
+import Synchronization
+
+/// What a pure function gave for the arguments of late, so that it need not be worked out again.
+///
+/// The key must be all that the value depends on; then none is ever stale. What was not asked for in a while is forgotten:
+/// there are two generations, and when the young one is full the old one makes room for it.
+package final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct Generations {
+        var young: [Key: Value] = [:]
+        var old: [Key: Value] = [:]
+
+        mutating func keep(_ value: Value, for key: Key, capacity: Int) {
+            if young.count >= capacity { (old, young) = (young, [:]) }
+            young[key] = value
+        }
+    }
+
+    private let generations = Mutex(Generations())
+    private let capacity: Int
+
+    /// - Parameter capacity: how many values a generation has.
+    package init(capacity: Int) { self.capacity = capacity }
+
+    /// The value kept for `key`, or what `make` gives, which is kept.
+    ///
+    /// - Throws: what `make` throws; then nothing is kept.
+    package func value<Failure: Error>(for key: Key, _ make: () throws(Failure) -> Value) throws(Failure) -> Value {
+        if let known = self[key] { return known }
+        let made = try make()
+        self[key] = made
+        return made
+    }
+
+    /// The value kept for `key`; nil if there is none.
+    package subscript(key: Key) -> Value? {
+        get {
+            generations.withLock { generations in
+                if let value = generations.young[key] { return value }
+                guard let value = generations.old[key] else { return nil }
+                generations.keep(value, for: key, capacity: capacity)
+                return value
+            }
+        }
+        set {
+            guard let newValue else { return }
+            generations.withLock { $0.keep(newValue, for: key, capacity: capacity) }
+        }
+    }
+}
+
+/// An encoding as a key: hashed in one piece, where an array is hashed byte by byte.
+struct EncodingKey: Hashable, Sendable {
+    let bytes: [UInt8]
+
+    func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+}

@@ -1,0 +1,35 @@
+import Synchronization
+
+/// The answer to a question that several may answer, as a service and an alarm clock: the first one counts.
+package final class Promise<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value?
+        var waiting: CheckedContinuation<Value, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Answers, unless somebody has done so before.
+    package func give(_ value: Value) {
+        let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
+            guard state.value == nil else { return nil }
+            state.value = value
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.resume(returning: value)
+    }
+
+    /// Waits for the answer. Only one may do so, and only if somebody is sure to answer: cancelling does not end it.
+    package func value() async -> Value {
+        await withCheckedContinuation { continuation in
+            let value = state.withLock { state in
+                if state.value == nil { state.waiting = continuation }
+                return state.value
+            }
+            if let value { continuation.resume(returning: value) }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// How strictly certificates are judged: what a caller asks for beside what it trusts.
+public struct ValidationOptions: Hashable, Sendable {
+    /// How much revocation counts.
+    public var revocation: RevocationPolicy
+    /// What is asked of the chain's certificate policies.
+    public var policies: CertificatePolicies
+    /// Revocation lists at hand beside those of the store.
+    public var certificateLists: [CertificateList] = []
+    /// Where more should lie that cannot be read, each as a sentence; each verdict repeats them.
+    public var unreadableLists: [String] = []
+    /// What responders said, beside what came with messages.
+    public var responses: [OCSPResponse] = []
+    /// Rules whose breach is a warning; nil for none.
+    public var profile: CertificateProfile?
+
+    public init(
+        revocation: RevocationPolicy = .soft,
+        policies: CertificatePolicies = CertificatePolicies(),
+        profile: CertificateProfile? = nil
+    ) {
+        self.revocation = revocation
+        self.policies = policies
+        self.profile = profile
+    }
+}
+
+extension TrustStore {
+    /// The same store, judging by `terms`.
+    public func under(_ terms: ValidationOptions) -> TrustStore {
+        var store = self
+        store.terms = terms
+        return store
+    }
+}

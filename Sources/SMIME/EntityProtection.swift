@@ -1,0 +1,92 @@
+import InternetMessage
+
+/// How S/MIME protects one entity.
+///
+/// RFC 8551 §3.2, §3.5
+enum EntityProtection {
+    /// A CMS object as the entity's body, and what the header says is in it.
+    case cms(declaredType: String?)
+    /// multipart/signed: content beside its detached signature.
+    case multipartSigned(content: Entity, signature: Entity)
+    /// Something that claims to be S/MIME and must not be taken for it.
+    case malformed(SMIMEError)
+}
+
+extension Entity {
+    /// How this entity is protected; nil if it is not.
+    var protection: EntityProtection? { protection(ignoring: []) }
+
+    /// The same for an entity whose header may have `ignored`, none of which hides what the entity itself is.
+    func protection(ignoring ignored: Set<MIMEDefect>) -> EntityProtection? {
+        // Of two types readers believe one or the other, and a claim in either is a claim.
+        if defects.contains(.duplicateContentType), header.all("Content-Type").contains(where: Self.isSecured) {
+            return .malformed(.defective(.duplicateContentType))
+        }
+        let defect = defects.subtracting(ignored).first(where: \.isError)
+        if contentType.name == "multipart/signed" { return multipartSigned(defect) }
+        guard
+            contentType.isCMS
+                || (contentType.name == "application/octet-stream"
+                    && [".p7m", ".p7c", ".p7z"].contains(where: hasFilename))
+        else {
+            return nil
+        }
+        if let defect { return .malformed(.defective(defect)) }
+        guard contentType.hasPlainName else { return .malformed(.defective(.malformedContentType)) }
+        return .cms(declaredType: contentType.parameters["smime-type"]?.lowercased())
+    }
+
+    /// Whether a header like this one can belong to a protected entity.
+    static func mayBeSecured(_ header: HeaderBlock) -> Bool {
+        header.all("Content-Type").contains { field in
+            isSecured(field) || InternetMessage.ContentType(field: field)?.name == "application/octet-stream"
+        }
+    }
+
+    /// Whether a Content-Type field says that the entity is protected.
+    private static func isSecured(_ field: HeaderField) -> Bool {
+        InternetMessage.ContentType(field: field).map { $0.name == "multipart/signed" || $0.isCMS } ?? false
+    }
+
+    /// Whether an entity with a header like this one is a message.
+    static func isMessage(_ header: HeaderBlock) -> Bool {
+        header.first("Content-Type").flatMap { InternetMessage.ContentType(field: $0) }?.isMessage ?? false
+    }
+
+    /// Whether this part is a detached signature by its type, wherever it stands.
+    var isSignature: Bool { contentType.isSignature }
+
+    private func multipartSigned(_ defect: MIMEDefect?) -> EntityProtection? {
+        let stated = contentType.parameters["protocol"]?.lowercased()
+        let isOurs = stated.map(Self.signatureTypes.contains) ?? children.last?.contentType.isSignature ?? false
+        guard isOurs else { return nil }
+        if let defect { return .malformed(.defective(defect)) }
+        guard children.count == 2 else {
+            return .malformed(.malformed("multipart/signed with \(children.count) parts instead of two"))
+        }
+        let (content, signature) = (children[0], children[1])
+        let isNamed = signature.contentType.name == "application/octet-stream" && signature.hasFilename(".p7s")
+        guard signature.contentType.isSignature || isNamed else {
+            let name = signature.contentType.name
+            return .malformed(.malformed("the second part of multipart/signed is no signature but \(name)"))
+        }
+        if let defect = signature.defects.union(content.defects).first(where: \.isError) {
+            return .malformed(.defective(defect))
+        }
+        return .multipartSigned(content: content, signature: signature)
+    }
+
+    fileprivate static let signatureTypes = ["application/pkcs7-signature", "application/x-pkcs7-signature"]
+
+    private func hasFilename(_ ending: String) -> Bool {
+        [disposition?.filename, contentType.parameters["name"]].contains { $0?.lowercased().hasSuffix(ending) == true }
+    }
+}
+
+extension InternetMessage.ContentType {
+    /// Whether the body is a CMS object, by today's or the older name.
+    fileprivate var isCMS: Bool { name == "application/pkcs7-mime" || name == "application/x-pkcs7-mime" }
+
+    /// Whether the body is a detached signature.
+    fileprivate var isSignature: Bool { Entity.signatureTypes.contains(name) }
+}

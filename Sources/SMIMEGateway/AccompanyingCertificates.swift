@@ -1,0 +1,76 @@
+public import CMSSyntax
+public import Foundation
+public import InternetMessage
+public import LibCrypto
+public import PKIX
+public import SMIMEStore
+
+/// The certificates that go along with a signature: the chain it is checked by, and the certificate that answers are
+/// encrypted to, by one snapshot of the store.
+public struct AccompanyingCertificates: Sendable {
+    /// The authorities above both certificates, without roots.
+    public let chain: [Certificate]
+    /// The certificate that answers are encrypted to; nil if the signature's own will do, or there is none.
+    ///
+    /// RFC 8551 §2.5.3
+    public let encryptionCertificate: Certificate?
+
+    /// What goes along with a signature made with `certificate`.
+    ///
+    /// - Parameters:
+    ///   - identities: among which the one for encryption is chosen, where `certificate` cannot be encrypted to.
+    ///   - author: who is answered to; nil for nobody.
+    ///   - terms: whether it counts that a certificate was revoked, and lists that say so.
+    /// - Throws: what reading the snapshot throws.
+    public init(
+        of certificate: Certificate,
+        among identities: [Identity],
+        for author: EmailAddress?,
+        at time: Date,
+        under terms: ValidationOptions,
+        in snapshot: StoreSnapshot
+    ) throws {
+        var chain = try snapshot.chain(above: certificate)
+        var other: Certificate?
+        if let author, !certificate.canEncrypt {
+            other = try Self.encryption(among: identities, for: author, at: time, under: terms, in: snapshot)
+        }
+        encryptionCertificate = other
+        if let other {
+            chain += try snapshot.chain(above: other).filter { !chain.contains($0) }
+        }
+        self.chain = chain
+    }
+
+    /// The signer with `keyed`, the certificate that these go along with.
+    ///
+    /// - Parameter digest: the digest; the one that the key prefers if nil.
+    public func signer(with keyed: KeyedCertificate, digest: DigestAlgorithm? = nil) -> SignedDataWriter.Signer {
+        var signer = SignedDataWriter.Signer(
+            key: keyed.key,
+            certificate: keyed.certificate,
+            chain: chain,
+            digest: digest
+        )
+        signer.encryptionCertificate = encryptionCertificate
+        return signer
+    }
+
+    private static func encryption(
+        among identities: [Identity],
+        for author: EmailAddress,
+        at time: Date,
+        under terms: ValidationOptions,
+        in snapshot: StoreSnapshot
+    ) throws -> Certificate? {
+        // What is not valid now is not used anyway, and lists may be long.
+        let valid = identities.map(\.certificate).filter { $0.isValid(at: time) }
+        return IdentitySelection.current(
+            of: identities,
+            for: author,
+            purpose: .encryption,
+            at: time,
+            verdicts: try snapshot.verdicts(on: valid, at: time, under: terms)
+        )?.certificate
+    }
+}

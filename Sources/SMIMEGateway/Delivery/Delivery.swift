@@ -1,0 +1,112 @@
+public import ByteStreams
+public import Foundation
+public import SMIMEStore
+
+/// The messages that came of one, finished and ready to be sent.
+///
+/// Nothing is computed any more: all that can still fail is the transport and the journal. Who has got a message is in
+/// the journal before the next one is sent.
+public struct Delivery: Sendable {
+    /// One message, and who gets it.
+    public struct Message: Sendable {
+        /// The message.
+        public let file: SpooledFile
+        /// The envelope's recipients, as the mail server wrote them.
+        public let recipients: [String]
+        /// The envelope sender of this one; nil for that of them all.
+        let sender: String?
+
+        public init(_ file: SpooledFile, to recipients: [String], from sender: String? = nil) {
+            self.file = file
+            self.recipients = recipients
+            self.sender = sender
+        }
+    }
+
+    /// The envelope sender; empty for the null sender.
+    public let sender: String
+    /// The messages, which are handed over one after the other.
+    public let messages: [Message]
+
+    public init(from sender: String, _ messages: [Message]) {
+        self.sender = sender
+        self.messages = messages
+    }
+
+    private func send(
+        _ message: Message,
+        to recipients: [String],
+        _ transport: any MailTransport,
+        _ named: (String) -> Void
+    ) throws(TransportError) {
+        let name = try transport.sendAndName(message.file, from: message.sender ?? sender, to: recipients)
+        if let name { named(name) }
+    }
+
+    /// Sends the messages in order; with a journal, to those only who have not got theirs, and nothing while another
+    /// process does so.
+    ///
+    /// - Parameters:
+    ///   - entry: how the journal of `store` knows the message; nil for no journal.
+    ///   - timeout: how many seconds the journal may take to be writable again; a full disk is not waited for.
+    ///   - named: is told what the transport calls each message from now on, where it says so.
+    ///   - warn: is told if it could not be written down in the end who got the message.
+    /// - Throws: `TransportError`, `KeystoreError`; what was sent until then is in the journal.
+    public func run(
+        through transport: any MailTransport,
+        rememberingIn store: Store?,
+        as entry: DeliveryJournal.Entry?,
+        at time: Date,
+        timeout: Int = 60,
+        named: @Sendable (String) -> Void = { _ in },
+        warn: @Sendable (String) -> Void = { _ in }
+    ) async throws {
+        guard let store, let entry else {
+            for message in messages { try send(message, to: message.recipients, transport, named) }
+            return
+        }
+        let lock = try await DeliveryLock(store.location, for: entry)
+        var unrecorded: [String] = []
+        var failure: (any Error)?
+        var obstacle: KeystoreError?
+        func record() async {
+            do throws(KeystoreError) {
+                try await store.journal.record(unrecorded, of: entry, at: time)
+                (unrecorded, obstacle) = ([], nil)
+            } catch { obstacle = error }
+        }
+        do {
+            for message in messages {
+                let served = try await store.journal.served(entry)
+                let waiting = message.recipients.filter { !served.contains($0) }
+                guard !waiting.isEmpty else { continue }
+                // One that is not taken is no reason to keep the others waiting, who might never have their turn.
+                do { try send(message, to: waiting, transport, named) } catch {
+                    failure = failure ?? error
+                    continue
+                }
+                unrecorded += waiting
+                // What cannot be written down now is no reason to keep the others waiting.
+                await record()
+            }
+        } catch { failure = failure ?? error }
+        // A second attempt must know of those who have got theirs. It comes after success, too, if the filter was ended
+        // meanwhile and the mail server does not know of it.
+        for _ in 0..<timeout {
+            guard let obstacle, !obstacle.isWriteFailure else { break }
+            try? await Task.sleep(for: .seconds(1))
+            await record()
+        }
+        _ = consume lock
+        if let obstacle { warn("not remembered who has it, so another attempt would send it again: \(obstacle)") }
+        if let failure { throw failure }
+    }
+}
+
+extension KeystoreError {
+    /// Whether the disk is full or broken, which does not pass while somebody waits.
+    fileprivate var isWriteFailure: Bool {
+        guard case .writeFailed = self else { return false }
+        return true
+    }
+}

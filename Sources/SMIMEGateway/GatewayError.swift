@@ -1,0 +1,35 @@
+import ByteStreams
+public import Foundation
+public import InternetMessage
+
+/// What keeps a gateway from passing a message on.
+public enum GatewayError: Error, Equatable, Sendable {
+    /// We changed it too often already.
+    case loop(passes: Int)
+    /// It comes in from an account of ours in clear, and must go to `recipients` encrypted.
+    case mustBeEncrypted(sender: EmailAddress, recipients: [EmailAddress])
+    /// It could not be read, comes from an account of ours, and must go to `recipients` encrypted.
+    case mayBeClear(sender: EmailAddress, recipients: [EmailAddress])
+    /// It goes back to its sender: what is required cannot be done, as each of `obstacles` says.
+    case refused(obstacles: [String])
+    /// It waits: what is required cannot be done now, as each of `obstacles` says.
+    case waiting(obstacles: [String])
+}
+
+extension GatewayError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    /// One sentence for a log or a user, in lower case and without a full stop.
+    public var description: String {
+        switch self {
+        case .loop(let passes): "mail loop: changed here \(passes) times already"
+        case .mustBeEncrypted(let sender, let recipients):
+            "mail from \(sender) to \(recipients.map(\.text).joined(separator: ", ")) must be encrypted, and is not: "
+                + "send it through the mail server's port for outgoing mail"
+        case .mayBeClear(let sender, let recipients):
+            "mail from \(sender) to \(recipients.map(\.text).joined(separator: ", ")) must be encrypted, and the filter died at this "
+                + "message before it knew whether it is"
+        case .refused(let obstacles), .waiting(let obstacles): obstacles.joined(separator: ", ")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import InternetMessage
+import SMIME
+
+extension MailHost {
+    /// Whether `field`, which came from outside, speaks in our name and so has to go.
+    ///
+    /// Fields whose names are taken for our own go: `X_SMIME-Verdict`, `XSMIME`, `X-S/MIME`, for example. An
+    /// Authentication-Results field goes if it is taken for ours; comments, blanks, quotes, brackets, folding, control characters,
+    /// encoded words, look-alikes and letters of either case hide nothing. What plainly names another host stays. A field that
+    /// names no host, or none that can be read, goes.
+    ///
+    /// RFC 8601 §5
+    func isForged(_ field: HeaderField) -> Bool { isForged(name: field.name, value: field.value) }
+
+    /// The same of `line`, which is no field to us: it may be one to people, or to programs that know other characters in names.
+    func isForged(line: ArraySlice<UInt8>) -> Bool {
+        let text = String(decoding: line, as: UTF8.self).unicodeScalars
+        // The first that is one, and the first that looks like one.
+        let colons = Set([text.firstIndex(of: ":"), text.firstIndex(where: SubjectSkeleton.isColon)].compactMap { $0 })
+        return colons.contains { isForged(name: String(text[..<$0]), value: String(text[text.index(after: $0)...])) }
+    }
+
+    private func isForged(name: String, value: @autoclosure () -> String) -> Bool {
+        guard name.utf8.count <= Self.longestFieldName, Self.mayBeOurs(name) else { return false }
+        let words = SubjectSkeleton(name).text.split { !$0.isLetter && !$0.isNumber }
+            .map { ConfusableWord.folded(String($0)) }
+        func isTaken(_ words: some Sequence<String>, for name: String) -> Bool {
+            ConfusableWord.isTaken(words.joined(), for: ConfusableWord.folded(name))
+        }
+        // Its first words; what follows may be anything about the message. The words of X-SMIMEA are others.
+        if (1...3).contains(where: { isTaken(words.prefix($0), for: "xsmime") }) { return true }
+        if Self.fieldNames.contains(where: { isTaken(words, for: $0) }) { return true }
+        guard isTaken(words, for: "authenticationresults") || isTaken(words, for: "authenticationresult") else {
+            return false
+        }
+        let value = AuthservID.beginning(of: value())
+        // An international name is another word without its accents.
+        if !value.utf8.allSatisfy({ $0 < 0x80 }), AuthservID.internationalWords(of: value).contains(where: isUs) {
+            return true
+        }
+        guard let readable = EncodedWord.decodeLoosely(value) else { return true }
+        return isTakenForOurs(AuthservID(value)) || readable != value && isTakenForOurs(AuthservID(readable))
+    }
+
+    /// Whether a name may begin with the letter of one of ours, which is told quickly.
+    private static func mayBeOurs(_ name: String) -> Bool {
+        // None of ours has fewer letters.
+        guard name.utf8.count >= 6 else { return false }
+        let first = name.unicodeScalars.first {
+            !$0.isASCII || $0.properties.isAlphabetic || $0.properties.numericType != nil
+        }
+        return first.map { !$0.isASCII || "4aAxX".unicodeScalars.contains($0) } ?? false
+    }
+
+    private func isTakenForOurs(_ identifier: AuthservID) -> Bool {
+        identifier.isUnreadable || hasOurName(identifier.words)
+            || !identifier.isPlain && hasOurName(identifier.allWords)
+    }
+
+    /// Whether some of `words` that follow each other make one of our names, without or with what is between them.
+    private func hasOurName(_ words: [String]) -> Bool {
+        let longest = longestName
+        return words.indices.contains { start in
+            var name = ""
+            for word in words[start...] {
+                name += word
+                // Dots around it say nothing.
+                guard name.count <= longest + 64 else { return false }
+                if isTakenForUs(name.trimmingMarks) { return true }
+            }
+            return false
+        }
+    }
+
+    /// The bytes of `field`. Where some program ends a line inside it and would see a verdict behind that, blanks stand instead of
+    /// what ends the line.
+    func withoutHiddenVerdicts(_ field: HeaderField) -> [UInt8] {
+        guard LineSeparator.mayStand(in: field.rawBytes) else { return Array(field.rawBytes) }
+        let lines = field.rawBytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+            (pieces: LineSeparator.pieces(of: line), isReturned: line.last == UInt8(ascii: "\r"))
+        }
+        guard lines.contains(where: { $0.pieces.dropFirst().contains(where: isForged(line:)) }) else {
+            return Array(field.rawBytes)
+        }
+        let clean = lines.map {
+            Array($0.pieces.joined(separator: " ".utf8)) + ($0.isReturned ? [UInt8(ascii: "\r")] : [])
+        }
+        return Array(clean.joined(separator: "\n".utf8))
+    }
+
+    /// A field of ours has a name of 22 bytes at most; look-alikes have up to four for each letter.
+    private static let longestFieldName = 256
+    /// The letters of the names of fields that we write, for those who leave out the hyphens.
+    private static let fieldNames = ["xsmimedecrypted", "xsmimefiltered"]
+}
+
+extension String {
+    /// Without dots, hyphens and low lines around it.
+    fileprivate var trimmingMarks: String {
+        let marks: Set<Character> = [".", "-", "_"]
+        return String(drop(while: marks.contains).reversed().drop(while: marks.contains).reversed())
+    }
+}

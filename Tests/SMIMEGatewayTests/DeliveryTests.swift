@@ -1,0 +1,212 @@
+import ByteStreams
+import Foundation
+import SMIMEGateway
+import SMIMEStore
+import Synchronization
+import Testing
+
+@Suite struct DeliveryTests {
+    private let home = NSTemporaryDirectory() + "smime-hand-over-\(UUID().uuidString)"
+    private let entry = DeliveryJournal.Entry(queueID: "Q1", digest: [1, 2, 3])
+    private let time = Date(timeIntervalSince1970: 1_793_491_200)
+
+    private func store() async throws -> Store { try await Store.open(StoreLocation(home: home), mode: .readWrite) }
+
+    private func delivery(_ groups: [[String]]) throws -> Delivery {
+        Delivery(
+            from: "alice@example.com",
+            try groups.enumerated().map { index, recipients in
+                Delivery.Message(try SpooledFile { try $0.write("message \(index)") }, to: recipients)
+            }
+        )
+    }
+
+    @Test func `A message is held while it is handed over, within one process, too`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let location = try await store().location
+        let other = DeliveryJournal.Entry(queueID: "Q2", digest: entry.digest)
+        let held = try await DeliveryLock(location, for: entry)
+        let done = try await DeliveryLock(location, for: other)
+        _ = consume done
+        await #expect(throws: KeystoreError.busy(path: location.deliveryLockFile)) {
+            _ = try await DeliveryLock(location, for: entry, timeout: 0.1)
+        }
+        _ = consume held
+        _ = try await DeliveryLock(location, for: entry, timeout: 0.1)
+    }
+
+    @Test(arguments: 0...3)
+    func `However often a transport fails, in the end everybody has got one message`(_ failing: Int) async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        let transport = FakeTransport(failing: failing)
+        let groups = [["a@x.test", "b@x.test"], ["c@x.test"], ["d@x.test"]]
+        for attempt in 0...1 {
+            do {
+                try await delivery(groups).run(through: transport, rememberingIn: store, as: entry, at: time)
+                #expect(attempt == 1 || failing == 3)
+            } catch let error as TransportError {
+                #expect(attempt == 0 && error.reason == "no")
+                // Nobody waits because another one's message was not taken.
+                #expect(transport.sent.count == groups.count - 1)
+            }
+        }
+        #expect(transport.sent.sorted { $0.count > $1.count || $0.first ?? "" < $1.first ?? "" } == groups)
+        #expect(try await store.journal.waiting(groups.flatMap(\.self), for: entry).isEmpty)
+    }
+
+    @Test func `Who has the message is left out when others of the same message wait`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        try await store.journal.record(["a@x.test"], of: entry, at: time)
+        let transport = FakeTransport(failing: 9)
+        try await delivery([["a@x.test", "b@x.test"]])
+            .run(through: transport, rememberingIn: store, as: entry, at: time)
+        #expect(transport.sent == [["b@x.test"]])
+    }
+
+    @Test func `The journal tells messages with one queue id apart, and forgets what is old`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        let other = DeliveryJournal.Entry(queueID: "Q1", digest: [4])
+        try await store.journal.record(["a@x.test"], of: entry, at: time)
+        #expect(try await store.journal.waiting(["a@x.test"], for: other) == ["a@x.test"])
+        try await store.journal.record(["a@x.test"], of: other, at: time.addingTimeInterval(40 * 86_400))
+        #expect(try await store.journal.waiting(["a@x.test"], for: entry) == ["a@x.test"])
+        #expect(try await store.journal.waiting(["a@x.test"], for: other).isEmpty)
+    }
+
+    @Test func `Who has got it is written down late, if it cannot be at once, but before a second attempt`()
+        async throws
+    {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        let file = store.location.path + "/data/smime.sqlite"
+        let transport = FakeTransport(failing: 9) { try Self.shell(Self.breaking, file) }
+        let groups = [["a@x.test"], ["b@x.test"]]
+        await #expect(throws: (any Error).self) {
+            try await delivery(groups).run(through: transport, rememberingIn: store, as: entry, at: time)
+        }
+        try await delivery(groups).run(through: transport, rememberingIn: store, as: entry, at: time)
+        #expect(transport.sent == groups)
+    }
+
+    @Test func `Nor does a second attempt send twice when all was sent, and only the journal was late`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        let file = store.location.path + "/data/smime.sqlite"
+        let transport = FakeTransport(failing: 9) { try Self.shell(Self.breaking, file) }
+        for _ in 0...1 {
+            try await delivery([["a@x.test"]]).run(through: transport, rememberingIn: store, as: entry, at: time)
+        }
+        #expect(transport.sent == [["a@x.test"]])
+    }
+
+    /// Takes the journal away and, later, gives it back: long after the next message was looked up in it, also on a busy machine, and
+    /// before waiting for it ends.
+    private static let breaking = """
+        sqlite3 "$0" 'ALTER TABLE handed_over RENAME TO away' || exit 1
+        (sleep 25; sqlite3 -cmd '.timeout 20000' "$0" 'ALTER TABLE away RENAME TO handed_over') >/dev/null 2>&1 &
+        """
+
+    private static func shell(_ script: String, _ file: String) throws {
+        let ending = try ChildProgram(path: "/bin/sh", words: ["sh", "-c", script, file]).run()
+        #expect(ending == .exited(0))
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `A full disk is not waited for, and it is told that nobody remembers who has the message`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let store = try await store()
+        try Self.shell(Self.filling, store.location.path + "/data/smime.sqlite")
+        let transport = FakeTransport(failing: 9)
+        let warnings = Mutex<[String]>([])
+        try await delivery([["a@x.test"]]).run(
+            through: transport,
+            rememberingIn: store,
+            as: entry,
+            at: time,
+            timeout: 3600,
+            warn: { text in warnings.withLock { $0.append(text) } }
+        )
+        #expect(transport.sent == [["a@x.test"]])
+        let told = warnings.withLock { $0 }
+        try #require(told.count == 1, "\(told)")
+        #expect(told[0].hasPrefix("not remembered who has it") && told[0].hasSuffix("is full"), "\(told)")
+    }
+
+    /// Makes SQLite say that the disk is full at each line of the journal: there is no greater number for one more.
+    private static let filling = """
+        sqlite3 "$0" 'CREATE TABLE no_room (id INTEGER PRIMARY KEY AUTOINCREMENT);
+            INSERT INTO no_room VALUES (9223372036854775807);
+            CREATE TRIGGER fill BEFORE INSERT ON handed_over BEGIN INSERT INTO no_room VALUES (NULL); END'
+        """
+
+    @Test(arguments: ["head -c 5", "sed /now/q", "true"])
+    func `A program that ends well and has not read all of the message has not taken it`(_ command: String) throws {
+        let text = "Subject: s\n\nnow\n" + String(repeating: "more\n", count: 100_000)
+        let file = try SpooledFile { try $0.write(text) }
+        let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", command, "-i"])
+        do {
+            try transport.send(file, from: "", to: ["a@x.test"])
+            Issue.record("taken")
+        } catch {
+            #expect(error.reason.hasPrefix("/bin/sh: status 0, though it read only "))
+            #expect(error.reason.hasSuffix(" of the message's \(text.utf8.count) bytes"))
+        }
+    }
+
+    @Test(arguments: [("a\n.\nb\n", false), ("a\r\n.\r\nb\r\n", false), ("a\n..\n.b\n \r.", true), ("a\n.", false)])
+    func `A program that is not told -i gets no line of a lone dot`(_ text: String, _ isTaken: Bool) throws {
+        let file = try SpooledFile { try $0.write(text) }
+        for (word, passes) in [("-x", isTaken), ("-i", true), ("-oi", true)] {
+            let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", "cat", word])
+            do {
+                try transport.send(file, from: "", to: ["a@x.test"])
+                #expect(passes)
+            } catch {
+                #expect(!passes && error.reason.contains("a lone dot"))
+            }
+        }
+    }
+
+    @Test func `sendmail gets the message from its first byte, and its words as they are`() throws {
+        let file = try SpooledFile { try $0.write("a message") }
+        let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", "echo \"$* $(cat)\" >&2; exit 3", "0"])
+        #expect(throws: TransportError("/bin/sh: status 3: -f <> -- a@x.test;b a message")) {
+            try transport.send(file, from: "", to: ["a@x.test;b"])
+        }
+        #expect(throws: TransportError.self) {
+            try SendmailTransport(program: "/nonexistent").send(file, from: "", to: ["a@x.test"])
+        }
+    }
+}
+
+/// Keeps whom it sent to; fails once, at one of its messages.
+private final class FakeTransport: MailTransport {
+    private struct State {
+        var sent: [[String]] = []
+        var failing: Int
+    }
+
+    private let state: Mutex<State>
+    /// What happens behind the first message.
+    private let afterFirst: @Sendable () throws -> Void
+
+    var sent: [[String]] { state.withLock { $0.sent } }
+
+    init(failing: Int, afterFirst: @escaping @Sendable () throws -> Void = {}) {
+        state = Mutex(State(failing: failing))
+        self.afterFirst = afterFirst
+    }
+
+    func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError) {
+        let fails = state.withLock { state in
+            let fails = state.sent.count == state.failing
+            if fails { state.failing = -1 } else { state.sent.append(recipients) }
+            return fails
+        }
+        if fails { throw TransportError("no") }
+        if sent.count == 1 { do { try afterFirst() } catch { throw TransportError("\(error)") } }
+    }
+}
