@@ -7,19 +7,6 @@ public import PKIX
 ///
 /// The caller finds the private key of one of `recipientIdentifiers`, and then calls `decrypt`.
 public struct EncryptedLayer: Sendable {
-    /// A certificate of ours with its private key.
-    public struct Key: Sendable {
-        /// What messages name the recipient by.
-        public let certificate: Certificate
-        /// What opens them.
-        public let privateKey: PrivateKey
-
-        public init(certificate: Certificate, privateKey: PrivateKey) {
-            self.certificate = certificate
-            self.privateKey = privateKey
-        }
-    }
-
     /// What the plaintext may be.
     enum Content {
         /// Anything, as in a bare CMS object.
@@ -73,12 +60,12 @@ public struct EncryptedLayer: Sendable {
     /// Decrypts with the first key that a recipient names; one is tried and no other.
     ///
     /// - Throws: `SMIMEError.notARecipient`, `SMIMEError.needsSecret`; `CMSError.decryptionFailed` for every fault after that.
-    func decrypt(with keys: [Key]) throws -> Plaintext {
+    func decrypt(with keys: [Identity]) throws -> Plaintext {
         for recipient in data.recipients {
             guard let key = keys.first(where: { recipient.identifier?.matches($0.certificate) == true }) else {
                 continue
             }
-            return try plaintext(data.key(for: recipient, with: key.privateKey))
+            return try plaintext(data.key(for: recipient, with: key.key))
         }
         throw recipientIdentifiers.isEmpty && data.recipients.contains(where: \.isForSecret)
             ? SMIMEError.needsSecret : .notARecipient

@@ -24,7 +24,7 @@ public struct AccompanyingCertificates: Sendable {
     /// - Throws: what reading the snapshot throws.
     public init(
         of certificate: Certificate,
-        among identities: [Identity],
+        among identities: [AccountIdentity],
         for author: EmailAddress?,
         at time: Date,
         under terms: ValidationOptions,
@@ -42,22 +42,18 @@ public struct AccompanyingCertificates: Sendable {
         self.chain = chain
     }
 
-    /// The signer with `keyed`, the certificate that these go along with.
+    /// The signer with `identity`, whose certificate these go along with.
     ///
     /// - Parameter digest: the digest; the one that the key prefers if nil.
-    public func signer(with keyed: KeyedCertificate, digest: DigestAlgorithm? = nil) -> SignedDataWriter.Signer {
-        var signer = SignedDataWriter.Signer(
-            key: keyed.key,
-            certificate: keyed.certificate,
-            chain: chain,
-            digest: digest
-        )
-        signer.encryptionCertificate = encryptionCertificate
-        return signer
+    public func signer(with identity: Identity, digest: DigestAlgorithm? = nil) -> SignedDataWriter.Signer {
+        var identity = identity
+        identity.chain = chain
+        identity.encryptionCertificate = encryptionCertificate
+        return SignedDataWriter.Signer(identity, digest: digest)
     }
 
     private static func encryption(
-        among identities: [Identity],
+        among identities: [AccountIdentity],
         for author: EmailAddress,
         at time: Date,
         under terms: ValidationOptions,

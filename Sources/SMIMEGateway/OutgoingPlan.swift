@@ -161,7 +161,7 @@ public struct OutgoingPlan: Sendable {
 
     /// The certificate that messages are signed with; nil if none is.
     public var signerCertificate: Fingerprint? {
-        messages.contains { $0.action.signs } ? signer?.certificate.fingerprint : nil
+        messages.contains { $0.action.signs } ? signer?.identity.certificate.fingerprint : nil
     }
 
     /// With which cipher and certificate each recipient's message is encrypted, of those who get an encrypted one.

@@ -26,8 +26,7 @@ import Testing
     private func sign(_ content: [UInt8], by name: String, usesKeyIdentifier: Bool = false) throws -> [UInt8] {
         let party = try Party(name)
         return try SignedDataWriter.Signer(
-            key: party.key,
-            certificate: party.certificate,
+            Identity(unchecked: party.certificate, party.key),
             digest: .sha256,
             usesKeyIdentifier: usesKeyIdentifier
         ).signed(content, at: time)

@@ -183,7 +183,7 @@ import Testing
     }
 
     private func sign(_ certificate: Certificate, _ key: PrivateKey, _ digest: DigestAlgorithm) throws -> [UInt8] {
-        try SignedDataWriter.Signer(key: key, certificate: certificate, digest: digest).signed(sample(100), at: time)
+        try SignedDataWriter.Signer(Identity(unchecked: certificate, key), digest: digest).signed(sample(100), at: time)
     }
 
     private func signBothWays(

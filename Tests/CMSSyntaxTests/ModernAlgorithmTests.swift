@@ -21,7 +21,7 @@ import Testing
 
     private func sign(_ content: [UInt8], isDetached: Bool = false) throws -> [UInt8] {
         let (certificate, key) = try dana()
-        let signer = SignedDataWriter.Signer(key: key, certificate: certificate)
+        let signer = SignedDataWriter.Signer(Identity(unchecked: certificate, key))
         #expect(signer.digest == .sha512)
         return try signer.signed(content, isDetached: isDetached, at: time)
     }
@@ -105,7 +105,7 @@ import Testing
     @Test(arguments: [DigestAlgorithm.sha256, .sha384])
     func `Ed25519 signs with SHA-512 only`(digest: DigestAlgorithm) throws {
         let (certificate, key) = try dana()
-        let signer = SignedDataWriter.Signer(key: key, certificate: certificate, digest: digest)
+        let signer = SignedDataWriter.Signer(Identity(unchecked: certificate, key), digest: digest)
         #expect(throws: CMSError.unsupported("signing with Ed25519 and \(digest.rawValue)")) {
             try SignedDataWriter(signer: signer, contentDigest: [], contentCount: nil, time: time)
         }

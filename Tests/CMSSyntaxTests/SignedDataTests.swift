@@ -19,8 +19,7 @@ import Testing
     ) throws -> [UInt8] {
         let party = try Party(name)
         return try SignedDataWriter.Signer(
-            key: party.key,
-            certificate: party.certificate,
+            Identity(unchecked: party.certificate, party.key),
             digest: digest,
             usesKeyIdentifier: usesKeyIdentifier
         ).signed(content, isDetached: isDetached, at: time)

@@ -107,14 +107,14 @@ import Testing
 /// Keys and anchors of `certs/` in memory.
 struct Keys: KeyProvider {
     static let alice = "alice@example.com"
-    private let identities: [EncryptedLayer.Key]
+    private let identities: [Identity]
     private let anchors: [Certificate]
 
     init() throws {
         identities = try ["alice", "carol"].map { name in
             let certificate = try Certificate(der: PEMFile.blocks("\(name)/cert.pem")[0])
             let key = try PrivateKey(pkcs8: PEMFile.blocks("\(name)/key.pem")[0])
-            return EncryptedLayer.Key(certificate: certificate, privateKey: key)
+            return Identity(unchecked: certificate, key)
         }
         anchors = [try Certificate(der: PEMFile.blocks("ca/root.pem")[0])]
     }
@@ -123,7 +123,7 @@ struct Keys: KeyProvider {
         MessageOpener(try Keys(), at: Date(timeIntervalSince1970: 1_793_491_200))
     }
 
-    func keys(for recipients: [EntityIdentifier]) -> [EncryptedLayer.Key] {
+    func keys(for recipients: [EntityIdentifier]) -> [Identity] {
         identities.filter { identity in recipients.contains { $0.matches(identity.certificate) } }
     }
 

@@ -70,19 +70,15 @@ struct MailBench {
 /// Somebody with a key, who trusts the authority of the test certificates.
 private struct Alice: KeyProvider {
     private let signer: SignedDataWriter.Signer
-    private let key: EncryptedLayer.Key
+    private let key: Identity
     private let store: TrustStore
 
     init(certs: String) throws {
         let bytes = try Array(Data(contentsOf: URL(filePath: certs + "/alice/alice.p12")))
         let file = try PKCS12(bytes, passphrase: Passphrase("test".utf8))
         guard let identity = file.identities.first else { throw CMSError.noKeyPair }
-        signer = SignedDataWriter.Signer(
-            key: identity.key,
-            certificate: identity.certificate,
-            chain: file.certificates
-        )
-        key = EncryptedLayer.Key(certificate: identity.certificate, privateKey: identity.key)
+        signer = SignedDataWriter.Signer(identity)
+        key = identity
         let root = try KeyMaterial.read(Array(Data(contentsOf: URL(filePath: certs + "/ca/root.pem"))))
         var store = TrustStore()
         store.anchors = root.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
@@ -98,7 +94,7 @@ private struct Alice: KeyProvider {
         try MessageProtector(mail).encrypt(to: [recipient], cipher: .aes256GCM, signedBy: nil, at: .now, to: sink)
     }
 
-    func keys(for recipients: [EntityIdentifier]) -> [EncryptedLayer.Key] { [key] }
+    func keys(for recipients: [EntityIdentifier]) -> [Identity] { [key] }
 
     func certificates(for signers: [EntityIdentifier]) -> [Certificate] { [] }
 

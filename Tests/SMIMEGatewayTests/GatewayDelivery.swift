@@ -31,7 +31,7 @@ enum GatewayDelivery {
 
 /// Has no keys, knows nobody, trusts nobody.
 private struct Nobody: KeyProvider {
-    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] { [] }
+    func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] { [] }
     func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] { [] }
     func trust(for certificates: [Certificate]) async throws -> TrustStore { TrustStore() }
 }

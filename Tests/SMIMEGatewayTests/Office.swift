@@ -26,12 +26,7 @@ final class Office: Sendable {
         for name in people {
             let file = try PKCS12(Fixtures.cert("\(name)/\(name).p12"), passphrase: Passphrase("test".utf8))
             batch.identities += file.identities.map {
-                .init(
-                    certificate: $0.certificate,
-                    key: $0.key,
-                    accounts: $0.certificate.emailAddresses,
-                    isAssigned: false
-                )
+                .init($0, accounts: $0.certificate.emailAddresses, isAssigned: false)
             }
         }
         batch.anchors = [try Self.certificate("ca/root.pem")]

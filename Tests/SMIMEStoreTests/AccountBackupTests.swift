@@ -8,7 +8,7 @@ import Testing
 
 /// Backups of accounts with many keys: what was written can be read.
 @Suite struct AccountBackupTests {
-    private func restored(_ backup: [UInt8]) async throws -> [KeyedCertificate] {
+    private func restored(_ backup: [UInt8]) async throws -> [Identity] {
         let home = TemporaryHome()
         let store = try await home.open()
         let restoration = try Restoration(backup, passphrase: Passphrase("test".utf8), path: "backup")
@@ -35,7 +35,7 @@ import Testing
             case .certificate(let certificate):
                 let accounts = certificate.emailAddresses
                 batch.identities.append(
-                    .init(certificate: certificate, key: try #require(key), accounts: accounts, isAssigned: false)
+                    .init(Identity(unchecked: certificate, try #require(key)), accounts: accounts, isAssigned: false)
                 )
             default: Issue.record("neither key nor certificate")
             }
@@ -49,7 +49,7 @@ import Testing
             at: Certs.time
         )
         let keys = try await restored(backup)
-        #expect(Set(keys.map(\.certificate)) == Set(batch.identities.map(\.certificate)))
+        #expect(Set(keys.map(\.certificate)) == Set(batch.identities.map(\.identity.certificate)))
         #expect(keys.allSatisfy { $0.key.belongs(to: $0.certificate) })
     }
 

@@ -72,8 +72,7 @@ import Testing
         var batch = try Certs.batch("alice", "encrypt-only")
         batch.identities.append(
             .init(
-                certificate: try Certs.certificate("several"),
-                key: try Certs.key("several"),
+                Identity(unchecked: try Certs.certificate("several"), try Certs.key("several")),
                 accounts: [try EmailAddress("office@example.com")],
                 isAssigned: true
             )
@@ -95,7 +94,7 @@ import Testing
         let shared = try Certs.certificate("several")
         let addresses = try ["one@example.com", "two@example.org"].map { try EmailAddress($0) }
         batch.identities.append(
-            .init(certificate: shared, key: try Certs.key("several"), accounts: addresses, isAssigned: false)
+            .init(Identity(unchecked: shared, try Certs.key("several")), accounts: addresses, isAssigned: false)
         )
         _ = try await store.add(batch, at: Certs.time)
         #expect(try await store.accounts.remove(addresses[0]).keys.isEmpty)

@@ -26,8 +26,7 @@ import Testing
         let reissued = try Certs.certificate("alice-reissued")
         batch.identities.append(
             .init(
-                certificate: reissued,
-                key: try Certs.key("alice"),
+                Identity(unchecked: reissued, try Certs.key("alice")),
                 accounts: reissued.emailAddresses,
                 isAssigned: false
             )

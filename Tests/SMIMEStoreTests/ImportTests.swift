@@ -75,7 +75,7 @@ import Testing
         let (certificate, address) = (try Certs.certificate("p384"), try EmailAddress("p384@example.com"))
         var batch = try Certs.batch("alice")
         batch.identities.append(
-            .init(certificate: certificate, key: try Certs.key("bob"), accounts: [address], isAssigned: false)
+            .init(Identity(unchecked: certificate, try Certs.key("bob")), accounts: [address], isAssigned: false)
         )
         let mixed = batch
         await #expect(throws: KeystoreError.unmatchedKey(certificate.fingerprint)) {
@@ -91,7 +91,7 @@ import Testing
         let certificate = try Certs.certificate("bob")
         var batch = try Certs.batch("alice")
         batch.identities.append(
-            .init(certificate: certificate, key: try Certs.key("bob"), accounts: [], isAssigned: true)
+            .init(Identity(unchecked: certificate, try Certs.key("bob")), accounts: [], isAssigned: true)
         )
         let homeless = batch
         await #expect(throws: KeystoreError.noAccount(certificate.fingerprint)) {

@@ -142,8 +142,8 @@ import Testing
         #expect(Set(chosen.map { $0?.certificate }) == [try Certs.certificate("alice-renewed")])
     }
 
-    private func identity(_ name: String, isAssigned: Bool = false, isPinned: Bool = false) throws -> Identity {
-        Identity(
+    private func identity(_ name: String, isAssigned: Bool = false, isPinned: Bool = false) throws -> AccountIdentity {
+        AccountIdentity(
             account: try EmailAddress("alice@example.com"),
             certificate: try Certs.certificate(name),
             isAssigned: isAssigned,

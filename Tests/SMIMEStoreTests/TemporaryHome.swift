@@ -93,8 +93,7 @@ enum Certs {
     static func identity(_ name: String) throws -> ImportBatch.IdentityItem {
         let certificate = try certificate(name)
         return .init(
-            certificate: certificate,
-            key: try key(name),
+            Identity(unchecked: certificate, try key(name)),
             accounts: certificate.emailAddresses,
             isAssigned: false
         )

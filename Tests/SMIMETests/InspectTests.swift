@@ -152,7 +152,7 @@ extension InspectTests {
 
     private func alice() throws -> SignedDataWriter.Signer {
         let key = try PrivateKey(pem: Fixtures.cert("alice/key.pem"), passphrase: nil)
-        return SignedDataWriter.Signer(key: key, certificate: try certificate("alice"))
+        return SignedDataWriter.Signer(Identity(unchecked: try certificate("alice"), key))
     }
 
     private func signed(isOpaque: Bool = false, _ mail: [UInt8] = plain) throws -> [UInt8] {

@@ -2,6 +2,7 @@ import ByteStreams
 import CMSSyntax
 import Foundation
 import InternetMessage
+import PKIX
 import SMIME
 import TestSupport
 import Testing

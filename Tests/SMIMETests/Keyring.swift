@@ -8,11 +8,11 @@ import TestSupport
 
 /// Keys, certificates and anchors in memory.
 struct Keyring: KeyProvider {
-    var identities: [EncryptedLayer.Key] = []
+    var identities: [Identity] = []
     var known: [Certificate] = []
     var store = TrustStore()
 
-    func keys(for recipients: [EntityIdentifier]) -> [EncryptedLayer.Key] {
+    func keys(for recipients: [EntityIdentifier]) -> [Identity] {
         identities.filter { identity in recipients.contains { $0.matches(identity.certificate) } }
     }
 
@@ -25,7 +25,7 @@ struct Keyring: KeyProvider {
         guard let needs else { return }
         if let p12 = needs.p12 {
             let file = try PKCS12(Fixtures.corpus(p12), passphrase: Passphrase(Array((needs.password ?? "").utf8)))
-            identities = file.identities.map { EncryptedLayer.Key(certificate: $0.certificate, privateKey: $0.key) }
+            identities = file.identities.map { Identity(unchecked: $0.certificate, $0.key) }
         }
         if let certificate = needs.cert, let key = needs.key {
             let certificates = try Self.certificates(certificate)
@@ -35,7 +35,7 @@ struct Keyring: KeyProvider {
             }
             for key in keys {
                 for certificate in certificates where key.belongs(to: certificate) {
-                    identities.append(EncryptedLayer.Key(certificate: certificate, privateKey: key))
+                    identities.append(Identity(unchecked: certificate, key))
                 }
             }
         }
@@ -49,7 +49,7 @@ struct Keyring: KeyProvider {
         for name in names {
             guard let certificate = try Self.read(Fixtures.cert("\(name)/cert.pem")).first else { continue }
             for case .privateKey(let key) in try KeyMaterial.read(Fixtures.cert("\(name)/key.pem")) {
-                identities.append(.init(certificate: certificate, privateKey: try key.decode(passphrase: nil)))
+                identities.append(Identity(unchecked: certificate, try key.decode(passphrase: nil)))
             }
         }
     }
@@ -58,7 +58,7 @@ struct Keyring: KeyProvider {
     static func signer(_ name: String) throws -> SignedDataWriter.Signer {
         guard let identity = try Keyring(name).identities.first else { throw CMSError.noKeyPair }
         let chain = try read(Fixtures.cert("\(name)/chain.pem"))
-        return SignedDataWriter.Signer(key: identity.privateKey, certificate: identity.certificate, chain: chain)
+        return SignedDataWriter.Signer(Identity(unchecked: identity.certificate, identity.key, chain: chain))
     }
 
     private static func certificates(_ file: String) throws -> [Certificate] { try read(Fixtures.corpus(file)) }

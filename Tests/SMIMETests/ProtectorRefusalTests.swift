@@ -27,7 +27,7 @@ import Testing
 
     @Test func `nothing is signed with somebody else's key`() throws {
         let (alice, bob) = (try Keyring.signer("alice"), try Keyring.signer("bob"))
-        let mixed = SignedDataWriter.Signer(key: bob.key, certificate: alice.certificate)
+        let mixed = SignedDataWriter.Signer(Identity(unchecked: alice.identity.certificate, bob.identity.key))
         #expect(throws: CMSError.unsupported("signing with a key that is not the certificate's")) {
             try protector().sign(by: mixed, as: .detached, at: Self.time, to: MemorySink())
         }
@@ -88,7 +88,7 @@ import Testing
         }
         #expect(throws: SMIMEError.defective(defect)) {
             try MessageProtector(MemorySource(Array(mail.utf8)))
-                .encrypt(to: [Recipient(alice.certificate)], cipher: .aes256GCM, at: Self.time, to: sink)
+                .encrypt(to: [Recipient(alice.identity.certificate)], cipher: .aes256GCM, at: Self.time, to: sink)
         }
         #expect(sink.bytes.isEmpty)
     }

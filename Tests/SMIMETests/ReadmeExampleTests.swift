@@ -40,7 +40,7 @@ import Testing
         let bytes = try Data(contentsOf: URL(filePath: "\(folder)/alice.p12"))
         let file = try PKCS12(Array(bytes), passphrase: Passphrase("test".utf8))
         let alice = file.identities[0]
-        let signer = SignedDataWriter.Signer(key: alice.key, certificate: alice.certificate, chain: file.certificates)
+        let signer = SignedDataWriter.Signer(alice)
         let recipient = Recipient(alice.certificate)
 
         let mail = try FileSource(path: "\(folder)/mail.eml")

@@ -88,7 +88,7 @@ private final class AskedKeyring: KeyProvider {
 
     init(keyring: Keyring) { self.keyring = keyring }
 
-    func keys(for recipients: [EntityIdentifier]) -> [EncryptedLayer.Key] {
+    func keys(for recipients: [EntityIdentifier]) -> [Identity] {
         asked.withLock { $0.append(recipients.count) }
         return keyring.keys(for: recipients)
     }

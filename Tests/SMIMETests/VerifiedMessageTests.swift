@@ -53,9 +53,9 @@ import Testing
 
     @Test func `the certificate that the author prefers comes with it`() async throws {
         var signer = try Keyring.signer("split")
-        signer.encryptionCertificate = try certificate("split/encrypt-cert.pem")
+        signer.identity.encryptionCertificate = try certificate("split/encrypt-cert.pem")
         let message = try #require(try await verified(Self.mail("split"), by: signer))
-        #expect(message.encryptionCertificate == signer.encryptionCertificate)
+        #expect(message.encryptionCertificate == signer.identity.encryptionCertificate)
     }
 
     @Test(arguments: ["bob/cert.pem", "mallory/cert.pem", "alice-old/cert.pem", "ca/root.pem"])
@@ -63,14 +63,14 @@ import Testing
         _ name: String
     ) async throws {
         var signer = try Keyring.signer("alice")
-        signer.encryptionCertificate = try certificate(name)
+        signer.identity.encryptionCertificate = try certificate(name)
         let message = try #require(try await verified(Self.mail("alice"), by: signer))
         #expect(message.encryptionCertificate == nil)
     }
 
     @Test func `certificates that merely ride along are not looked at`() async throws {
         var signer = try Keyring.signer("alice")
-        signer.chain += try ["bob/cert.pem", "carol/cert.pem", "untrusted/root.pem"].map(certificate)
+        signer.identity.chain += try ["bob/cert.pem", "carol/cert.pem", "untrusted/root.pem"].map(certificate)
         let message = try #require(try await verified(Self.mail("alice"), by: signer))
         #expect(message.authorities == [try certificate("ca/intermediate.pem")])
         #expect(message.encryptionCertificate == nil)

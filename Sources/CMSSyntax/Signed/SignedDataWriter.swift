@@ -10,17 +10,8 @@ import SwiftASN1
 public struct SignedDataWriter {
     /// Who signs, and how.
     public struct Signer: Sendable {
-        /// The key that signs.
-        public let key: PrivateKey
-        /// The certificate about `key`, by which the SignerInfo names the signer.
-        public let certificate: Certificate
-        /// The certificate that the signer wants to be encrypted to, if that is not the one it signs with; it travels
-        /// along.
-        ///
-        /// RFC 8551 §2.5.3
-        public var encryptionCertificate: Certificate?
-        /// The certificates that travel along, the signer's own excepted.
-        public var chain: [Certificate]
+        /// The key that signs, the certificate by which the SignerInfo names the signer, and what travels along.
+        public var identity: Identity
         /// The digest of the content, and of the signed attributes.
         public var digest: DigestAlgorithm
         /// Whether the SignerInfo names the certificate by its key identifier, if it has one.
@@ -28,24 +19,21 @@ public struct SignedDataWriter {
         /// Whether the signer's own certificate travels along.
         public var includesCertificate: Bool
 
-        /// A signer with its key pair.
-        ///
         /// - Parameter digest: the digest; the one that the key prefers if nil.
         public init(
-            key: PrivateKey,
-            certificate: Certificate,
-            chain: [Certificate] = [],
+            _ identity: Identity,
             digest: DigestAlgorithm? = nil,
             usesKeyIdentifier: Bool = false,
             includesCertificate: Bool = true
         ) {
-            self.key = key
-            self.certificate = certificate
-            self.chain = chain
-            self.digest = digest ?? certificate.signatureDigests.first ?? .sha256
+            self.identity = identity
+            self.digest = digest ?? identity.certificate.signatureDigests.first ?? .sha256
             self.usesKeyIdentifier = usesKeyIdentifier
             self.includesCertificate = includesCertificate
         }
+
+        fileprivate var key: PrivateKey { identity.key }
+        fileprivate var certificate: Certificate { identity.certificate }
 
         /// How the SignerInfo names the certificate; one that has no key identifier cannot be named by it.
         fileprivate var identifier: EntityIdentifier {
@@ -139,7 +127,7 @@ public struct SignedDataWriter {
     private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [Attribute]
     {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
-        let preference = signer.encryptionCertificate.map { certificate in
+        let preference = signer.identity.encryptionCertificate.map { certificate in
             let value = EntityIdentifier(certificate).encryptionKeyPreference()
             return Attribute(Known.encryptionKeyPreference, values: [value])
         }
@@ -178,7 +166,7 @@ public struct SignedDataWriter {
         }
         frame.wrap(.sequence, before: try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.data) })
         var certificates = signer.includesCertificate ? [signer.certificate.der] : []
-        let others = [signer.encryptionCertificate].compactMap(\.self) + signer.chain
+        let others = [signer.identity.encryptionCertificate].compactMap(\.self) + signer.identity.chain
         for certificate in others where certificate != signer.certificate { certificates.append(certificate.der) }
         let encoded = Set(certificates).sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 }
         let set =

@@ -54,7 +54,7 @@ private struct PKCS12Writer {
         salt = try randomBytes(count: 16)
     }
 
-    mutating func file(_ identities: [PKCS12.Identity], chain: [Certificate]) throws -> [UInt8] {
+    mutating func file(_ identities: [Identity], chain: [Certificate]) throws -> [UInt8] {
         let certificates = try sequence(
             identities.map { try certificateBag($0.certificate, attributes: attributes($0)) }
                 + chain.map { try certificateBag($0, attributes: nil) }
@@ -126,7 +126,7 @@ private struct PKCS12Writer {
         return try bag([1, 2, 840, 113549, 1, 12, 10, 1, 3], value, attributes: attributes)
     }
 
-    private mutating func keyBag(_ identity: PKCS12.Identity) throws -> [UInt8] {
+    private mutating func keyBag(_ identity: Identity) throws -> [UInt8] {
         let (scheme, algorithm) = try freshScheme()
         let ciphertext = try identity.key.withPKCS8 { try scheme.encrypt($0, with: form, reusing: &lastKey) }
         let value = try sequence([algorithm, octets(ciphertext)])
@@ -134,7 +134,7 @@ private struct PKCS12Writer {
     }
 
     /// localKeyId, by which readers that do not compare public keys find the pair, and a name for people.
-    private func attributes(_ identity: PKCS12.Identity) throws -> [UInt8] {
+    private func attributes(_ identity: Identity) throws -> [UInt8] {
         let certificate = identity.certificate
         let name = identity.friendlyName ?? certificate.subject.commonName ?? certificate.addresses.first ?? "identity"
         let text = name.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }

@@ -6,21 +6,8 @@ import SwiftASN1
 /// Written and read by our own code, because libcrypto 3.0 knows no PBMAC1, trusts iteration counts, and does not pair
 /// keys with certificates. RFC 7292, RFC 9579
 public struct PKCS12: Sendable {
-    /// A private key and a certificate about it.
-    public struct Identity: Sendable {
-        /// The private key, decrypted.
-        public let key: PrivateKey
-        /// A certificate about that key.
-        public let certificate: Certificate
-        /// The name the file gives it, as it stands there: escape it before showing it.
-        public let friendlyName: String?
-
-        public init(key: PrivateKey, certificate: Certificate, friendlyName: String? = nil) {
-            (self.key, self.certificate, self.friendlyName) = (key, certificate, friendlyName)
-        }
-    }
-
-    /// Every pair of a key and a certificate about it, in the order of the file's certificates; at least one.
+    /// Every pair of a key and a certificate about it, in the order of the file's certificates; at least one. The chain of each is
+    /// `certificates`.
     public let identities: [Identity]
     /// The certificates without a key in this file: the chain, as a rule.
     public let certificates: [Certificate]
@@ -98,14 +85,14 @@ public struct PKCS12: Sendable {
         let certificates = opened.certificates.uniqued { $0.certificate.fingerprint.bytes }
         let index = PrivateKeyIndex(keys.map(\.key))
         var paired: Set<[UInt8]> = []
-        identities = certificates.compactMap { item in
+        let keyed = certificates.compactMap { item -> Identity? in
             guard let match = index.places(for: item.certificate).first.map({ keys[$0] }) else { return nil }
             paired.insert(match.key.publicKeyInfo)
             let name = item.friendlyName ?? match.friendlyName
-            return Identity(key: match.key, certificate: item.certificate, friendlyName: name)
+            return Identity(unchecked: item.certificate, match.key, friendlyName: name)
         }
         for item in keys where paired.contains(item.key.publicKeyInfo) { try item.key.checkPair() }
-        guard !identities.isEmpty else {
+        guard !keyed.isEmpty else {
             if let name = opened.unsupported { throw .unsupported(name) }
             throw .noKeyPair
         }
@@ -117,8 +104,14 @@ public struct PKCS12: Sendable {
                 )
             )
         }
-        let own = Set(identities.map(\.certificate))
-        self.certificates = certificates.map(\.certificate).filter { !own.contains($0) }
+        let own = Set(keyed.map(\.certificate))
+        let others = certificates.map(\.certificate).filter { !own.contains($0) }
+        self.certificates = others
+        identities = keyed.map { identity in
+            var identity = identity
+            identity.chain = others
+            return identity
+        }
         certificateLists = opened.certificateLists
         self.problems = problems
     }

@@ -58,7 +58,7 @@ extension SMIMECommand.AccountCommand {
         }
 
         /// The identities that no other account has, and whose keys go with the account.
-        private func keysOfItsOwn() async throws -> [Identity] {
+        private func keysOfItsOwn() async throws -> [AccountIdentity] {
             let store = try await global.store(.readOnly)
             let account = try await store.accounts.account(for: address)
             let others = try await store.accounts.all().filter { $0.address != account.address }

@@ -65,7 +65,7 @@ extension SMIMECommand {
             let passphrase = try passwords.passphrase("for the exported file", isNew: true)
             guard !passphrase.isEmpty else { throw Failure(.usage, "an empty passphrase protects nothing") }
             let bytes = try PKCS12.encode(
-                chosen.map { .init(key: $0.key, certificate: $0.certificate, friendlyName: address.text) },
+                chosen.map { Identity(unchecked: $0.certificate, $0.key, friendlyName: address.text) },
                 chain: chain,
                 passphrase: passphrase,
                 compatibility: compat

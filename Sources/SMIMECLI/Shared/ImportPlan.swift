@@ -33,10 +33,10 @@ struct ImportPlan {
         }
         var seen: Set<Certificate> = []
         for identity in contents.identities where seen.insert(identity.certificate).inserted {
-            try add(identity.certificate, identity.key)
+            try add(identity)
         }
-        for item in renewals where !seen.contains(item.certificate) { add(item) }
-        seen.formUnion(renewals.map(\.certificate))
+        for item in renewals where !seen.contains(item.identity.certificate) { add(item) }
+        seen.formUnion(renewals.map(\.identity.certificate))
         for certificate in contents.certificates where seen.insert(certificate).inserted { add(certificate) }
         batch.crls += Set(contents.certificateLists)
         guard !batch.isEmpty || !contents.mails.isEmpty else {
@@ -48,7 +48,8 @@ struct ImportPlan {
         }
     }
 
-    private mutating func add(_ certificate: Certificate, _ key: PrivateKey) throws {
+    private mutating func add(_ identity: Identity) throws {
+        let certificate = identity.certificate
         let named = certificate.ownAddresses
         guard let accounts = account.map({ [$0] }) ?? (named.isEmpty ? nil : named) else {
             throw Failure(
@@ -57,20 +58,20 @@ struct ImportPlan {
                 hints: ["say whose it is with --account ADDR"]
             )
         }
-        add(.init(certificate: certificate, key: key, accounts: accounts, isAssigned: account != nil))
+        add(.init(identity, accounts: accounts, isAssigned: account != nil))
     }
 
-    private mutating func add(_ identity: ImportBatch.IdentityItem) {
-        let certificate = identity.certificate
+    private mutating func add(_ item: ImportBatch.IdentityItem) {
+        let certificate = item.identity.certificate
         if let account, !certificate.names(account) {
             let named = Self.list(certificate.emailAddresses.map(\.text))
             warn(.addressMismatch, "the certificate of \(account) names \(named)")
         }
         noteOddities(of: certificate)
-        batch.identities.append(identity)
+        batch.identities.append(item)
         guard trust else { return }
         batch.recipients.append(
-            .init(certificate: certificate, addresses: identity.accounts.map { AddressScope($0) }, isPinned: true)
+            .init(certificate: certificate, addresses: item.accounts.map { AddressScope($0) }, isPinned: true)
         )
     }
 

@@ -13,7 +13,7 @@ struct ImportedFiles {
         let key: PrivateKey
     }
 
-    private(set) var identities: [(certificate: Certificate, key: PrivateKey)] = []
+    private(set) var identities: [Identity] = []
     /// Certificates that came without a key.
     private(set) var certificates: [Certificate] = []
     private(set) var certificateLists: [CertificateList] = []
@@ -66,7 +66,7 @@ struct ImportedFiles {
                 let contents = try open(file, isLocked: true, passphrases) { passphrase throws(CMSError) in
                     try PKCS12(bytes, passphrase: passphrase, maximumIterations: maximumIterations)
                 }
-                identities += contents.identities.map { ($0.certificate, $0.key) }
+                identities += contents.identities
                 certificates += contents.certificates
                 certificateLists += contents.certificateLists
                 problems += contents.problems
@@ -117,7 +117,7 @@ struct ImportedFiles {
                     hints: ["name the file of its certificate, too"]
                 )
             }
-            identities += (own[place] ?? []).map { ($0, item.key) }
+            identities += (own[place] ?? []).map { Identity(unchecked: $0, item.key) }
         }
     }
 }

@@ -77,7 +77,7 @@ struct SigningOptions: ParsableArguments {
             )
         }
         guard !noChain else {
-            return SignedDataWriter.Signer(key: keyed.key, certificate: keyed.certificate, digest: digest)
+            return SignedDataWriter.Signer(keyed, digest: digest)
         }
         // Without a From nobody can say whom an answer is for, and many a certificate is for signing and encryption.
         let address = keyed.certificate.canEncrypt ? nil : author
@@ -130,7 +130,7 @@ struct SigningOptions: ParsableArguments {
         _ store: Store,
         _ time: Date,
         _ terms: ValidationOptions
-    ) async throws -> KeyedCertificate {
+    ) async throws -> Identity {
         if let identity {
             let keyed = try await store.accounts.identity(identity)
             guard keyed.certificate.canSign else {

@@ -87,7 +87,7 @@ struct AccountKeys: KeyFilter {
     let provider: any KeyProvider
     let certificates: Set<Certificate>
 
-    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
+    func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] {
         let own = recipients.filter { recipient in certificates.contains { recipient.matches($0) } }
         return try await provider.keys(for: own).filter { certificates.contains($0.certificate) }
     }
@@ -102,7 +102,7 @@ final class UsedKeys: KeyFilter {
 
     var first: Certificate? { used.withLock { $0 } }
 
-    func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
+    func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] {
         let keys = try await provider.keys(for: recipients)
         used.withLock { $0 = $0 ?? keys.first?.certificate }
         return keys

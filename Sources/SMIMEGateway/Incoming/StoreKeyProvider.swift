@@ -36,9 +36,9 @@ public struct StoreKeyProvider: KeyProvider {
     }
 
     /// The key of the first of `recipients` that is one of the store's accounts.
-    public func keys(for recipients: [EntityIdentifier]) async throws -> [EncryptedLayer.Key] {
+    public func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] {
         guard let own = try await opening.store().accounts.decryptionKey(matching: recipients) else { return [] }
-        return [EncryptedLayer.Key(certificate: own.certificate, privateKey: own.key)]
+        return [Identity(unchecked: own.certificate, own.key)]
     }
 
     /// The certificates that the store has of `signers`.

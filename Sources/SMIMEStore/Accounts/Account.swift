@@ -13,7 +13,7 @@ public struct Account: Sendable {
     /// What encrypted mail of the account hides of its header; nil if the store's setting holds.
     public let headerConfidentiality: HeaderConfidentiality?
     /// Everything the account can or could sign and decrypt with, newest first.
-    public let identities: [Identity]
+    public let identities: [AccountIdentity]
 }
 
 /// An account without its certificates.
@@ -25,7 +25,7 @@ public struct AccountSummary: Sendable {
 }
 
 /// A certificate of ours, whose private key the store holds, as one account uses it.
-public struct Identity: Sendable {
+public struct AccountIdentity: Sendable {
     /// The account it belongs to.
     public let account: EmailAddress
     /// The certificate, whose private key is in the store.
@@ -49,18 +49,5 @@ public struct Identity: Sendable {
         self.isAssigned = isAssigned
         self.isPinned = isPinned
         self.added = added
-    }
-}
-
-/// A certificate of ours with its private key, opened for use.
-public struct KeyedCertificate: Sendable {
-    /// What the key is certified by.
-    public let certificate: Certificate
-    /// The key, ready for use.
-    public let key: PrivateKey
-
-    public init(certificate: Certificate, key: PrivateKey) {
-        self.certificate = certificate
-        self.key = key
     }
 }

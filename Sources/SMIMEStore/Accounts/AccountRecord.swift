@@ -62,7 +62,7 @@ enum AccountRecord {
             ),
             arguments: [id]
         ).map { row in
-            Identity(
+            AccountIdentity(
                 account: address,
                 certificate: try row.certificate(),
                 isAssigned: try row.value("assigned"),

@@ -68,7 +68,7 @@ public actor AccountStore {
         purpose: IdentitySelection.Purpose,
         at time: Date,
         under terms: ValidationOptions = ValidationOptions()
-    ) async throws(KeystoreError) -> Identity {
+    ) async throws(KeystoreError) -> AccountIdentity {
         try await database.read { try Self.identity(for: address, purpose: purpose, at: time, under: terms, in: $0) }
     }
 
@@ -81,7 +81,7 @@ public actor AccountStore {
         for address: EmailAddress,
         at time: Date,
         under terms: ValidationOptions = ValidationOptions()
-    ) async throws(KeystoreError) -> KeyedCertificate {
+    ) async throws(KeystoreError) -> Identity {
         let keys = try await opened { database in
             let identity = try Self.identity(for: address, purpose: .signing, at: time, under: terms, in: database)
             return [try SealedKeys(certificates: [identity.certificate], in: database)]
@@ -93,7 +93,7 @@ public actor AccountStore {
     /// The certificate with this fingerprint and its key, whatever its validity and usage.
     ///
     /// - Throws: `.unknownCertificate` if the store does not hold its key.
-    public func identity(_ fingerprint: Fingerprint) async throws(KeystoreError) -> KeyedCertificate {
+    public func identity(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Identity {
         let keys = try await opened { database in
             [try SealedKeys(where: "fingerprint = ?", [Data(fingerprint.bytes)], in: database)]
         }
@@ -104,7 +104,7 @@ public actor AccountStore {
     /// Opens a key that a snapshot gave.
     ///
     /// - Throws: what opening the store key throws; `.corrupt` for a key that was changed.
-    public func open(_ identity: SealedIdentity) async throws(KeystoreError) -> KeyedCertificate {
+    public func open(_ identity: SealedIdentity) async throws(KeystoreError) -> Identity {
         guard let certificate = identity.keys.certificates.first else {
             throw KeystoreError.unexpected("a sealed identity without a key")
         }
@@ -121,7 +121,7 @@ public actor AccountStore {
     /// All keys of `address`, current and old, for taking them elsewhere.
     ///
     /// - Throws: `.unknownAccount`
-    public func identities(of address: EmailAddress) async throws(KeystoreError) -> [KeyedCertificate] {
+    public func identities(of address: EmailAddress) async throws(KeystoreError) -> [Identity] {
         try await opened { database in
             let account = try Self.account(for: address, in: database)
             return [try SealedKeys(certificates: account.identities.map(\.certificate), in: database)]
@@ -146,7 +146,7 @@ public actor AccountStore {
     /// - Throws: what opening the store key throws; `.unsupportedKey` if this libcrypto can work with none of ours.
     public func decryptionKey(
         matching recipients: [EntityIdentifier]
-    ) async throws(KeystoreError) -> KeyedCertificate? {
+    ) async throws(KeystoreError) -> Identity? {
         try await opened { database in
             var named: Set<EntityIdentifier> = []
             var unusable: SealedKeys?
@@ -162,11 +162,11 @@ public actor AccountStore {
     /// Reads sealed keys and opens them; once more if the store got another key in between.
     private func opened(
         _ body: @escaping @Sendable (Database) throws -> [SealedKeys]
-    ) async throws(KeystoreError) -> [KeyedCertificate] {
+    ) async throws(KeystoreError) -> [Identity] {
         var seen: Protectors?
         while true {
             let sealed = try await database.read(body)
-            var keys: [KeyedCertificate] = []
+            var keys: [Identity] = []
             do throws(KeystoreError) {
                 for item in sealed { keys += try await item.open(unlocker, path: location.database) }
                 return keys
@@ -192,7 +192,7 @@ public actor AccountStore {
         at time: Date,
         under terms: ValidationOptions,
         in database: Database
-    ) throws -> Identity {
+    ) throws -> AccountIdentity {
         let identities = try account(for: address, in: database).identities
         // What is not valid now is not used anyway, and lists may be long.
         let certificates = identities.map(\.certificate).filter { $0.isValid(at: time) }

@@ -60,7 +60,7 @@ public enum IdentitySelection {
     ///
     /// - Parameter verdicts: what is known against their certificates.
     public static func judge(
-        _ identities: [Identity],
+        _ identities: [AccountIdentity],
         for address: EmailAddress,
         purpose: Purpose,
         at time: Date,
@@ -84,12 +84,12 @@ public enum IdentitySelection {
 
     /// The identity that `judge` finds current.
     public static func current(
-        of identities: [Identity],
+        of identities: [AccountIdentity],
         for address: EmailAddress,
         purpose: Purpose,
         at time: Date,
         verdicts: CertificateVerdicts = CertificateVerdicts()
-    ) -> Identity? {
+    ) -> AccountIdentity? {
         let standings = judge(identities, for: address, purpose: purpose, at: time, verdicts: verdicts)
         return zip(identities, standings).first { $1 == .current }?.0
     }
@@ -99,13 +99,13 @@ public enum IdentitySelection {
     ///
     /// - Returns: nil if one can be used at the time `end`, or none ever could.
     public static func lapsing(
-        of identities: [Identity],
+        of identities: [AccountIdentity],
         for address: EmailAddress,
         purpose: Purpose,
         from start: Date,
         to end: Date,
         verdicts: CertificateVerdicts = CertificateVerdicts()
-    ) -> Identity? {
+    ) -> AccountIdentity? {
         let last = judge(identities, for: address, purpose: purpose, at: end, verdicts: verdicts)
         guard !last.contains(.current) else { return nil }
         let now = judge(identities, for: address, purpose: purpose, at: start, verdicts: verdicts)
@@ -118,8 +118,8 @@ public enum IdentitySelection {
     ///
     /// - Parameter standings: those of `identities`.
     public static func merit(
-        of current: Identity,
-        among identities: [Identity],
+        of current: AccountIdentity,
+        among identities: [AccountIdentity],
         _ standings: [Standing]
     ) -> Merit {
         let others = zip(identities, standings).filter { $1 == .superseded || $1 == .untrusted }
@@ -130,7 +130,7 @@ public enum IdentitySelection {
     }
 
     private static func standing(
-        of identity: Identity,
+        of identity: AccountIdentity,
         for address: EmailAddress,
         purpose: Purpose,
         at time: Date
@@ -144,7 +144,7 @@ public enum IdentitySelection {
         return .superseded
     }
 
-    private static func precedes(_ a: Identity, _ b: Identity, _ verdicts: CertificateVerdicts) -> Bool {
+    private static func precedes(_ a: AccountIdentity, _ b: AccountIdentity, _ verdicts: CertificateVerdicts) -> Bool {
         if a.isPinned != b.isPinned { return a.isPinned }
         let (isAUntrusted, isBUntrusted) = (verdicts.isUntrusted(a.certificate), verdicts.isUntrusted(b.certificate))
         if isAUntrusted != isBUntrusted { return isBUntrusted }

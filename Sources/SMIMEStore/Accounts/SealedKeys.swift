@@ -98,7 +98,7 @@ struct SealedKeys: Sendable {
     ///
     /// - Throws: what opening the store key throws; `.corrupt` for a key that was changed on disk, `.unsupportedKey` for one
     ///   that this libcrypto does not know.
-    func open(_ unlocker: StoreUnlocker, path: String) async throws(KeystoreError) -> [KeyedCertificate] {
+    func open(_ unlocker: StoreUnlocker, path: String) async throws(KeystoreError) -> [Identity] {
         guard !rows.isEmpty else { return [] }
         if let strange = certificates.first(where: { !$0.publicKeyAlgorithm.isOffered }) {
             throw .unsupportedKey(strange.fingerprint, "\(strange.publicKeyAlgorithm)")
@@ -106,10 +106,7 @@ struct SealedKeys: Sendable {
         let storeKey = try await unlocker.key(for: protectors)
         do {
             return try rows.map { row in
-                KeyedCertificate(
-                    certificate: row.certificate,
-                    key: try storeKey.open(row.sealed, for: row.bound)
-                )
+                Identity(unchecked: row.certificate, try storeKey.open(row.sealed, for: row.bound))
             }
         } catch {
             throw KeystoreError.corrupt(path: path, detail: "a private key was changed")

@@ -35,10 +35,8 @@ extension Store {
             let assigned = account.map { [$0] } ?? holders.filter(\.isAssigned).map(\.address)
             let groups = [(assigned, true), (account == nil ? named : [], false)].filter { !$0.0.isEmpty }
             guard !groups.isEmpty else { continue }
-            let key = try await accounts.identity(holder.certificate).key
-            items += groups.map { accounts, isAssigned in
-                .init(certificate: certificate, key: key, accounts: accounts, isAssigned: isAssigned)
-            }
+            let identity = Identity(unchecked: certificate, try await accounts.identity(holder.certificate).key)
+            items += groups.map { accounts, isAssigned in .init(identity, accounts: accounts, isAssigned: isAssigned) }
         }
         return items
     }

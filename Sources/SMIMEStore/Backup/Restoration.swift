@@ -98,11 +98,11 @@ private struct BackupContents {
         }
     }
 
-    private mutating func add(_ identity: PKCS12.Identity, for address: EmailAddress) {
-        let (certificate, key) = (identity.certificate, identity.key)
+    private mutating func add(_ identity: Identity, for address: EmailAddress) {
+        let certificate = identity.certificate
         certificates[certificate.fingerprint] = certificate
         guard keyed.insert(certificate.fingerprint).inserted else { return }
-        items.append(.init(certificate: certificate, key: key, accounts: [address], isAssigned: false))
+        items.append(.init(identity, accounts: [address], isAssigned: false))
     }
 
     func certificate(_ fingerprint: Fingerprint) throws -> Certificate {

@@ -21,7 +21,7 @@ struct RestoreTransaction {
         let changes = database.totalChangesCount
         let before = try count("certificate")
         for (item, sealed) in zip(restoration.items, sealedKeys) {
-            let row = try CertificateRecord.insert(item.certificate, into: database)
+            let row = try CertificateRecord.insert(item.identity.certificate, into: database)
             try insert("INSERT OR IGNORE INTO private_key (certificate, sealed) VALUES (?, ?)", [row, Data(sealed)])
         }
         for account in restoration.accounts { try restore(account) }

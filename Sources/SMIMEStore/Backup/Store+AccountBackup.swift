@@ -23,8 +23,7 @@ extension Store {
             for (account, keys) in zip(snapshot.accounts, keys) {
                 var files: [Data] = []
                 for part in Self.parts(of: keys) {
-                    let identities = part.map { PKCS12.Identity(key: $0.key, certificate: $0.certificate) }
-                    files.append(Data(try PKCS12.encode(identities, passphrase: passphrase)))
+                    files.append(Data(try PKCS12.encode(part, passphrase: passphrase)))
                 }
                 accounts.append(account.backup(keys: files, cipher: ciphers[account.account.address]))
             }
@@ -38,8 +37,8 @@ extension Store {
     }
 
     /// `keys`, so many together as a PKCS#12 file may hold.
-    private static func parts(of keys: [KeyedCertificate]) -> [[KeyedCertificate]] {
-        var parts: [[KeyedCertificate]] = []
+    private static func parts(of keys: [Identity]) -> [[Identity]] {
+        var parts: [[Identity]] = []
         var count = 0
         for key in keys {
             count += key.certificate.der.count
@@ -57,12 +56,12 @@ extension Store {
     /// What is in the store, and the keys of each account; read once more if the store key changed in between.
     private func snapshot(
         of addresses: [EmailAddress]
-    ) async throws(KeystoreError) -> (BackupSnapshot, [[KeyedCertificate]]) {
+    ) async throws(KeystoreError) -> (BackupSnapshot, [[Identity]]) {
         var seen: Protectors?
         while true {
             let snapshot = try await database.read { try BackupSnapshot(of: addresses, in: $0) }
             do throws(KeystoreError) {
-                var keys: [[KeyedCertificate]] = []
+                var keys: [[Identity]] = []
                 for account in snapshot.accounts {
                     keys.append(try await account.keys.open(unlocker, path: location.database))
                 }

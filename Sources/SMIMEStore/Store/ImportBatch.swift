@@ -5,18 +5,15 @@ public import PKIX
 public struct ImportBatch: Sendable {
     /// A key and its certificate, for one or more accounts. Another certificate's key is refused, and one for no account.
     public struct IdentityItem: Sendable {
-        /// The certificate about `key`.
-        public let certificate: Certificate
-        /// The private key, which is sealed before it is stored.
-        public let key: PrivateKey
+        /// The key, which is sealed before it is stored, and the certificate about it.
+        public let identity: Identity
         /// The accounts that get it, at least one, made if they do not exist.
         public let accounts: [EmailAddress]
         /// Whether the accounts were named by hand instead of by the certificate.
         public let isAssigned: Bool
 
-        public init(certificate: Certificate, key: PrivateKey, accounts: [EmailAddress], isAssigned: Bool) {
-            self.certificate = certificate
-            self.key = key
+        public init(_ identity: Identity, accounts: [EmailAddress], isAssigned: Bool) {
+            self.identity = identity
             self.accounts = accounts
             self.isAssigned = isAssigned
         }
@@ -25,7 +22,8 @@ public struct ImportBatch: Sendable {
         ///
         /// - Throws: `.unmatchedKey`, `.noAccount`
         func check() throws(KeystoreError) {
-            guard key.belongs(to: certificate) else { throw .unmatchedKey(certificate.fingerprint) }
+            let certificate = identity.certificate
+            guard identity.key.belongs(to: certificate) else { throw .unmatchedKey(certificate.fingerprint) }
             guard !accounts.isEmpty else { throw .noAccount(certificate.fingerprint) }
         }
     }

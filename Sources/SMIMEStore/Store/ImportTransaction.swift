@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import InternetMessage
+import PKIX
 
 /// One import on its way into the database. A row that exists is not touched, so a second import changes nothing.
 struct ImportTransaction {
@@ -44,7 +45,7 @@ struct ImportTransaction {
     }
 
     private func add(_ item: ImportBatch.IdentityItem, _ sealed: [UInt8], _ report: inout ImportReport) throws {
-        let row = try CertificateRecord.insert(item.certificate, into: database)
+        let row = try CertificateRecord.insert(item.identity.certificate, into: database)
         try insert("INSERT OR IGNORE INTO private_key (certificate, sealed) VALUES (?, ?)", [row, Data(sealed)])
         for address in item.accounts {
             let account = try self.account(address)
@@ -60,7 +61,9 @@ struct ImportTransaction {
                 )
             }
             try addRecipient(row, AddressScope(address), source: .identity, trust: .chain)
-            report.identities.append(.init(address: AddressScope(address), certificate: item.certificate, isNew: isNew))
+            report.identities.append(
+                .init(address: AddressScope(address), certificate: item.identity.certificate, isNew: isNew)
+            )
         }
     }
 

@@ -82,7 +82,7 @@ public final class Store: Sendable {
             let sealed: [[UInt8]]
             do {
                 let key = try await unlocker.key(for: protectors)
-                sealed = try identities.map { try key.seal($0.key, for: $0.certificate.fingerprint) }
+                sealed = try identities.map(\.identity).map { try key.seal($0.key, for: $0.certificate.fingerprint) }
             } catch {
                 if case KeystoreError.keyMismatch = error, try await isChanged(protectors) { continue }
                 throw KeystoreError(error, path: location.path)

@@ -128,18 +128,18 @@ enum SignatureProvocations {
 
 /// Keys and certificates of `certs/`, and the root that issued them.
 struct Keyring: KeyProvider {
-    let identities: [EncryptedLayer.Key]
+    let identities: [Identity]
     var store = TrustStore()
 
     init(_ names: String...) throws {
         identities = try names.map { name in
             let key = try PrivateKey(pem: Fixtures.cert("\(name)/key.pem"), passphrase: nil)
-            return .init(certificate: try Self.certificate(name), privateKey: key)
+            return Identity(unchecked: try Self.certificate(name), key)
         }
         store.anchors = try Self.read("ca/root.pem")
     }
 
-    func keys(for recipients: [EntityIdentifier]) -> [EncryptedLayer.Key] {
+    func keys(for recipients: [EntityIdentifier]) -> [Identity] {
         identities.filter { identity in recipients.contains { $0.matches(identity.certificate) } }
     }
 
@@ -159,9 +159,11 @@ struct Keyring: KeyProvider {
 
     static func signer(_ name: String) throws -> SignedDataWriter.Signer {
         SignedDataWriter.Signer(
-            key: try PrivateKey(pem: Fixtures.cert("\(name)/key.pem"), passphrase: nil),
-            certificate: try certificate(name),
-            chain: try read("\(name)/chain.pem")
+            Identity(
+                unchecked: try certificate(name),
+                try PrivateKey(pem: Fixtures.cert("\(name)/key.pem"), passphrase: nil),
+                chain: try read("\(name)/chain.pem")
+            )
         )
     }
 }

@@ -1,6 +1,7 @@
 import ByteStreams
 import CMSSyntax
 import InternetMessage
+import LibCrypto
 import PKIX
 
 extension Target {

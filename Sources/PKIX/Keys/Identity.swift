@@ -1,0 +1,37 @@
+/// A private key with the certificate about it, and what is sent along with that.
+public struct Identity: Sendable {
+    /// The certificate about `key`.
+    public let certificate: Certificate
+    /// The private key, ready for use.
+    public let key: PrivateKey
+    /// The certificates above `certificate`, and others that a signature carries along.
+    public var chain: [Certificate]
+    /// The certificate that others are to encrypt to, if that is not the one that signs (RFC 8551 §2.5.3).
+    public var encryptionCertificate: Certificate?
+    /// The name that a PKCS#12 file gives it, as it stands there: escape it before showing it.
+    public let friendlyName: String?
+
+    /// - Throws: `CMSError.noKeyPair` if `key` does not belong to `certificate`.
+    public init(certificate: Certificate, key: PrivateKey, chain: [Certificate] = []) throws(CMSError) {
+        guard key.belongs(to: certificate) else { throw .noKeyPair }
+        self.init(unchecked: certificate, key, chain: chain)
+    }
+
+    /// An identity whose key is known to belong to its certificate, or whose user checks it.
+    package init(
+        unchecked certificate: Certificate,
+        _ key: PrivateKey,
+        chain: [Certificate] = [],
+        friendlyName: String? = nil
+    ) {
+        self.certificate = certificate
+        self.key = key
+        self.chain = chain
+        self.friendlyName = friendlyName
+    }
+}
+
+extension Identity: CustomStringConvertible {
+    /// Whose it is, and the certificate's fingerprint; nothing of the key.
+    public var description: String { "\(certificate.subject) (\(certificate.fingerprint))" }
+}
