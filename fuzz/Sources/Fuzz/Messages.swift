@@ -11,15 +11,15 @@ enum People {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "certs")
 
-    static let all: [EncryptedLayer.Key] = ["alice", "carol"].flatMap { name in
+    static let all: [Identity] = ["alice", "carol"].flatMap { name in
         let certificates = read("\(name)/cert.pem").compactMap { item -> Certificate? in
             if case .certificate(let certificate) = item { certificate } else { nil }
         }
-        return read("\(name)/key.pem").compactMap { item -> EncryptedLayer.Key? in
+        return read("\(name)/key.pem").compactMap { item -> Identity? in
             guard case .privateKey(let encoded) = item, let key = try? encoded.decode(passphrase: nil),
                 let certificate = certificates.first
             else { return nil }
-            return EncryptedLayer.Key(certificate: certificate, privateKey: key)
+            return try? Identity(certificate: certificate, key: key)
         }
     }
 
@@ -35,7 +35,7 @@ enum People {
 
 /// Keys and anchors in memory.
 private struct Keyring: KeyProvider {
-    func keys(for recipients: [EntityIdentifier]) -> [EncryptedLayer.Key] {
+    func keys(for recipients: [EntityIdentifier]) -> [Identity] {
         People.all.filter { person in recipients.contains { $0.matches(person.certificate) } }
     }
 
