@@ -51,6 +51,8 @@ extension HeaderField {
                 let value = (Array("X: x/x".utf8) + piece + lineEnd.bytes).field
                     .flatMap({ ContentType(field: $0) })?.parameters[name]
             else { return nil }
+            // The delimiters stay as they are, and so must what they are found by.
+            guard name != "boundary" || value.utf8.allSatisfy({ $0 < 128 }) else { return nil }
             output += Array(";\(lineEnd.rawValue) ".utf8) + NewField.Parameter(name, value).bytes
         }
         return output + end
