@@ -115,7 +115,7 @@ public struct CipherNegotiation: Sendable {
             return Verdict(
                 name: party.name,
                 ciphers: ciphers,
-                recipient: Recipient(party.certificate, rsaWrapping: wrapping)
+                recipient: Recipient(unchecked: party.certificate, rsaWrapping: wrapping)
             )
         }
     }
@@ -153,7 +153,7 @@ public struct CipherNegotiation: Sendable {
     }
 
     /// OAEP where it is announced, or nothing is known of a reader of the newer kind; else the way that all can read.
-    private static func wrapping(_ party: Party, _ cipher: ContentCipher) -> Recipient.RSAWrapping {
+    static func wrapping(_ party: Party, _ cipher: ContentCipher) -> Recipient.RSAWrapping {
         let unknown = cipher.isAuthenticated ? Recipient.RSAWrapping.oaep : .pkcs1
         guard let capabilities = party.capabilities, !party.isOurs else { return unknown }
         let announced = capabilities.compactMap(\.rsaWrapping)

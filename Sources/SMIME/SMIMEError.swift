@@ -25,6 +25,10 @@ public enum SMIMEError: Error, Equatable, Sendable {
     case notEncrypted
     /// A layer is encrypted with this cipher, which does not protect against changes, and that was not to be opened.
     case unauthenticated(cipher: String)
+    /// Nobody should encrypt to this certificate; the text says whose it is, and why.
+    case unusableRecipient(String)
+    /// No signature with this certificate would be valid; the text says whose it is, and why.
+    case unusableSigner(String)
 }
 
 extension SMIMEError: LocalizedError, CustomStringConvertible {
@@ -43,6 +47,7 @@ extension SMIMEError: LocalizedError, CustomStringConvertible {
         case .notARecipient: "not encrypted for any identity here"
         case .notEncrypted: "not encrypted"
         case .unauthenticated(let cipher): "encrypted with \(cipher), which does not protect against changes"
+        case .unusableRecipient(let why), .unusableSigner(let why): why
         case .tooManyLayers: "refused, beyond a limit: \(MessageOpener.maximumLayers) layers"
         }
     }

@@ -112,7 +112,7 @@ extension Failure {
             case .cipherBelowFloor: .usage
             case .certificatesOnly, .defective, .malformed, .notEncrypted, .tooManyLayers, .unauthenticated: .badData
             case .needsSecret, .notARecipient: .noPermission
-            case .noCommonCipher: .noUser
+            case .noCommonCipher, .unusableRecipient, .unusableSigner: .noUser
             }
         let text =
             switch error {

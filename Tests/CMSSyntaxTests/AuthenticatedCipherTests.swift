@@ -33,7 +33,7 @@ import Testing
         let key = sample(made.cipher.keyCount)
         let nonce = Array(sample(made.nonce + 40).suffix(made.nonce))
         let secret = SecretBytes(count: key.count) { $0.copyBytes(from: key) }
-        let info = try Recipient(alice.certificate).recipientInfo(for: secret)
+        let info = try Recipient(unchecked: alice.certificate).recipientInfo(for: secret)
         let (ciphertext, tag) = try seal(made, secret, nonce)
         let algorithm = try identifier(made, nonce, made.announced).encoded()
         let data: [UInt8] = [6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]

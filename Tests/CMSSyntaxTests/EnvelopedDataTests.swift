@@ -17,7 +17,7 @@ import Testing
         usesKeyIdentifier: Bool = false
     ) throws -> [UInt8] {
         let recipients = try names.map {
-            Recipient(try Party($0).certificate, rsaWrapping: wrapping, usesKeyIdentifier: usesKeyIdentifier)
+            Recipient(unchecked: try Party($0).certificate, rsaWrapping: wrapping, usesKeyIdentifier: usesKeyIdentifier)
         }
         let writer = try EnvelopedDataWriter(
             to: recipients,

@@ -156,7 +156,7 @@ import Testing
         let party = try Party("carol")
         let content = sample(50)
         let writer = try EnvelopedDataWriter(
-            to: [Recipient(party.certificate)],
+            to: [Recipient(unchecked: party.certificate)],
             cipher: .aes128GCM,
             contentCount: content.count
         )

@@ -36,7 +36,7 @@ import Testing
         #expect(certificate.publicKeyAlgorithm == .ellipticCurve(curve))
         let folder = factory.folder.path
         for cipher in [ContentCipher.aes256GCM, .aes128CBC] {
-            let ours = try encrypt(sample(1000), to: [Recipient(certificate)], cipher)
+            let ours = try encrypt(sample(1000), to: [Recipient(unchecked: certificate)], cipher)
             #expect(try decrypt(ours, certificate, key) == sample(1000))
             let opened = try OpenSSLCommand().cms(
                 "-decrypt -inform DER -recip \(folder)/one.pem -inkey \(folder)/one.key",
@@ -112,7 +112,11 @@ import Testing
     ])
     func `openssl opens OAEP with every digest`(wrapping: Recipient.RSAWrapping, detail: String) throws {
         let alice = try Party("alice")
-        let message = try encrypt(sample(10), to: [Recipient(alice.certificate, rsaWrapping: wrapping)], .aes256GCM)
+        let message = try encrypt(
+            sample(10),
+            to: [Recipient(unchecked: alice.certificate, rsaWrapping: wrapping)],
+            .aes256GCM
+        )
         #expect(try EnvelopedData(reading: ByteStream(message)).recipients.first?.algorithmDetail == detail)
         #expect(try decrypt(message, alice.certificate, alice.key) == sample(10))
         let opened = try OpenSSLCommand().cms(
@@ -126,7 +130,7 @@ import Testing
     func `nothing is encrypted to RSA under 2048 bits`(wrapping: Recipient.RSAWrapping) throws {
         let weak = try Party("weak").certificate
         #expect(throws: CMSError.unsupported("encryption to RSA 1024")) {
-            try encrypt([], to: [Recipient(weak, rsaWrapping: wrapping)], .aes256GCM)
+            try encrypt([], to: [Recipient(unchecked: weak, rsaWrapping: wrapping)], .aes256GCM)
         }
     }
 

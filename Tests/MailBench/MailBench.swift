@@ -90,7 +90,7 @@ private struct Alice: KeyProvider {
     }
 
     func encrypt(_ mail: some ByteSource, to sink: any ByteSink) throws {
-        let recipient = Recipient(key.certificate)
+        let recipient = Recipient(unchecked: key.certificate)
         try MessageProtector(mail).encrypt(to: [recipient], cipher: .aes256GCM, signedBy: nil, at: .now, to: sink)
     }
 

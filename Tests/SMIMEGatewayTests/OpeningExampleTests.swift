@@ -18,7 +18,7 @@ import Testing
         let secret = MemorySink()
         try MessageProtector(MemorySource(Array(text.utf8)))
             .encrypt(
-                to: [Recipient(Office.certificate("alice/cert.pem"))],
+                to: [Recipient(unchecked: Office.certificate("alice/cert.pem"))],
                 cipher: .aes256GCM,
                 at: Office.time,
                 to: secret

@@ -17,7 +17,8 @@ import Testing
             for (wrapping, usesKeyIdentifier) in [(Recipient.RSAWrapping.pkcs1, false), (.oaep, true)] {
                 let recipients = try ["encrypt-only", name].map {
                     Recipient(
-                        try #require(try Keyring($0).identities.first).certificate,
+                        unchecked:
+                            try #require(try TestKeyring($0).identities.first).certificate,
                         rsaWrapping: wrapping,
                         usesKeyIdentifier: usesKeyIdentifier
                     )
@@ -61,8 +62,8 @@ import Testing
     @Test func `what both of us sign and encrypt the other opens`() async throws {
         let mail = SampleMail(from: "carol")
         let folder = Fixtures.certs.path
-        let (signer, keyring) = (try Keyring.signer("carol"), try Keyring("alice"))
-        let recipient = Recipient(try #require(keyring.identities.first).certificate, rsaWrapping: .oaep)
+        let (signer, keyring) = (try TestKeyring.signer("carol"), try TestKeyring("alice"))
+        let recipient = Recipient(unchecked: try #require(keyring.identities.first).certificate, rsaWrapping: .oaep)
         let ours = try [UInt8](
             written {
                 try MessageProtector(MemorySource(try mail.bytes))
@@ -107,7 +108,7 @@ import Testing
         for name: String,
         _ options: String
     ) async throws {
-        let opener = MessageOpener(try Keyring(name), at: .judged)
+        let opener = MessageOpener(try TestKeyring(name), at: .judged)
         for lineEnd in [LineEnd.lf, .crlf] {
             let opened = try await opener.decrypt(MemorySource(encrypted.withLines(endingIn: lineEnd)))
             #expect(

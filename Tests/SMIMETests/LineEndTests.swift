@@ -21,13 +21,13 @@ import Testing
             """
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array(text.utf8))).sign(
-            by: Keyring.signer("alice"),
+            by: TestKeyring.signer("alice"),
             as: form == .opaque ? .opaque : .detached,
             at: Date(timeIntervalSince1970: 1_790_000_000),
             to: sink,
             lineEnd: lineEnd
         )
-        let opener = MessageOpener(try Keyring("alice"), at: Date(timeIntervalSince1970: 1_790_000_000))
+        let opener = MessageOpener(try TestKeyring("alice"), at: Date(timeIntervalSince1970: 1_790_000_000))
         let result = try await opener.verify(MemorySource(sink.bytes))
         #expect(result.report.signers.first?.integrity.ok == true)
         let content = MemorySink()
@@ -44,10 +44,11 @@ import Testing
             + "--b\r\nX-Odd: one\r\r\n\r\ntext\r\n--b--\r\n"
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array(text.utf8)))
-            .sign(by: Keyring.signer("alice"), as: .detached, at: .judged, to: sink, lineEnd: lineEnd)
+            .sign(by: TestKeyring.signer("alice"), as: .detached, at: .judged, to: sink, lineEnd: lineEnd)
         for arrived in [LineEnd.lf, .crlf] {
             let bytes = sink.bytes.withLines(endingIn: arrived)
-            let report = try await MessageOpener(try Keyring("alice"), at: .judged).verify(MemorySource(bytes)).report
+            let report = try await MessageOpener(try TestKeyring("alice"), at: .judged).verify(MemorySource(bytes))
+                .report
             #expect(report.status == .valid)
         }
     }

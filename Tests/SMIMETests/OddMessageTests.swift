@@ -16,9 +16,9 @@ import Testing
     private let opener: MessageOpener
 
     init() throws {
-        let carol = try Keyring("carol")
-        signer = try Keyring.signer("carol")
-        recipient = Recipient(try #require(carol.identities.first).certificate)
+        let carol = try TestKeyring("carol")
+        signer = try TestKeyring.signer("carol")
+        recipient = Recipient(unchecked: try #require(carol.identities.first).certificate)
         opener = MessageOpener(carol, at: Self.time)
     }
 

@@ -1,28 +1,23 @@
-import ByteStreams
-import CMSSyntax
 import Foundation
-import LibCrypto
-import PKIX
 import SMIME
 import TestSupport
 import Testing
 
-/// The library example of the README, compiled and run.
+/// The library example of the README, compiled with the one import it needs, and run.
 @Suite struct ReadmeExampleTests {
     @Test func `the example in the README works`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(Fixtures.cert("alice/alice.p12")).write(to: folder.appending(path: "alice.p12"))
-        let text = "From: alice@example.com\nTo: alice@example.com\nSubject: Hello\n\nGood morning\n"
+        for (name, file) in [("bob/cert.pem", "bob.pem"), ("ca/root.pem", "root.pem")] {
+            try Data(Fixtures.cert(name)).write(to: folder.appending(path: file))
+        }
+        let text = "From: alice@example.com\nTo: bob@example.com\nSubject: Hello\n\nGood morning\n"
         try Data(text.utf8).write(to: folder.appending(path: "mail.eml"))
-        try example(folder.path)
-        let opener = MessageOpener(try Keyring("alice"), at: Date(timeIntervalSince1970: 1_790_000_000))
-        let opened = try await opener.decrypt(FileSource(path: folder.appending(path: "secret.eml").path))
-        #expect(opened.report.status == .valid)
-        let sink = MemorySink()
-        try opened.write(to: sink)
-        #expect(sink.bytes == Array(text.utf8))
+        try await example(folder.path, Fixtures.certs.appending(path: "alice/alice.p12"))
+        #expect(try Data(contentsOf: folder.appending(path: "plain.eml")) == Data(text.utf8))
+        let secret = try Data(contentsOf: folder.appending(path: "secret.eml"))
+        #expect(!String(decoding: secret, as: UTF8.self).contains("Good morning"))
     }
 
     @Test func `the example in the README is the one that is compiled here`() throws {
@@ -36,17 +31,21 @@ import Testing
         #expect(compiled.contains(wanted))
     }
 
-    private func example(_ folder: String) throws {
-        let bytes = try Data(contentsOf: URL(filePath: "\(folder)/alice.p12"))
-        let file = try PKCS12(Array(bytes), passphrase: Passphrase("test".utf8))
-        let alice = file.identities[0]
-        let signer = SignedDataWriter.Signer(alice)
-        let recipient = Recipient(alice.certificate)
+    private struct Refused: Error {
+        let problems: [Problem]
 
-        let mail = try FileSource(path: "\(folder)/mail.eml")
-        let output = try OutputFile(path: "\(folder)/secret.eml", isPrivate: false)
-        try MessageProtector(mail)
-            .encrypt(to: [recipient], cipher: .aes256GCM, signedBy: (signer, .detached), at: .now, to: output)
-        try output.commit()
+        init(_ problems: [Problem]) { self.problems = problems }
+    }
+
+    private func example(_ folder: String, _ p12: URL) async throws {
+        let alice = try Identity(pkcs12: Data(contentsOf: p12), passphrase: "test")
+        let bob = try Certificate(contentsOf: "\(folder)/bob.pem")
+        let root = try Certificate(contentsOf: "\(folder)/root.pem")
+        let mail = try Message(contentsOf: "\(folder)/mail.eml")
+        try mail.signed(by: alice).encrypted(to: bob, alice.certificate).write(to: "\(folder)/secret.eml")
+        let keys = Keyring(alice, trusting: root)
+        let opened = try await Message(contentsOf: "\(folder)/secret.eml").opened(with: keys)
+        guard opened.report.status == .valid else { throw Refused(opened.report.problems) }
+        try opened.write(to: "\(folder)/plain.eml")
     }
 }

@@ -35,11 +35,11 @@ import Testing
         for _ in 0..<signatures {
             let sink = MemorySink()
             try MessageProtector(MemorySource(mail))
-                .sign(by: Keyring.signer("alice"), as: .detached, at: Self.time, to: sink)
+                .sign(by: TestKeyring.signer("alice"), as: .detached, at: Self.time, to: sink)
             mail = sink.bytes
         }
         let source = CountingSource(mail)
-        let opened = try await MessageOpener(Keyring("alice"), at: Self.time).decrypt(source)
+        let opened = try await MessageOpener(TestKeyring("alice"), at: Self.time).decrypt(source)
         #expect(opened.report.layers.count == signatures + 1)
         return source.bytesRead
     }
@@ -53,15 +53,15 @@ import Testing
     }
 
     @Test func `a recipient who stands there very often is asked for once`() async throws {
-        let alice = try #require(Keyring("alice").identities.first)
+        let alice = try #require(TestKeyring("alice").identities.first)
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8))).encrypt(
-            to: Array(repeating: Recipient(alice.certificate), count: 500),
+            to: Array(repeating: Recipient(unchecked: alice.certificate), count: 500),
             cipher: .aes256GCM,
             at: Self.time,
             to: sink
         )
-        let provider = AskedKeyring(keyring: try Keyring("alice"))
+        let provider = AskedKeyring(keyring: try TestKeyring("alice"))
         _ = try await MessageOpener(provider, at: Self.time).decrypt(MemorySource(sink.bytes))
         #expect(provider.asked.withLock(\.self) == [1])
     }
@@ -84,9 +84,9 @@ import Testing
 /// Notes for how many recipients it is asked.
 private final class AskedKeyring: KeyProvider {
     let asked = Mutex<[Int]>([])
-    private let keyring: Keyring
+    private let keyring: TestKeyring
 
-    init(keyring: Keyring) { self.keyring = keyring }
+    init(keyring: TestKeyring) { self.keyring = keyring }
 
     func keys(for recipients: [EntityIdentifier]) -> [Identity] {
         asked.withLock { $0.append(recipients.count) }

@@ -34,12 +34,18 @@ public struct Recipient: Sendable {
     public var usesKeyIdentifier: Bool
     /// How the content key is wrapped, if the certificate's key is of RSA.
     public var rsaWrapping: RSAWrapping
+    /// What the recipient announces to read; nil if nothing is known.
+    public var capabilities: [SMIMECapability]?
 
     /// A recipient whose certificate is taken as it is: whether it is valid, trusted and fit for encryption is for others to
     /// judge (`Certificate.canEncrypt`, `TrustStore.judge`).
     ///
     /// - Parameter rsaWrapping: for an RSA key; `CipherNegotiation` finds out what the recipient reads.
-    public init(_ certificate: Certificate, rsaWrapping: RSAWrapping = .oaep, usesKeyIdentifier: Bool = false) {
+    public init(
+        unchecked certificate: Certificate,
+        rsaWrapping: RSAWrapping = .oaep,
+        usesKeyIdentifier: Bool = false
+    ) {
         self.certificate = certificate
         self.rsaWrapping = rsaWrapping
         self.usesKeyIdentifier = usesKeyIdentifier

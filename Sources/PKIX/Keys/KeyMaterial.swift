@@ -16,6 +16,8 @@ public enum KeyMaterial: Sendable {
 
     /// The most certificates and lists in one PKCS#7 bag.
     public static let maximumCertificates = 1000
+    /// The greatest file that is read, in bytes.
+    public static let maximumFileCount = CertificateList.maximumCount * 2
 
     /// Everything in `bytes`, in the order of the file. A byte order mark of UTF-8 in front says nothing.
     ///
@@ -23,7 +25,7 @@ public enum KeyMaterial: Sendable {
     /// private key is among them.
     /// - Throws: `CMSError.malformed` if nothing is recognised, or if something recognised is broken.
     public static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
-        guard bytes.count <= CertificateList.maximumCount * 2 else { throw .limitExceeded("file size") }
+        guard bytes.count <= maximumFileCount else { throw .limitExceeded("file size") }
         guard bytes.starts(with: byteOrderMark) else { return try items(bytes) }
         var text = Array(bytes.dropFirst(byteOrderMark.count))
         defer { text.wipe() }

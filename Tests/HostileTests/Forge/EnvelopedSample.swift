@@ -10,7 +10,7 @@ enum EnvelopedSample {
     static func carol() throws -> [UInt8] {
         let certificate = try Certificate(der: Person.carol.get().certificate)
         let writer = try EnvelopedDataWriter(
-            to: [Recipient(certificate)],
+            to: [Recipient(unchecked: certificate)],
             cipher: .aes256GCM,
             contentCount: MailForge.text.count
         )

@@ -171,7 +171,7 @@ enum MessageProvocations {
 
     private static func encrypted(_ mail: [UInt8], _ cipher: ContentCipher = .aes256GCM) throws -> [UInt8] {
         let sink = MemorySink()
-        let recipient = Recipient(try Keyring.certificate("alice"))
+        let recipient = Recipient(unchecked: try Keyring.certificate("alice"))
         try MessageProtector(MemorySource(mail)).encrypt(to: [recipient], cipher: cipher, at: .judged, to: sink)
         return sink.bytes
     }

@@ -7,7 +7,7 @@ import SMIME
 import TestSupport
 
 /// Keys, certificates and anchors in memory.
-struct Keyring: KeyProvider {
+struct TestKeyring: KeyProvider {
     var identities: [Identity] = []
     var known: [Certificate] = []
     var store = TrustStore()
@@ -56,7 +56,7 @@ struct Keyring: KeyProvider {
 
     /// The signer that `name` of `certs/` is.
     static func signer(_ name: String) throws -> SignedDataWriter.Signer {
-        guard let identity = try Keyring(name).identities.first else { throw CMSError.noKeyPair }
+        guard let identity = try TestKeyring(name).identities.first else { throw CMSError.noKeyPair }
         let chain = try read(Fixtures.cert("\(name)/chain.pem"))
         return SignedDataWriter.Signer(Identity(unchecked: identity.certificate, identity.key, chain: chain))
     }

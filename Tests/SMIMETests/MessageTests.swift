@@ -1,0 +1,88 @@
+import Foundation
+import SMIME
+import TestSupport
+import Testing
+
+/// The five nouns, as somebody uses them who imports nothing else.
+@Suite struct MessageTests {
+    private static let time = Date(timeIntervalSince1970: 1_793_500_000)
+    private static let text = "From: alice@example.com\r\nTo: bob@example.com\r\nSubject: Hello\r\n\r\nGood morning\r\n"
+
+    private func identity(_ name: String) throws -> Identity {
+        try Identity(pkcs12: Fixtures.cert("\(name)/\(name).p12"), passphrase: "test")
+    }
+
+    private func certificate(_ path: String) throws -> Certificate { try Certificate(Fixtures.cert(path)) }
+
+    private func keyring(_ names: String...) throws -> Keyring {
+        Keyring(try names.map { try identity($0) }, trusting: [try certificate("ca/root.pem")])
+    }
+
+    private func mail() throws -> Message { try Message(Self.text.utf8) }
+
+    @Test func `a message in any order of layers says the same in the end`() async throws {
+        let alice = try identity("alice")
+        let recipient = try Recipient(certificate("bob/cert.pem"), at: Self.time)
+        let triple = try mail().signed(by: alice, at: Self.time).encrypted(to: [recipient], at: Self.time)
+            .signed(by: alice, as: .opaque, at: Self.time)
+        let twice = try mail().encrypted(to: [recipient], at: Self.time).encrypted(to: [recipient], at: Self.time)
+        for message in [triple, twice] {
+            let opened = try await message.opened(with: keyring("bob"), at: Self.time)
+            #expect(String(decoding: try opened.bytes(), as: UTF8.self) == Self.text)
+        }
+        let report = try await triple.verified(with: keyring("bob"), at: Self.time)
+        #expect(report.status == .valid, "\(report.problems)")
+    }
+
+    @Test func `whatever comes is opened: signed, and plain`() async throws {
+        let signed = try Message(mail().signed(by: identity("alice"), at: Self.time).bytes())
+        let opened = try await signed.opened(with: keyring(), at: Self.time)
+        #expect(opened.report.status == .valid)
+        #expect(opened.verifiedAuthor?.text == "alice@example.com")
+        #expect(try opened.bytes() == signed.bytes())
+        let plain = try await mail().opened(with: keyring(), at: Self.time)
+        #expect(plain.report.status == .unsigned)
+        #expect(plain.verifiedAuthor == nil)
+        #expect(try plain.bytes() == Array(Self.text.utf8))
+    }
+
+    @Test func `a message that comes in pieces is the same message`() async throws {
+        let pieces = AsyncStream<[UInt8]> { continuation in
+            for byte in Self.text.utf8 { continuation.yield([byte]) }
+            continuation.finish()
+        }
+        #expect(try await Message(pieces).bytes() == Array(Self.text.utf8))
+    }
+
+    @Test(arguments: [
+        ("bob", "does not name alice@example.com"), ("alice-old", "has expired"), ("encrypt-only", "may not sign"),
+        ("future", "not valid yet"), ("wrong-eku", "may not sign"),
+    ])
+    func `nothing is signed that could not be valid`(name: String, reason: String) throws {
+        let error = #expect(throws: SMIMEError.self) { try mail().signed(by: identity(name), at: Self.time) }
+        #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+    }
+
+    @Test(arguments: ["From: a@x.test, b@x.test\n\nx\n", "Subject: s\n\nx\n", "From: a@x.test\nFrom: b@x.test\n\nx\n"])
+    func `nothing is signed for an author who is not one`(text: String) throws {
+        #expect(throws: SMIMEError.self) { try Message(text.utf8).signed(by: identity("alice"), at: Self.time) }
+    }
+
+    @Test(arguments: [
+        ("ca/root.pem", "authority"), ("sign-only/cert.pem", "may not be used for encryption"),
+        ("expired/cert.pem", "has expired"), ("future/cert.pem", "not valid yet"), ("weak/cert.pem", "too short"),
+        ("wrong-eku/cert.pem", "may not be used for encryption"),
+    ])
+    func `nothing is encrypted to whom it should not be, unless it is said`(path: String, reason: String) throws {
+        let certificate = try certificate(path)
+        let error = #expect(throws: SMIMEError.self) { try Recipient(certificate, at: Self.time) }
+        #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+        _ = try mail().encrypted(to: [Recipient(unchecked: certificate)], at: Self.time)
+    }
+
+    @Test func `a key that belongs to another certificate is no identity`() throws {
+        let (alice, bob) = (try identity("alice"), try identity("bob"))
+        #expect(throws: CMSError.noKeyPair) { try Identity(certificate: alice.certificate, key: bob.key) }
+        #expect("\(alice)".contains(alice.certificate.fingerprint.description))
+    }
+}
