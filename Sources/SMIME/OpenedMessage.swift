@@ -15,6 +15,16 @@ public struct OpenedMessage: Sendable {
     private let protected: ProtectedHeader?
     private let part: LocatedEntity?
     private let plaintext: Plaintext?
+    /// Whether nothing was opened, so that it is written byte for byte.
+    private let isAsItCame: Bool
+
+    /// A message in which nothing is encrypted or compressed: it says what it said when it came.
+    init(asItCame source: any ByteSource, header: HeaderBlock, _ verified: VerifiedContent) {
+        (report, learnable) = (verified.report, verified.learnable)
+        (self.source, self.header) = (source, header)
+        (protected, part, plaintext) = (nil, nil, nil)
+        (isAsItCame, keepsSignature) = (true, true)
+    }
 
     init(
         report: VerificationReport,
@@ -32,6 +42,7 @@ public struct OpenedMessage: Sendable {
         self.protected = protected
         self.part = part
         self.plaintext = plaintext
+        isAsItCame = false
         self.keepsSignature = keepsSignature
     }
 
@@ -46,7 +57,9 @@ public struct OpenedMessage: Sendable {
     public func write(to sink: any ByteSink, lineEnd: LineEnd? = nil, isGateway: Bool = false) throws {
         try source.checkUnchanged()
         let extent = isGateway ? ProtectedHeader.Extent.gateway : .all
-        if let part {
+        if isAsItCame {
+            try (lineEnd.map { source.stream().lines(endingIn: $0) } ?? source.stream()).makeReader().copy(to: sink)
+        } else if let part {
             try write(part, to: sink, lineEnd, extent)
         } else if let plaintext {
             try write(plaintext, to: sink, lineEnd, extent)

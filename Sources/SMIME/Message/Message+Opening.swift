@@ -15,15 +15,8 @@ extension Message {
         let message = try settled()
         let opener = MessageOpener(keys, at: time)
         do { return try await opener.decrypt(message.source) } catch SMIMEError.notEncrypted {
-            return OpenedMessage(
-                report: try await opener.verify(message.source).report,
-                source: message.source,
-                header: message.header,
-                protected: nil,
-                part: LocatedEntity(entity: try MIMEReader.message(in: message.source), source: message.source),
-                plaintext: nil,
-                keepsSignature: true
-            )
+            let verified = try await opener.verify(message.source)
+            return OpenedMessage(asItCame: message.source, header: message.header, verified)
         }
     }
 
