@@ -57,7 +57,11 @@ import Testing
         let opening = StoreOpening(home.location, mode: .readOnly, timeout: .milliseconds(50))
         await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) { try await opening.store() }
         try other.close()
-        #expect(try await opening.store(within: .seconds(120)).exists)
+        do { #expect(try await opening.store(within: .seconds(120)).exists) } catch KeystoreError.busy {
+            // The machine was so busy that SQLite gave up before the other process had gone.
+            let later = StoreOpening(home.location, mode: .readOnly, timeout: .seconds(120))
+            #expect(try await later.store().exists)
+        }
     }
 
     @Test func `callers that cannot suspend get the store, or the opening error, as often as they ask`() async throws {

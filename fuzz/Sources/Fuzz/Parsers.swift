@@ -46,7 +46,7 @@ extension Target {
         if let enveloped = try? EnvelopedData(reading: stream) {
             for recipient in enveloped.recipients.prefix(2) {
                 for person in People.all {
-                    guard let key = try? enveloped.key(for: recipient, with: person.privateKey) else { continue }
+                    guard let key = try? enveloped.key(for: recipient, with: person.key) else { continue }
                     _ = try? enveloped.check(with: key) { CountingSink() }
                 }
             }
