@@ -51,7 +51,7 @@ extension HeaderField {
                 let value = (Array("X: x/x".utf8) + piece + lineEnd.bytes).field
                     .flatMap({ ContentType(field: $0) })?.parameters[name]
             else { return nil }
-            // The delimiters stay as they are, and so must what they are found by.
+            // The delimiter lines are not rewritten, so the boundary that names them must stay the same.
             guard name != "boundary" || value.utf8.allSatisfy({ $0 < 128 }) else { return nil }
             output += Array(";\(lineEnd.rawValue) ".utf8) + NewField.Parameter(name, value).bytes
         }

@@ -25,9 +25,9 @@ public enum SMIMEError: Error, Equatable, Sendable {
     case notEncrypted
     /// A layer is encrypted with this cipher, which does not protect against changes, and that was not to be opened.
     case unauthenticated(cipher: String)
-    /// Nobody should encrypt to this certificate; the text says whose it is, and why.
+    /// The certificate must not be encrypted to; the text says whose it is, and why.
     case unusableRecipient(String)
-    /// No signature with this certificate would be valid; the text says whose it is, and why.
+    /// A signature with this certificate could not be valid; the text says whose it is, and why.
     case unusableSigner(String)
 }
 

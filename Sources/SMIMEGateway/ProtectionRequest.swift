@@ -49,7 +49,7 @@ public struct ProtectionRequest: Hashable, Sendable {
         ProtectionRequest(sign: sign == .require ? sign : nil, encrypt: encrypt == .require ? encrypt : nil)
     }
 
-    /// Both wishes; where they differ, the stricter one.
+    /// Both requests; where they differ, the stricter one.
     public func merging(_ other: ProtectionRequest) -> ProtectionRequest {
         ProtectionRequest(sign: Self.stricter(sign, other.sign), encrypt: Self.stricter(encrypt, other.encrypt))
     }

@@ -19,7 +19,7 @@ import Testing
         #expect(try written(form) == text.bytes.withLines(endingIn: .crlf))
     }
 
-    /// The first two lost their parts when the parameter was written as RFC 2231 says: hardly a reader looks for a boundary there.
+    /// The first two lost their parts when the parameter was written in the form of RFC 2231, which few readers know for a boundary.
     @Test(arguments: [
         ("multipart/mixed; boundary=\"A \u{FC}\"", "A \u{FC}", false),
         ("multipart/related; boundary=\"A \"\rX: multipart/mixed; boundary=B\rSubject: \u{FC}", "A", false),

@@ -17,7 +17,7 @@ public struct Identity: Sendable {
         self.init(unchecked: certificate, key, chain: chain)
     }
 
-    /// An identity whose key is known to belong to its certificate, or whose user checks it.
+    /// An identity that is not checked: the caller knows that the key belongs to the certificate, or checks it itself.
     package init(
         unchecked certificate: Certificate,
         _ key: PrivateKey,

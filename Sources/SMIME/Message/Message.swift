@@ -98,7 +98,7 @@ public struct Message: Sendable {
 
     /// The same for certificates, each of which is checked as of now.
     ///
-    /// - Throws: `SMIMEError.unusableRecipient` for a certificate that nobody should encrypt to, and as for recipients.
+    /// - Throws: `SMIMEError.unusableRecipient` for a certificate that `Recipient` rejects; `.noCommonCipher`.
     public func encrypted(to certificates: Certificate...) throws -> Message {
         try encrypted(to: certificates.map { try Recipient($0) })
     }
