@@ -53,7 +53,7 @@ let package = Package(
         .target(
             name: "SMIMEStore",
             dependencies: [
-                "InternetMessage", "LibCrypto", "PKIX", .product(name: "GRDB", package: "GRDB.swift"),
+                "InternetMessage", "LibCrypto", "PKIX", "SMIME", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),

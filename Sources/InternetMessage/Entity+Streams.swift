@@ -21,7 +21,7 @@ extension Entity {
 
     /// The entity, or a place in it, with lines that end in CRLF; binary bodies pass as they are.
     ///
-    /// RFC 8551 §3.1.1
+    /// RFC 2049 §4
     public func canonicalStream(of source: any ByteSource, range: Range<Int>? = nil) -> ByteStream {
         stream(of: source, range: range, lineEnd: .crlf)
     }
@@ -45,7 +45,7 @@ extension Entity {
 
 extension TransferEncoding {
     /// `text` decoded; as it is for all but base64 and quoted-printable.
-    func decoded(_ text: ByteStream) -> ByteStream {
+    package func decoded(_ text: ByteStream) -> ByteStream {
         switch self {
         case .base64: text.base64Decoded()
         case .quotedPrintable: ByteStream { QuotedPrintableDecoder(try text.makeReader()) }

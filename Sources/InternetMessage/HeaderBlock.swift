@@ -85,7 +85,7 @@ public struct HeaderBlock: Sendable {
 
     /// Whether every field describes the body only, so that what has this header is no mail.
     public var isOnlyStructural: Bool {
-        leadingBytes.isEmpty && fields.allSatisfy { HeaderFieldKind($0) == .structural }
+        leadingBytes.isEmpty && fields.allSatisfy(\.isStructural)
     }
 
     /// What stands in front of the first field: a byte order mark, a mailbox's From line.
@@ -99,6 +99,17 @@ public struct HeaderBlock: Sendable {
         public var startIndex: Int { 0 }
         public var endIndex: Int { extents.count }
         public subscript(position: Int) -> HeaderField { HeaderField(extents[position], of: block) }
+    }
+}
+
+extension HeaderBlock {
+    /// The empty line at the end, if there is one.
+    package var separator: [UInt8] {
+        switch separatorRange.count {
+        case 0: []
+        case 1: LineEnd.lf.bytes
+        default: LineEnd.crlf.bytes
+        }
     }
 }
 

@@ -67,4 +67,12 @@ public struct HeaderField: Sendable {
     public var isContentField: Bool {
         block[Int(extent.start)..<Int(extent.nameEnd)].prefix(8).equalsIgnoringCase("Content-")
     }
+
+    /// Whether the field says how the body is to be read: a content field or MIME-Version.
+    package var isStructural: Bool { isContentField || isNamed("MIME-Version") }
+
+    /// The field's bytes, with a line end also where the input ended without one.
+    package func closedBytes(_ lineEnd: LineEnd) -> [UInt8] {
+        rawBytes.last == .lineFeed ? Array(rawBytes) : rawBytes + lineEnd.bytes
+    }
 }

@@ -25,11 +25,11 @@ extension Array<UInt8> {
 }
 
 extension UInt8 {
-    static let carriageReturn = UInt8(ascii: "\r")
-    static let lineFeed = UInt8(ascii: "\n")
+    package static let carriageReturn = UInt8(ascii: "\r")
+    package static let lineFeed = UInt8(ascii: "\n")
 
     /// Whether this is a space or a tab (RFC 5322 WSP).
-    var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+    package var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 
     /// The same letter in lower case, if it is an ASCII letter.
     var lowercased: UInt8 { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self }
@@ -37,7 +37,7 @@ extension UInt8 {
 
 extension BidirectionalCollection<UInt8> where SubSequence == Self {
     /// What remains without spaces, tabs and line ends at both ends.
-    func trimmingBlanks() -> Self {
+    package func trimmingBlanks() -> Self {
         func isTrimmed(_ byte: UInt8) -> Bool { byte.isBlank || byte == .carriageReturn || byte == .lineFeed }
         var rest = drop(while: isTrimmed)
         while let last = rest.last, isTrimmed(last) { rest.removeLast() }
@@ -47,14 +47,14 @@ extension BidirectionalCollection<UInt8> where SubSequence == Self {
 
 extension Sequence<UInt8> {
     /// Whether these bytes spell `text`, ASCII letters of either case alike.
-    func equalsIgnoringCase(_ text: String) -> Bool {
+    package func equalsIgnoringCase(_ text: String) -> Bool {
         elementsEqual(text.utf8) { $0.lowercased == $1.lowercased }
     }
 }
 
 extension String {
     /// Header bytes as text: UTF-8, or Latin-1 where they are no UTF-8.
-    init(mail bytes: some Collection<UInt8>) {
+    package init(mail bytes: some Collection<UInt8>) {
         self =
             String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))

@@ -2,7 +2,7 @@ public import ByteStreams
 
 /// Gives all lines the same end as they are read; places that hold binary content pass as they are.
 ///
-/// To CRLF, a bare LF becomes CRLF and a bare CR stays (the canonical form of RFC 8551 §3.1.1); to LF, a CRLF
+/// To CRLF, a bare LF becomes CRLF and a bare CR stays (the canonical form of RFC 2049 §4); to LF, a CRLF
 /// becomes LF.
 public final class LineEndReader: ByteReader {
     private let upstream: any ByteReader

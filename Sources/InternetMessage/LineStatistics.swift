@@ -2,7 +2,7 @@ public import ByteStreams
 
 /// What a text's lines are like, learned in one pass: the question whether it survives transport and signing.
 ///
-/// RFC 5321 §4.5.2, RFC 5322 §2.1.1, RFC 8551 §3.1.3
+/// RFC 5321 §4.5.2, RFC 5322 §2.1.1
 public struct LineStatistics: Sendable, Equatable {
     /// Lines that end in CRLF.
     public private(set) var crlf = 0

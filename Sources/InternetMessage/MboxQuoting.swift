@@ -3,7 +3,7 @@ public import ByteStreams
 /// What mailboxes do to lines that begin with "From ", and how it is undone.
 ///
 /// A writer of mbox files puts ">" in front of them so that no message seems to begin there; one of the kind "mboxrd"
-/// also in front of those that have some already. Whoever signed such a line signed it without. RFC 4155
+/// also in front of those that have some already. RFC 4155
 public enum MboxQuoting {
     private static let mark = Array("From ".utf8)
 

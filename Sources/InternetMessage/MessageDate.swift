@@ -32,7 +32,7 @@ public struct MessageDate: Sendable, Hashable {
     }
 
     /// The same moment as a field body in the time zone of nobody.
-    var universal: String {
+    package var universal: String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
         let parts = calendar.dateComponents([.weekday, .year, .month, .day, .hour, .minute, .second], from: date)

@@ -1,12 +1,12 @@
-import ByteStreams
+package import ByteStreams
 
 /// Writes bytes as quoted-printable text that survives every transport.
 ///
 /// No blank ends a line, and no line starts with a dot, "From " or two hyphens. A CRLF stays a line end; a lone CR or LF is a
 /// byte like any other.
 ///
-/// RFC 2045 §6.7, RFC 8551 §3.1.3
-final class QuotedPrintableEncoder: ByteSink {
+/// RFC 2045 §6.7
+package final class QuotedPrintableEncoder: ByteSink {
     /// The longest line without the = of a soft break.
     private static let longestLine = 75
     private static let mailboxLine = Array("From ".utf8)
@@ -17,15 +17,15 @@ final class QuotedPrintableEncoder: ByteSink {
     private let output = Window()
     private var column = 0
 
-    init(_ downstream: any ByteSink) { self.downstream = downstream }
+    package init(_ downstream: any ByteSink) { self.downstream = downstream }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
         input.append(contentsOf: bytes)
         try encode(lookahead: Self.mailboxLine.count)
     }
 
     /// Writes what was held back to look ahead.
-    func finish() throws { try encode(lookahead: 0) }
+    package func finish() throws { try encode(lookahead: 0) }
 
     private func encode(lookahead: Int) throws {
         let end = max(0, input.count - lookahead)

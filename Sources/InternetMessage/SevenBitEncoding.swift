@@ -1,6 +1,6 @@
 public import ByteStreams
 
-/// An entity in the form in which it can be signed and sent anywhere: canonical line ends, 7-bit, short lines, and
+/// An entity in the form in which it can be sent anywhere: canonical line ends, 7-bit, short lines, and
 /// nothing that a transport would change.
 ///
 /// Parts that need it get another transfer encoding: text quoted-printable or, where that is shorter, base64, and all else
@@ -9,7 +9,7 @@ public import ByteStreams
 /// (RFC 6532 §3.7). Everything else passes byte for byte. The form can be written as often as needed and is the same
 /// each time.
 ///
-/// RFC 8551 §3.1.1-3.1.3
+/// RFC 2045 §2.7, §6, RFC 2049 §4
 public struct SevenBitEncoding: Sendable {
     /// Whether anything but line ends has to change.
     public let needsEncoding: Bool
@@ -21,23 +21,27 @@ public struct SevenBitEncoding: Sendable {
     /// Whether `viewer` was given the form while the entity was looked through, every byte of it and no other.
     public let wasShown: Bool
 
+    /// Makes a header, its empty line included.
+    public typealias Header = (TransferEncoding?) -> [UInt8]
+
     private let source: any ByteSource
     private let pieces: [SevenBitPiece]
 
     /// Looks through `entity`, which lies in `source`.
     ///
     /// - Parameters:
-    ///   - split: of a message only the protected entity is written, with this division's inner header.
+    ///   - header: what is written in place of the entity's own header; it is called with the transfer encoding that it has to
+    ///     name, or nil if that is to stay. Its fields about the content are written in seven bits, all others as they are.
     ///   - viewer: is given the form as far as that goes in the same pass; see `wasShown`.
     /// - Throws: `MIMEError.limitExceeded(.depth)` for messages too deep in each other, and what reading throws.
     public init(
         of entity: Entity,
         in source: any ByteSource,
-        split: HeaderSplit? = nil,
+        header: Header? = nil,
         shownTo viewer: (any ByteSink)? = nil
     ) throws {
         var plan = SevenBitPlan(source: source, viewer: viewer)
-        try plan.add(entity, split: split, depth: 0)
+        try plan.add(entity, replacement: header, depth: 0)
         self.source = source
         pieces = plan.pieces
         wasShown = plan.viewer != nil

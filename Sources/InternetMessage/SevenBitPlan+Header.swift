@@ -3,21 +3,19 @@ extension SevenBitPlan {
     ///
     /// - Parameters:
     ///   - newType: another media type; the parameters stay.
-    ///   - addsVersion: whether the header is a message's, where that field counts only with a MIME-Version; so it does in
-    ///     the message that is made of the protected entity again.
+    ///   - addsVersion: whether the header is a message's, where that field counts only with a MIME-Version.
     mutating func addHeader(
         of entity: Entity,
-        split: HeaderSplit?,
+        replacement: SevenBitEncoding.Header?,
         newEncoding: TransferEncoding?,
         newType: String? = nil,
         addsVersion: Bool = false
     ) throws {
         let header = entity.header
         if newEncoding != nil { needsEncoding = true }
-        if let split {
-            let bytes = split.innerHeader(newEncoding: newEncoding)
-            // The fields of the message itself stand here only if they are in seven bits, or encrypted.
-            return try addLiteral(inSevenBits(bytes, of: entity) { $0.isContentField })
+        if let replacement {
+            // Which other fields stand there, and in how many bits, its author has decided.
+            return try addLiteral(inSevenBits(replacement(newEncoding), of: entity) { $0.isContentField })
         }
         guard newEncoding != nil || header.has8Bit else {
             let clean = Array(header.bytes).asSafeHeader

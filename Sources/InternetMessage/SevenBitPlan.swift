@@ -10,17 +10,21 @@ struct SevenBitPlan {
     var unsafeParts: [Range<Int>] = []
     var unsafeMessages: [Range<Int>] = []
 
-    mutating func add(_ entity: Entity, split: HeaderSplit?, depth: Int, isEmbedded: Bool = false) throws {
+    mutating func add(_ entity: Entity, replacement: SevenBitEncoding.Header?, depth: Int, isEmbedded: Bool = false)
+        throws
+    {
         guard depth <= MIMELimit.depth.rawValue else { throw MIMEError.limitExceeded(.depth) }
         if !entity.children.isEmpty {
-            try addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
+            try addHeader(of: entity, replacement: replacement, newEncoding: entity.sevenBitLabel)
             try addParts(of: entity, depth: depth)
         } else if let message = try entity.embeddedMessage(in: source) {
-            guard !message.header.has8Bit else { return try addInternational(entity, message.header, split: split) }
-            try addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
-            try add(message, split: nil, depth: depth + 1, isEmbedded: true)
+            guard !message.header.has8Bit else {
+                return try addInternational(entity, message.header, replacement: replacement)
+            }
+            try addHeader(of: entity, replacement: replacement, newEncoding: entity.sevenBitLabel)
+            try add(message, replacement: nil, depth: depth + 1, isEmbedded: true)
         } else {
-            try addLeaf(entity, split: split, isEmbedded: isEmbedded)
+            try addLeaf(entity, replacement: replacement, isEmbedded: isEmbedded)
         }
     }
 
@@ -30,14 +34,18 @@ struct SevenBitPlan {
     }
 
     /// Adds a message whose header is not ASCII, in base64.
-    private mutating func addInternational(_ entity: Entity, _ header: HeaderBlock, split: HeaderSplit?) throws {
+    private mutating func addInternational(
+        _ entity: Entity,
+        _ header: HeaderBlock,
+        replacement: SevenBitEncoding.Header?
+    ) throws {
         // What is the whole of a message has its type outside, too, and there is nothing to put it in.
-        guard split == nil, header.isUTF8 else {
+        guard replacement == nil, header.isUTF8 else {
             unsafeMessages.append(entity.range)
-            try addHeader(of: entity, split: split, newEncoding: nil)
+            try addHeader(of: entity, replacement: replacement, newEncoding: nil)
             return try append(.lines(entity.bodyRange))
         }
-        try addHeader(of: entity, split: nil, newEncoding: .base64, newType: "message/global")
+        try addHeader(of: entity, replacement: nil, newEncoding: .base64, newType: "message/global")
         try append(.encoded(entity.bodyRange, from: entity.transferEncoding, to: .base64))
     }
 
@@ -48,7 +56,7 @@ struct SevenBitPlan {
                 position..<child.range.lowerBound,
                 instead: (index == 0 ? "" : "\r\n") + "--\(entity.delimiter)\r\n"
             )
-            try add(child, split: nil, depth: depth + 1)
+            try add(child, replacement: nil, depth: depth + 1)
             position = child.range.upperBound
         }
         try addGap(position..<entity.range.upperBound, instead: "\r\n--\(entity.delimiter)--\r\n")
@@ -62,24 +70,24 @@ struct SevenBitPlan {
         try append(.literal(Array(delimiter.utf8)))
     }
 
-    private mutating func addLeaf(_ entity: Entity, split: HeaderSplit?, isEmbedded: Bool) throws {
+    private mutating func addLeaf(_ entity: Entity, replacement: SevenBitEncoding.Header?, isEmbedded: Bool) throws {
         let encoding = entity.transferEncoding
         let body = entity.bodyRange
         if encoding != .binary {
             let before = (pieces: pieces.count, unsafe: unsafeParts.count, needsEncoding: needsEncoding)
-            try addHeader(of: entity, split: split, newEncoding: entity.sevenBitLabel)
+            try addHeader(of: entity, replacement: replacement, newEncoding: entity.sevenBitLabel)
             guard try !addSafeText(body) else { return }
             pieces.removeLast(pieces.count - before.pieces)
             unsafeParts.removeLast(unsafeParts.count - before.unsafe)
             needsEncoding = before.needsEncoding
         }
         if let target = try targetEncoding(of: entity) {
-            try addHeader(of: entity, split: split, newEncoding: target, addsVersion: isEmbedded)
+            try addHeader(of: entity, replacement: replacement, newEncoding: target, addsVersion: isEmbedded)
             try append(.encoded(body, from: encoding, to: target))
             needsEncoding = true
         } else {
             unsafeParts.append(entity.range)
-            try addHeader(of: entity, split: split, newEncoding: nil)
+            try addHeader(of: entity, replacement: replacement, newEncoding: nil)
             try append(encoding == .binary ? .exact(body) : .lines(body))
         }
     }

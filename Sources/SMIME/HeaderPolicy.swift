@@ -1,5 +1,3 @@
-public import InternetMessage
-
 /// What becomes of a message's header when the message is signed or encrypted.
 ///
 /// RFC 9788

@@ -1,4 +1,4 @@
-public import InternetMessage
+import InternetMessage
 import PKIX
 
 /// What is known of the header fields inside a message's protection.

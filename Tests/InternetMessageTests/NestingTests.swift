@@ -49,21 +49,12 @@ import Testing
             guard let form = try? SevenBitEncoding(of: entity, in: source, shownTo: viewer) else { continue }
             let output = try written(form)
             #expect(!form.wasShown || viewer.bytes == output, "\(bytes.text)")
-            try checkSplit(entity, source)
             let again = try MIMEReader.message(in: MemorySource(output))
             try again.checkPlaces()
             guard form.unsafeParts.isEmpty, form.unsafeMessages.isEmpty else { continue }
             #expect(output.allSatisfy { $0 < 128 && $0 != 0 }, "\(bytes.text)")
             #expect(again.shape == entity.shape, "\(bytes.text)\n=====\n\(output.text)")
         }
-    }
-
-    /// What is shown of the entity that is signed, while it is looked through, is what is written of it.
-    private func checkSplit(_ entity: Entity, _ source: MemorySource) throws {
-        let viewer = MemorySink()
-        let split = HeaderSplit(entity.header, protection: .clear)
-        let form = try SevenBitEncoding(of: entity, in: source, split: split, shownTo: viewer)
-        #expect(try !form.wasShown || viewer.bytes == written(form), "\(source.bytes.text)")
     }
 
     private func written(_ form: SevenBitEncoding) throws -> [UInt8] {

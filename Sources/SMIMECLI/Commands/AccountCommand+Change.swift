@@ -3,6 +3,7 @@ import CMSSyntax
 import Foundation
 import InternetMessage
 import PKIX
+import SMIME
 import SMIMEGateway
 import SMIMEStore
 

@@ -1,6 +1,7 @@
 public import ArgumentParser
 public import InternetMessage
 public import PKIX
+public import SMIME
 public import SMIMEGateway
 public import SMIMEStore
 

@@ -1,5 +1,6 @@
 import CMSSyntax
 import InternetMessage
+import SMIME
 import SMIMEGateway
 import SMIMEStore
 

@@ -1,6 +1,7 @@
 public import Foundation
 public import InternetMessage
 public import PKIX
+public import SMIME
 
 /// A person or role that mail is sent as.
 public struct Account: Sendable {

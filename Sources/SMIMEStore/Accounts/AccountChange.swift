@@ -1,5 +1,5 @@
-public import InternetMessage
 public import PKIX
+public import SMIME
 
 /// What is to be changed of an account.
 public struct AccountChange: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import InternetMessage
+import SMIME
 
 /// Accounts and identities as rows.
 enum AccountRecord {

@@ -2,6 +2,7 @@ public import Foundation
 import GRDB
 public import InternetMessage
 public import PKIX
+import SMIME
 
 extension AccountStore {
     /// Makes an account without identities.

@@ -2,6 +2,7 @@ import Foundation
 public import InternetMessage
 public import LibCrypto
 import PKIX
+import SMIME
 
 /// A backup with everything in it read, so that nothing can turn out wrong once the store is being changed.
 public struct Restoration: Sendable {

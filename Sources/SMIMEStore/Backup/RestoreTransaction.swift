@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import InternetMessage
 import PKIX
+import SMIME
 
 /// One backup on its way into the database. What the store says stands; the backup adds what is missing.
 struct RestoreTransaction {

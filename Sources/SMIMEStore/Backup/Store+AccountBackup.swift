@@ -3,6 +3,7 @@ import GRDB
 public import InternetMessage
 public import LibCrypto
 import PKIX
+import SMIME
 
 extension Store {
     /// One encrypted file with `addresses`' accounts: their identities with all keys, their aliases and policy, and with

@@ -1,3 +1,5 @@
+public import InternetMessage
+
 /// The header fields that stand inside what was signed or encrypted.
 ///
 /// What they are worth depends on what is around them: nothing here is verified.

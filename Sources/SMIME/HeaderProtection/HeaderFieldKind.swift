@@ -1,3 +1,5 @@
+import InternetMessage
+
 /// What a header field is to header protection.
 ///
 /// RFC 9788 §1.8, §2
@@ -13,7 +15,7 @@ enum HeaderFieldKind {
 
     init(_ field: HeaderField) {
         let name = field.name.lowercased()
-        if field.isContentField || name == "mime-version" {
+        if field.isStructural {
             self = .structural
         } else if name == HeaderProtection.recordName {
             self = .mechanism

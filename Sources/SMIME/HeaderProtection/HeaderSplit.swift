@@ -1,4 +1,5 @@
 public import ByteStreams
+public import InternetMessage
 
 /// A message's header divided for S/MIME: the fields that describe the content move into the protected entity, all
 /// others stay outside in their order and bytes; with header protection they are copied inside, too.
@@ -65,7 +66,7 @@ public struct HeaderSplit: Sendable {
     public var innerHeader: [UInt8] { innerHeader(newEncoding: nil) }
 
     /// The protected entity's header if its body is encoded with `newEncoding` instead of what the message said.
-    func innerHeader(newEncoding: TransferEncoding?) -> [UInt8] {
+    package func innerHeader(newEncoding: TransferEncoding?) -> [UInt8] {
         guard let newEncoding else {
             // Without an empty line the body would be taken for a header, by some also behind a line that ends it for us.
             let isEnded = !innerFields.isEmpty && !header.defects.contains(.missingHeaderEnd)
@@ -189,27 +190,9 @@ extension HeaderSplit {
     }
 }
 
-extension HeaderBlock {
-    /// The empty line at the end, if there is one.
-    var separator: [UInt8] {
-        switch separatorRange.count {
-        case 0: []
-        case 1: LineEnd.lf.bytes
-        default: LineEnd.crlf.bytes
-        }
-    }
-}
-
 extension Array<String> {
     /// Where each of them stands first.
     var firstPlaces: [String: Int] {
         Dictionary(zip(self, indices)) { first, _ in first }
-    }
-}
-
-extension HeaderField {
-    /// The field's bytes, with a line end also where the input ended without one.
-    func closedBytes(_ lineEnd: LineEnd) -> [UInt8] {
-        rawBytes.last == .lineFeed ? Array(rawBytes) : rawBytes + lineEnd.bytes
     }
 }

@@ -1,5 +1,6 @@
 import ByteStreams
 import InternetMessage
+import SMIME
 import Testing
 
 /// Header fields copied inside, hidden outside, and put back (RFC 9788).

@@ -1,12 +1,10 @@
-import ByteStreams
-
 /// Reads one reader after the other.
-final class JoinedReader: ByteReader {
+package final class JoinedReader: ByteReader {
     private var readers: ArraySlice<any ByteReader>
 
-    init(_ readers: [any ByteReader]) { self.readers = readers[...] }
+    package init(_ readers: [any ByteReader]) { self.readers = readers[...] }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while let reader = readers.first {
             let count = try reader.read(into: buffer)
             if count > 0 { return count }

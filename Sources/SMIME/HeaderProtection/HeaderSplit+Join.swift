@@ -1,3 +1,5 @@
+public import InternetMessage
+
 extension HeaderSplit {
     /// The header, with its empty line, of the message that `outer` was made from around an entity with the header
     /// `inner`; it has the outer header's line ends.

@@ -1,3 +1,5 @@
+import InternetMessage
+
 /// Which header fields of an encrypted message are hidden from whoever carries it, and what stands there instead.
 ///
 /// A Header Confidentiality Policy. What is hidden is restored by whoever can decrypt the message.

@@ -1,3 +1,5 @@
+public import InternetMessage
+
 extension ProtectedHeader {
     /// The message's header as its author wrote it, with its empty line, in the line ends of `outer`.
     ///

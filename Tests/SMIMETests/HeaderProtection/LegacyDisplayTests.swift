@@ -1,6 +1,7 @@
 import ByteStreams
 import Foundation
 import InternetMessage
+import SMIME
 import Testing
 
 /// Hidden fields in the text, for readers that do not look for them inside (RFC 9788 §5.2.2, §4.5.3).
@@ -102,5 +103,12 @@ import Testing
             try entity.decodedBody(of: source).lines(endingIn: .crlf).makeReader()
                 .readAll(limit: .max, orThrow: CancellationError())
         ]
+    }
+}
+
+extension Entity {
+    /// The types of the parts; a message becomes message/global where its header is not ASCII.
+    fileprivate var shape: String {
+        "\(contentType.isMessage ? "message" : contentType.name)(\(children.map(\.shape).joined(separator: " ")))"
     }
 }

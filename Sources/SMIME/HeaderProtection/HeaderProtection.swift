@@ -1,4 +1,5 @@
 import ByteStreams
+public import InternetMessage
 
 /// How a message's header fields are copied into what is signed or encrypted.
 ///
@@ -103,9 +104,6 @@ public struct HeaderProtection: Hashable, Sendable {
 }
 
 extension Array<UInt8> {
-    /// The header field that these bytes are.
-    var field: HeaderField? { (try? HeaderBlock(parsing: self))?.fields.first }
-
     /// Whether these header lines pass every transport as they are.
     fileprivate var isTransportSafe: Bool {
         // Reading from memory does not fail.

@@ -2,7 +2,7 @@ extension HeaderField {
     /// The field's bytes with the parameter `name="value"` behind all others.
     ///
     /// `removingParameters` gives back the very bytes.
-    func appendingParameter(_ name: String, _ value: String, _ lineEnd: LineEnd) -> [UInt8] {
+    package func appendingParameter(_ name: String, _ value: String, _ lineEnd: LineEnd) -> [UInt8] {
         var bytes = closedBytes(lineEnd)
         let end = bytes.hasSuffix([.carriageReturn, .lineFeed]) ? 2 : 1
         bytes.insert(contentsOf: Array(";\(lineEnd.rawValue) \(name)=\"\(value)\"".utf8), at: bytes.count - end)
@@ -10,7 +10,7 @@ extension HeaderField {
     }
 
     /// The field's bytes without the parameters of these names, given in lower case.
-    func removingParameters(_ names: Set<String>, _ lineEnd: LineEnd) -> [UInt8] {
+    package func removingParameters(_ names: Set<String>, _ lineEnd: LineEnd) -> [UInt8] {
         var output: [UInt8] = []
         let (pieces, end) = parameterPieces(lineEnd)
         for (number, piece) in pieces.enumerated() {
@@ -52,5 +52,8 @@ extension HeaderField {
 }
 
 extension Array<UInt8> {
+    /// The header field that these bytes are.
+    package var field: HeaderField? { (try? HeaderBlock(parsing: self))?.fields.first }
+
     func hasSuffix(_ other: [UInt8]) -> Bool { suffix(other.count).elementsEqual(other) }
 }

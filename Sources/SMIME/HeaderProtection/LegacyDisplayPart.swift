@@ -1,4 +1,5 @@
 import ByteStreams
+import InternetMessage
 
 /// A main body part, taken apart to put a legacy display element into its text or to take it out.
 struct LegacyDisplayPart {

@@ -1,3 +1,5 @@
+package import InternetMessage
+
 extension HeaderBlock {
     /// This header of an entity that is signed, as the one of a message: with a MIME-Version, and with `fields`.
     ///

@@ -1,4 +1,5 @@
 public import ByteStreams
+public import InternetMessage
 
 /// Hidden header fields, written once more at the top of the text for readers that decrypt but know no header protection.
 ///
