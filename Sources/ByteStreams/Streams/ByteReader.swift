@@ -45,13 +45,6 @@ public struct ByteStream: Sendable {
     /// A reader at the first byte.
     public func makeReader() throws -> any ByteReader { try open() }
 
-    /// The bytes that the base64 text of this stream stands for (RFC 4648 §4; line ends and blanks are skipped).
-    ///
-    /// - Parameter noteMissingPadding: called at the end of a text that lacks its padding.
-    public func base64Decoded(noteMissingPadding: (@Sendable () -> Void)? = nil) -> ByteStream {
-        ByteStream { Base64Decoder(try makeReader(), noteMissingPadding: noteMissingPadding) }
-    }
-
     /// The bytes after the first `count`.
     public func dropFirst(_ count: Int) -> ByteStream {
         ByteStream {

@@ -136,3 +136,12 @@ public final class Base64Decoder: ByteReader {
 extension UInt32 {
     fileprivate func byte(_ index: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: self >> (8 * index)) }
 }
+
+extension ByteStream {
+    /// The bytes that the base64 text of this stream stands for (RFC 4648 §4; line ends and blanks are skipped).
+    ///
+    /// - Parameter noteMissingPadding: called at the end of a text that lacks its padding.
+    public func base64Decoded(noteMissingPadding: (@Sendable () -> Void)? = nil) -> ByteStream {
+        ByteStream { Base64Decoder(try makeReader(), noteMissingPadding: noteMissingPadding) }
+    }
+}

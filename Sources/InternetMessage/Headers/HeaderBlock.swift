@@ -112,10 +112,3 @@ extension HeaderBlock {
         }
     }
 }
-
-extension ByteSource {
-    /// The bytes of `range`, with this module's error.
-    func mailBytes(in range: Range<Int>) throws(MIMEError) -> [UInt8] {
-        do throws(StreamError) { return try bytes(in: range) } catch { throw .unreadable(error) }
-    }
-}
