@@ -25,6 +25,9 @@ public struct EncodedPrivateKey: Sendable {
         }
     }
 
+    /// As many iterations of key derivation as encrypted PKCS#8 may ask for unless the caller says otherwise.
+    public static let maximumIterations = DerivationBudget.maximumIterations
+
     /// Opens the key.
     ///
     /// - Parameter maximumIterations: how many iterations of key derivation encrypted PKCS#8 may ask for; twice as many are
@@ -33,7 +36,7 @@ public struct EncodedPrivateKey: Sendable {
     ///   done; `.malformed`, also if its private half does not belong to its public one.
     public func decode(
         passphrase: borrowing Passphrase?,
-        maximumIterations: Int = PKCS12.maximumIterations
+        maximumIterations: Int = EncodedPrivateKey.maximumIterations
     ) throws(CMSError) -> PrivateKey {
         let budget = DerivationBudget(allowing: maximumIterations)
         let key = try opened(passphrase, budget)

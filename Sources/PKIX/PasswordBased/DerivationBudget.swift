@@ -6,6 +6,9 @@ package struct DerivationBudget {
     /// passphrase.
     static let maximumRuns = 2 * maximumIterations
 
+    /// As many as libcrypto counts; more than that nobody can allow.
+    static let mostIterations = Int(Int32.max)
+
     /// What is said of a file that asks for more.
     static let name = "key derivation iterations"
 
@@ -16,7 +19,7 @@ package struct DerivationBudget {
     package init(iterations: Int = maximumIterations) { (self.iterations, runs) = (iterations, 2 * iterations) }
 
     /// What a caller allows for a file, as far as libcrypto counts.
-    init(allowing iterations: Int) { self.init(iterations: min(max(0, iterations), PKCS12.mostIterations)) }
+    init(allowing iterations: Int) { self.init(iterations: min(max(0, iterations), Self.mostIterations)) }
 
     /// Takes what deriving a key costs out of the budget.
     package mutating func spend(_ cost: DerivationCost) throws(CMSError) {
@@ -45,7 +48,7 @@ package struct DerivationCost {
     /// `iterations` for each block of `blockCount` bytes in `count`.
     init(_ iterations: Int, count: Int, blockCount: Int) {
         // More than libcrypto can count is as bad, and cannot overflow.
-        self.iterations = min(iterations, PKCS12.mostIterations + 1)
+        self.iterations = min(iterations, DerivationBudget.mostIterations + 1)
         runs = self.iterations * max(1, (count + blockCount - 1) / blockCount)
     }
 }

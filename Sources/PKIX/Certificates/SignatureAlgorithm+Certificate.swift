@@ -1,0 +1,55 @@
+public import LibCrypto
+import SwiftASN1
+
+extension SignatureAlgorithm {
+    /// The algorithm that the key of `certificate` signs with, and how a SignerInfo names it.
+    ///
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign, or not with this digest.
+    package static func signing(for certificate: Certificate, digest: DigestAlgorithm) throws -> (
+        Self, AlgorithmIdentifier
+    ) {
+        guard certificate.signatureDigests.contains(digest) else {
+            throw CMSError.unsupported("signing with \(certificate.publicKeyAlgorithm) and \(digest.rawValue)")
+        }
+        switch certificate.publicKeyAlgorithm {
+        case .rsa:
+            return (
+                Self(rsa: digest),
+                AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsa, parameters: AlgorithmIdentifier.null)
+            )
+        case .rsaPSS:
+            let parameters = try PSSParameters(signing: digest, publicKeyInfo: certificate.publicKeyInfo)
+            let identifier = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsaPSS, parameters: try parameters.encoded())
+            return (try Self(identifier), identifier)
+        case .ellipticCurve:
+            guard let row = rows.first(where: { $0.scheme == .ecdsa && $0.digest == digest }) else { break }
+            let identifier = AlgorithmIdentifier(row.oid)
+            return (try Self(identifier), identifier)
+        case .ed25519:
+            let identifier = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.ed25519)
+            return (try Self(identifier), identifier)
+        case .lattice(let scheme):
+            let identifier = AlgorithmIdentifier(scheme.oid)
+            return (try Self(identifier), identifier)
+        default: break
+        }
+        throw CMSError.unsupported("signing with \(certificate.publicKeyAlgorithm) and \(digest.rawValue)")
+    }
+}
+
+extension Certificate {
+    /// The digests that its key can sign with here, the one to prefer first; none if it cannot sign.
+    public var signatureDigests: [DigestAlgorithm] {
+        switch publicKeyAlgorithm {
+        case .ed25519: [.sha512]
+        case .rsa, .ellipticCurve: [.sha256, .sha384, .sha512]
+        case .lattice(let scheme): scheme.isOffered ? scheme.digests : []
+        case .rsaPSS:
+            (try? PSSParameters.restriction(publicKeyInfo)).map {
+                $0.map { [$0.digest] } ?? [.sha256, .sha384, .sha512]
+            }
+                ?? []
+        case .dsa, .other, .x25519: []
+        }
+    }
+}
