@@ -52,11 +52,6 @@ public struct CertificateVerdicts: Sendable, Equatable {
     public func isUntrusted(_ certificate: Certificate) -> Bool { untrusted.contains(certificate.fingerprint) }
 }
 
-extension ChainVerdict {
-    /// Whether the chain leads to an anchor, and everybody in it is valid at the time of the verdict.
-    var isTrustedNow: Bool { isTrusted && !timeProblems.contains { $0.level == .error } }
-}
-
 extension AccountStore {
     /// What the store knows against certificates of ours.
     ///

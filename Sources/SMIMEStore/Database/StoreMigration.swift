@@ -26,20 +26,6 @@ public struct StoreMigration: Sendable, Equatable {
     }
 }
 
-extension Store {
-    /// Brings every record to its newest form, in batches that may be interrupted.
-    ///
-    /// - Returns: how many records were changed, by table.
-    public func migrateRecords() async throws(KeystoreError) -> [String: Int] {
-        let database = database
-        return try await onBlockingThread { () throws(KeystoreError) in
-            do { return try database.withWriter { try RecordMigration.run(on: $0) } } catch {
-                throw KeystoreError(error, path: database.path)
-            }
-        }
-    }
-}
-
 /// Runs `body` on a thread that may block, which the few cooperative ones must not.
 func onBlockingThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws(KeystoreError) -> Value

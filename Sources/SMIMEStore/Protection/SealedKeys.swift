@@ -123,3 +123,8 @@ struct SealedKeys: Sendable {
         }.map(\.certificate)
     }
 }
+
+/// A certificate of ours with its private key, which is not open yet.
+public struct SealedIdentity: Sendable {
+    let keys: SealedKeys
+}

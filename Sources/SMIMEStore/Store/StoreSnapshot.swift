@@ -62,11 +62,6 @@ public struct StoreSnapshot {
     }
 }
 
-/// A certificate of ours with its private key, which is not open yet.
-public struct SealedIdentity: Sendable {
-    let keys: SealedKeys
-}
-
 extension Store {
     /// Lets `body` look at the store as of one moment.
     public func read<Value: Sendable>(

@@ -17,3 +17,8 @@ extension RecipientVerdict {
         revocation = verdict.revocation?.status
     }
 }
+
+extension ChainVerdict {
+    /// Whether the chain leads to an anchor, and everybody in it is valid at the time of the verdict.
+    var isTrustedNow: Bool { isTrusted && !timeProblems.contains { $0.level == .error } }
+}

@@ -1,0 +1,14 @@
+import PKIX
+
+extension ImportReport {
+    /// Adds what was learned from mail to the recipients.
+    public mutating func add(_ report: LearningReport) {
+        let learned = report.entries.map { Entry(address: .init($0.address), certificate: $0.certificate, isNew: true) }
+        let known = report.known.map { Entry(address: .init($0.address), certificate: $0.certificate, isNew: false) }
+        // Somebody who wrote a thousand times is named once.
+        for entry in learned + known
+        where fromMail.insert("\(entry.address.key) \(entry.certificate.fingerprint)").inserted {
+            recipients.append(entry)
+        }
+    }
+}
