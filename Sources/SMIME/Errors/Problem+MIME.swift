@@ -17,7 +17,7 @@ extension Problem {
         case let error as SMIMEError where error == .notEncrypted: self.init(.notEncrypted, "\(error)")
         case SMIMEError.defective(let defect): self.init(defect)
         case SMIMEError.malformed(let why): self.init(.malformed, why)
-        case SMIMEError.tooManyLayers: self.init(.tooManyLayers, "more than \(MessageOpener.maximumLayers) layers")
+        case SMIMEError.tooManyLayers: self.init(.tooManyLayers, "more than \(LayerLimit.count) layers")
         case CMSError.malformed(_, let why): self.init(.cmsMalformed, "the CMS object is malformed: \(why)")
         case CMSError.unsupported(let what): self.init(.algorithmUnsupported, "\(what) is not supported")
         case CMSError.limitExceeded(let what): self.init(.cmsLimit, "the CMS object exceeds a limit: \(what)")

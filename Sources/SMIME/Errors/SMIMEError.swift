@@ -48,7 +48,7 @@ extension SMIMEError: LocalizedError, CustomStringConvertible {
         case .notEncrypted: "not encrypted"
         case .unauthenticated(let cipher): "encrypted with \(cipher), which does not protect against changes"
         case .unusableRecipient(let why), .unusableSigner(let why): why
-        case .tooManyLayers: "refused, beyond a limit: \(MessageOpener.maximumLayers) layers"
+        case .tooManyLayers: "refused, beyond a limit: \(LayerLimit.count) layers"
         }
     }
 }

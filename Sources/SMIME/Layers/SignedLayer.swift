@@ -204,18 +204,6 @@ public struct SignedLayer: Sendable {
     }
 }
 
-/// Bytes that were hashed, and where they come from.
-struct SignedBytes: Sendable {
-    let stream: ByteStream
-    let source: any ByteSource
-}
-
-/// An entity and where its bytes are.
-struct LocatedEntity: Sendable {
-    let entity: Entity
-    let source: any ByteSource
-}
-
 extension SignedData {
     /// Whether the content is what at least one signer's message digest says, leaving the signature itself aside.
     fileprivate var fits: Bool {

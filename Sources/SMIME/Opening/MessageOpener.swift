@@ -14,7 +14,7 @@ public import PKIX
 /// `withTaskExecutorPreference` takes it.
 public struct MessageOpener: Sendable {
     /// How many layers are opened.
-    public static let maximumLayers = 8
+    public static let maximumLayers = LayerLimit.count
     /// How many signers are judged in the parts of one message.
     static let maximumSigners = SignedData.maximumSigners
 
