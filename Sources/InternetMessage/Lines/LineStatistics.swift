@@ -1,6 +1,6 @@
 public import ByteStreams
 
-/// What a text's lines are like, learned in one pass: the question whether it survives transport and signing.
+/// What a text's lines are like, learned in one pass: the question whether it passes every transport.
 ///
 /// RFC 5321 §4.5.2, RFC 5322 §2.1.1
 public struct LineStatistics: Sendable, Equatable {
