@@ -12,15 +12,9 @@ let package = Package(
     name: "smime",
     platforms: [.macOS(.v15)],
     products: [
-        .library(name: "ByteStreams", targets: ["ByteStreams"]),
-        .library(name: "CMSSyntax", targets: ["CMSSyntax"]),
-        .library(name: "CertificateDiscovery", targets: ["CertificateDiscovery"]),
-        .library(name: "InternetMessage", targets: ["InternetMessage"]),
-        .library(name: "LibCrypto", targets: ["LibCrypto"]),
-        .library(name: "PKIX", targets: ["PKIX"]),
         .library(name: "SMIME", targets: ["SMIME"]),
-        .library(name: "SMIMEGateway", targets: ["SMIMEGateway"]),
         .library(name: "SMIMEStore", targets: ["SMIMEStore"]),
+        .library(name: "SMIMEGateway", targets: ["SMIMEGateway"]),
         .executable(name: "smime", targets: ["SMIMECLI"]),
     ],
     dependencies: [
@@ -126,14 +120,31 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// The fuzz targets are built for libFuzzer, dependencies included, and only by scripts/fuzz. SMIME_FUZZ=short leaves out
+// `policy`, and with it the store and GRDB, which take half of the time to build.
+if let fuzz = Context.environment["SMIME_FUZZ"] {
+    let isShort = fuzz == "short"
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME"]
+                + (isShort ? [] : ["SMIMEGateway"]),
+            path: "Tests/Fuzz",
+            // libFuzzer brings the main function.
+            swiftSettings: [.unsafeFlags(["-parse-as-library"])] + (isShort ? [.define("SHORT")] : [])
+        )
+    )
+}
+
 // One bar for every Swift target: imports are private unless a file says otherwise, and a member is visible only
 // when its module is imported by the file that uses it. Warnings are errors for us (scripts/lib.sh), not for who depends on us.
 let isStrict = Context.environment["SMIME_STRICT"] != nil
 for target in package.targets where target.type != .system {
-    target.swiftSettings = [
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("ExistentialAny"),
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("ExistentialAny"),
+        ]
     if isStrict { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }

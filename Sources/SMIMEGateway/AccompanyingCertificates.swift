@@ -1,19 +1,19 @@
-public import CMSSyntax
-public import Foundation
-public import InternetMessage
-public import LibCrypto
-public import PKIX
-public import SMIMEStore
+package import CMSSyntax
+package import Foundation
+package import InternetMessage
+package import LibCrypto
+package import PKIX
+package import SMIMEStore
 
 /// The certificates that go along with a signature: the chain it is checked by, and the certificate that answers are
 /// encrypted to, by one snapshot of the store.
-public struct AccompanyingCertificates: Sendable {
+package struct AccompanyingCertificates: Sendable {
     /// The authorities above both certificates, without roots.
-    public let chain: [Certificate]
+    package let chain: [Certificate]
     /// The certificate that answers are encrypted to; nil if the signature's own will do, or there is none.
     ///
     /// RFC 8551 §2.5.3
-    public let encryptionCertificate: Certificate?
+    package let encryptionCertificate: Certificate?
 
     /// What goes along with a signature made with `certificate`.
     ///
@@ -22,7 +22,7 @@ public struct AccompanyingCertificates: Sendable {
     ///   - author: who is answered to; nil for nobody.
     ///   - terms: whether it counts that a certificate was revoked, and lists that say so.
     /// - Throws: what reading the snapshot throws.
-    public init(
+    package init(
         of certificate: Certificate,
         among identities: [AccountIdentity],
         for author: EmailAddress?,
@@ -45,7 +45,7 @@ public struct AccompanyingCertificates: Sendable {
     /// The signer with `identity`, whose certificate these go along with.
     ///
     /// - Parameter digest: the digest; the one that the key prefers if nil.
-    public func signer(with identity: Identity, digest: DigestAlgorithm? = nil) -> SignedDataWriter.Signer {
+    package func signer(with identity: Identity, digest: DigestAlgorithm? = nil) -> SignedDataWriter.Signer {
         var identity = identity
         identity.chain = chain
         identity.encryptionCertificate = encryptionCertificate

@@ -1,11 +1,11 @@
 import CMSSyntax
-public import PKIX
-public import SMIME
-public import SMIMEStore
+package import PKIX
+package import SMIME
+package import SMIMEStore
 
 extension CipherNegotiation.Party {
     /// Somebody else, with what is known of them; nil if nothing is.
-    public init(name: String, certificate: Certificate, known: KnownRecipient?) {
+    package init(name: String, certificate: Certificate, known: KnownRecipient?) {
         // Whoever reads with a key of this store reads what we read.
         let isOurs = known?.source == .identity
         self.init(
@@ -17,7 +17,7 @@ extension CipherNegotiation.Party {
     }
 
     /// Ourselves: we read whatever we write.
-    public init(name: String, ours certificate: Certificate) {
+    package init(name: String, ours certificate: Certificate) {
         self.init(name: name, certificate: certificate, capabilities: SMIMECapability.ours, isOurs: true)
     }
 }

@@ -1,9 +1,9 @@
 import ByteStreams
-public import Foundation
-public import InternetMessage
+import Foundation
+package import InternetMessage
 
 /// What keeps a gateway from passing a message on.
-public enum GatewayError: Error, Equatable, Sendable {
+package enum GatewayError: Error, Equatable, Sendable {
     /// We changed it too often already.
     case loop(passes: Int)
     /// It comes in from an account of ours in clear, and must go to `recipients` encrypted.
@@ -17,10 +17,10 @@ public enum GatewayError: Error, Equatable, Sendable {
 }
 
 extension GatewayError: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 
     /// One sentence for a log or a user, in lower case and without a full stop.
-    public var description: String {
+    package var description: String {
         switch self {
         case .loop(let passes): "mail loop: changed here \(passes) times already"
         case .mustBeEncrypted(let sender, let recipients):

@@ -2,14 +2,14 @@ import Foundation
 
 /// What a machine is called: letters, digits, `-`, `.` and `_` (RFC 1123 §2.1), which can stand in a header field as they
 /// are.
-public struct HostName: Hashable, Sendable {
+package struct HostName: Hashable, Sendable {
     /// With its domain, where that is known.
-    public let full: String
+    package let full: String
     /// Without its domain.
-    public var bare: String { String(full.prefix { $0 != "." }) }
+    package var bare: String { String(full.prefix { $0 != "." }) }
 
     /// Nil if `full` is no name of a host, or longer than 255 bytes.
-    public init?(_ full: String) {
+    package init?(_ full: String) {
         let isName = full.utf8.allSatisfy { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
                 || "-._".utf8.contains(byte)
@@ -19,13 +19,13 @@ public struct HostName: Hashable, Sendable {
     }
 
     /// The name of this machine; the domain is looked up as hostname(1) does if the name has none, which may block.
-    public init() {
+    package init() {
         let name = Self.unresolved
         self = name.full.contains(".") ? name : Self.canonical(name.full) ?? name
     }
 
     /// The name of this machine as the system has it, with or without its domain.
-    public static var unresolved: HostName {
+    package static var unresolved: HostName {
         var buffer = [CChar](repeating: 0, count: 256)
         let name = gethostname(&buffer, buffer.count - 1) == 0 ? HostName(text(buffer)) : nil
         return name ?? localhost

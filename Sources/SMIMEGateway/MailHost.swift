@@ -5,27 +5,27 @@ import InternetMessage
 /// The host that a filter works on: what it calls itself, and what others must not call themselves.
 ///
 /// RFC 8601 §2.5
-public struct MailHost: Sendable {
+package struct MailHost: Sendable {
     /// How often one message is changed by the same host. Out and in is twice; list servers send it round again.
-    public static let maximumPasses = 8
+    package static let maximumPasses = 8
     /// The field that counts how often we changed a message.
     static let loopField = "X-SMIME-Filtered"
 
     /// The authserv-id.
-    public let name: String
+    package let name: String
     /// The names that mean us, in lower case and with A-labels; every host is `localhost` to itself, and to readers on it.
     private let claims: Set<String>
 
     /// A host that calls itself `name`. No resolver is asked.
     ///
     /// - Parameter host: what else it is called.
-    public init(name: HostName, host: HostName = .unresolved) {
+    package init(name: HostName, host: HostName = .unresolved) {
         self.name = name.full
         claims = Set([name.full, host.full, host.bare, "localhost", "localhost.localdomain"].map(Self.folded))
     }
 
     /// A host that calls itself by the host's full name, for which a resolver may have to be asked: that blocks.
-    public init() {
+    package init() {
         let host = HostName()
         self.init(name: host, host: host)
     }

@@ -1,24 +1,24 @@
-public import ByteStreams
-public import InternetMessage
+package import ByteStreams
+package import InternetMessage
 import SMIME
 
 /// What a message says to us rather than to its readers, and the message without it.
 ///
 /// X-SMIME fields and subject tags are taken out whatever is in them, and Bcc fields, which are for nobody's eyes.
-public struct MessageControls: Sendable {
+package struct MessageControls: Sendable {
     /// What the message asks for.
-    public let wish: ProtectionRequest
+    package let wish: ProtectionRequest
     /// What its X-SMIME fields say that cannot be read.
-    public let unread: [String]
+    package let unread: [String]
     /// The message as it may be sent; the very same source if there was nothing to take out.
-    public let source: any ByteSource
+    package let source: any ByteSource
     /// The message in `source`.
-    public let message: Entity
+    package let message: Entity
 
     /// Reads the header of the message in `source`.
     ///
     /// - Throws: `MIMEError`; `SMIMEError.malformed` for a subject that is too long to be searched for tags.
-    public init(of source: any ByteSource, tags: SubjectTags) throws {
+    package init(of source: any ByteSource, tags: SubjectTags) throws {
         let original = try MIMEReader.message(in: source)
         let header = original.header
         var wish = ProtectionRequest()
@@ -57,7 +57,7 @@ public struct MessageControls: Sendable {
     /// Whom everybody may know to have got the message: those in To and Cc.
     ///
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
-    public func visibleRecipients() throws(MIMEError) -> Set<EmailAddress> {
+    package func visibleRecipients() throws(MIMEError) -> Set<EmailAddress> {
         Set(try message.header.addresses("To") + message.header.addresses("Cc"))
     }
 

@@ -1,15 +1,15 @@
-public import ByteStreams
-public import Foundation
-public import InternetMessage
-public import PKIX
+package import ByteStreams
+package import Foundation
+package import InternetMessage
+package import PKIX
 import SMIME
-public import SMIMEStore
+package import SMIMEStore
 
 /// Applies the sending policy to mail on its way out.
 ///
 /// What its caller does not say it takes from the store's settings, anew for each message: a server that shares a store
 /// with `smime` heeds what was set there.
-public struct OutgoingFilter: Sendable {
+package struct OutgoingFilter: Sendable {
     private let store: Store
     private let time: Date
     private let systemAnchors: Bool
@@ -40,7 +40,7 @@ public struct OutgoingFilter: Sendable {
     ///   - gateway: who marks the messages that are changed; nil leaves no mark, and finds no loop.
     ///   - warn: is told of what was passed over: sources that cannot be asked, files that are no lists, wishes that are
     ///     not understood.
-    public init(
+    package init(
         store: Store,
         time: Date,
         systemAnchors: Bool = true,
@@ -72,7 +72,7 @@ public struct OutgoingFilter: Sendable {
     ///
     /// - Throws: `MIMEError` for a message that cannot be read, `SMIMEError` for one that cannot be protected as it is,
     ///   `GatewayError.loop` for one that we changed too often, `KeystoreError`, `SettingError`, and what reading throws.
-    public func plan(
+    package func plan(
         _ source: any ByteSource,
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
@@ -117,7 +117,7 @@ public struct OutgoingFilter: Sendable {
     /// What would happen to the message in `source`. No key is opened.
     ///
     /// - Throws: as `plan`
-    public func decisions(
+    package func decisions(
         on source: any ByteSource,
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
@@ -128,7 +128,7 @@ public struct OutgoingFilter: Sendable {
     /// What would happen to a message that there is not yet.
     ///
     /// - Parameter authors: the addresses of its From field.
-    public func decisions(
+    package func decisions(
         from sender: EmailAddress?,
         authors: [EmailAddress],
         to recipients: [EmailAddress]

@@ -1,30 +1,30 @@
-public import ByteStreams
+package import ByteStreams
 import CMSSyntax
 import Foundation
-public import InternetMessage
-public import PKIX
+package import InternetMessage
+package import PKIX
 import SMIME
 import SMIMEStore
 
 /// A message's way out: what was decided for each recipient, and the messages that come of it.
-public struct OutgoingPlan: Sendable {
+package struct OutgoingPlan: Sendable {
     /// One of the messages, and who gets it.
-    public struct Message: Sendable {
+    package struct Message: Sendable {
         /// The envelope's recipients.
-        public let recipients: [EmailAddress]
+        package let recipients: [EmailAddress]
         /// `plain`, `sign`, `encrypt` or `sign+encrypt`.
-        public let action: PolicyDecision.Action
+        package let action: PolicyDecision.Action
     }
 
     /// In the order of the recipients.
-    public let decisions: [PolicyDecision]
+    package let decisions: [PolicyDecision]
     /// What is to be sent, but only where `bounces` and `deferrals` are empty: `checkAllGo` makes sure of it. A mail server
     /// knows one outcome for all recipients; sent to some of them, the mail would reach these again at the next attempt,
     /// or come back to a sender who cannot tell who has got it.
     ///
     /// Recipients with the same decision share a message; but one that is encrypted to somebody who
     /// is in neither To nor Cc is theirs alone, so that nobody finds them among its RecipientInfos.
-    public let messages: [Message]
+    package let messages: [Message]
 
     private let source: any ByteSource
     private let parties: [EmailAddress: CipherNegotiation.Party]
@@ -71,9 +71,9 @@ public struct OutgoingPlan: Sendable {
     }
 
     /// The decisions for those who get nothing because it goes back to its sender.
-    public var bounces: [PolicyDecision] { decisions.filter { $0.action == .bounce } }
+    package var bounces: [PolicyDecision] { decisions.filter { $0.action == .bounce } }
     /// The decisions for those who get nothing yet.
-    public var deferrals: [PolicyDecision] { decisions.filter { $0.action == .deferral } }
+    package var deferrals: [PolicyDecision] { decisions.filter { $0.action == .deferral } }
 
     /// Makes sure that the message goes to all its recipients as the rules say, or to none.
     ///
@@ -81,7 +81,7 @@ public struct OutgoingPlan: Sendable {
     ///   bounce waits then.
     /// - Throws: `GatewayError.refused`, `GatewayError.waiting`; `SMIMEError` or `MIMEError` if only the form of the message
     ///   does not allow what is required.
-    public func checkAllGo(waitsForServices: Bool = false) throws {
+    package func checkAllGo(waitsForServices: Bool = false) throws {
         func obstacles(_ decisions: [PolicyDecision]) -> [String] {
             var seen: Set<String> = []
             return decisions.flatMap(\.obstacles).filter { seen.insert($0).inserted }
@@ -117,7 +117,7 @@ public struct OutgoingPlan: Sendable {
     /// Writes `message`, one of `messages`.
     ///
     /// - Throws: what signing, encrypting, reading and writing throw. What was written until then must not be sent.
-    public func write(_ message: Message, to sink: any ByteSink) throws {
+    package func write(_ message: Message, to sink: any ByteSink) throws {
         switch message.action {
         case .plain:
             try source.reader().copy(to: sink)
@@ -160,12 +160,12 @@ public struct OutgoingPlan: Sendable {
     }
 
     /// The certificate that messages are signed with; nil if none is.
-    public var signerCertificate: Fingerprint? {
+    package var signerCertificate: Fingerprint? {
         messages.contains { $0.action.signs } ? signer?.identity.certificate.fingerprint : nil
     }
 
     /// With which cipher and certificate each recipient's message is encrypted, of those who get an encrypted one.
-    public var encryptions: [(recipient: EmailAddress, cipher: String, certificate: Fingerprint)] {
+    package var encryptions: [(recipient: EmailAddress, cipher: String, certificate: Fingerprint)] {
         messages.filter(\.action.encrypts).flatMap { message in
             let cipher = (try? negotiation(for: message))?.cipher.name ?? "unknown"
             return message.recipients.compactMap { recipient in

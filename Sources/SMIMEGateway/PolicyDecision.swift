@@ -17,7 +17,7 @@ public struct PolicyDecision: Hashable, Sendable {
         case signAndEncrypt = "sign+encrypt"
 
         /// Whether another message comes of it.
-        public var isChange: Bool { signs || encrypts }
+        package var isChange: Bool { signs || encrypts }
         /// Whether what comes of it is encrypted.
         var encrypts: Bool { self == .encrypt || self == .signAndEncrypt }
         /// Whether what comes of it is signed.
@@ -41,7 +41,7 @@ public struct PolicyDecision: Hashable, Sendable {
     /// unless the message bounces or waits.
     public let obstacles: [String]
     /// Whether the message bounces for nothing but its form, which does not allow what is required.
-    public let isUnfit: Bool
+    package let isUnfit: Bool
     /// How the decision was reached, one step each.
     public let reasons: [String]
 
@@ -49,7 +49,7 @@ public struct PolicyDecision: Hashable, Sendable {
     ///
     /// For each axis the command line goes first; else the first rule that speaks of it decides, and bounds what the
     /// message may change. What is required and cannot be done keeps the message from going.
-    public init(for recipient: EmailAddress, _ question: PolicyQuestion) {
+    package init(for recipient: EmailAddress, _ question: PolicyQuestion) {
         let precedence = RulePrecedence(
             question.rules,
             recipient: recipient,

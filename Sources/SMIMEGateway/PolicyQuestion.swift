@@ -1,11 +1,11 @@
-public import InternetMessage
-public import SMIME
-public import SMIMEStore
+package import InternetMessage
+package import SMIME
+package import SMIMEStore
 
 /// Everything that a decision about one message depends on.
-public struct PolicyQuestion: Sendable {
+package struct PolicyQuestion: Sendable {
     /// Whether there is a key or certificate that can be used.
-    public enum Standing: Hashable, Sendable {
+    package enum Standing: Hashable, Sendable {
         /// There is none, and never was. `why` is said in brackets behind "no usable certificate for …", here and below.
         case missing(why: String)
         /// Nobody knows whether there is one, since a source could not be asked: the message waits.
@@ -16,36 +16,36 @@ public struct PolicyQuestion: Sendable {
     }
 
     /// Who sends; nil for the null sender, of bounces, unless From names an account.
-    public var sender: EmailAddress?
+    package var sender: EmailAddress?
     /// Whether `sender` is only who From names, since the envelope names nobody: rules for it count, and what the message
     /// asks for does not.
-    public var isSenderClaimed: Bool
+    package var isSenderClaimed: Bool
     /// The main address of the account that `sender` is an address of.
-    public var account: EmailAddress?
+    package var account: EmailAddress?
     /// The rules for the sender, the recipient and the kind of mail, and the global one.
-    public var rules: [Policy.Rule]
+    package var rules: [Policy.Rule]
     /// What the command line says.
-    public var flags: ProtectionRequest
+    package var flags: ProtectionRequest
     /// What the message says, which counts only if its sender is an account.
-    public var message: ProtectionRequest
+    package var message: ProtectionRequest
     /// What the message is, if no person wrote it to another.
-    public var kind: Policy.Kind?
+    package var kind: Policy.Kind?
     /// How the message is protected already.
-    public var protection: ExistingProtection
+    package var protection: ExistingProtection
     /// For whom a message that is encrypted already has a RecipientInfo with a certificate in use for them.
-    public var readers: Set<EmailAddress>
+    package var readers: Set<EmailAddress>
     /// What is the detail of a local part.
-    public var subaddressing: Subaddressing
+    package var subaddressing: Subaddressing
     /// Whether there is a key that the message can be signed with.
-    public var signing: Standing
+    package var signing: Standing
     /// Which recipients can be encrypted to. Those that are not mentioned cannot.
-    public var encryption: [EmailAddress: Standing]
+    package var encryption: [EmailAddress: Standing]
     /// Why the form of the message does not allow that it is signed; nil if it does.
-    public var signingObstacle: String?
+    package var signingObstacle: String?
     /// Why the form of the message does not allow that it is encrypted; nil if it does.
-    public var encryptionObstacle: String?
+    package var encryptionObstacle: String?
 
-    public init(
+    package init(
         sender: EmailAddress?,
         isSenderClaimed: Bool = false,
         account: EmailAddress? = nil,

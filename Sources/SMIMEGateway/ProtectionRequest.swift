@@ -1,13 +1,13 @@
-public import SMIMEStore
+package import SMIMEStore
 
 /// What somebody wants for one message: the command line, or the message itself.
-public struct ProtectionRequest: Hashable, Sendable {
+package struct ProtectionRequest: Hashable, Sendable {
     /// Whether it is to be signed; nil if that was not said.
-    public var sign: Policy.Level?
+    package var sign: Policy.Level?
     /// Whether it is to be encrypted; nil if that was not said.
-    public var encrypt: Policy.Level?
+    package var encrypt: Policy.Level?
 
-    public init(sign: Policy.Level? = nil, encrypt: Policy.Level? = nil) {
+    package init(sign: Policy.Level? = nil, encrypt: Policy.Level? = nil) {
         self.sign = sign
         self.encrypt = encrypt
     }
@@ -17,7 +17,7 @@ public struct ProtectionRequest: Hashable, Sendable {
     /// Blanks, commas for semicolons, colons for equals signs, letters of either case, `yes`, `no` and a bare `encrypt` are
     /// understood. A level that cannot be read is taken for `require`, and what speaks of neither axis for `require` on both: a
     /// slip of the pen must not send in clear what somebody wanted to protect.
-    public init(parsing text: String) {
+    package init(parsing text: String) {
         for piece in Self.pieces(text) {
             let sides = Self.sides(piece)
             let value = sides.count == 2 ? Self.level(Self.word(sides[1])) : .require
@@ -50,7 +50,7 @@ public struct ProtectionRequest: Hashable, Sendable {
     }
 
     /// Both requests; where they differ, the stricter one.
-    public func merging(_ other: ProtectionRequest) -> ProtectionRequest {
+    package func merging(_ other: ProtectionRequest) -> ProtectionRequest {
         ProtectionRequest(sign: Self.stricter(sign, other.sign), encrypt: Self.stricter(encrypt, other.encrypt))
     }
 

@@ -1,12 +1,12 @@
-public import SMIME
-public import SMIMEStore
+package import SMIME
+package import SMIMEStore
 
 extension SignerSighting {
     /// What `message` showed of its author, for `RecipientRegistry.learn`.
     ///
     /// Only the opener makes a `VerifiedMessage`, and there is no other public way to a sighting: nothing can be learned
     /// from what was not verified.
-    public init(_ message: VerifiedMessage) {
+    package init(_ message: VerifiedMessage) {
         self.init(
             address: message.author,
             certificate: message.signerCertificate,

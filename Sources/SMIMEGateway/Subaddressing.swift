@@ -1,27 +1,27 @@
 import Foundation
-public import InternetMessage
+package import InternetMessage
 import SMIMEStore
 
 /// The characters behind which a local part has a detail that mail servers leave out, as in `alice+tag@example.org`.
 ///
 /// RFC 5233; Postfix's `recipient_delimiter`
-public struct Subaddressing: Hashable, Sendable {
+package struct Subaddressing: Hashable, Sendable {
     private let delimiters: String
 
     /// `+`
-    public static let standard = Subaddressing("+")
+    package static let standard = Subaddressing("+")
 
     private init(_ delimiters: String) { self.delimiters = delimiters }
 
     /// Reads the delimiters, one character each; none if `text` is empty. Nil if there is something else than punctuation
     /// that a local part can have.
-    public init?(parsing text: String) {
+    package init?(parsing text: String) {
         guard text.utf8.count <= 8, text.allSatisfy({ "!#$%&'*+-/=?^_`{|}~.".contains($0) }) else { return nil }
         delimiters = text
     }
 
     /// The address without its detail; nil if it has none.
-    public func base(of address: EmailAddress) -> EmailAddress? {
+    package func base(of address: EmailAddress) -> EmailAddress? {
         // The key has no quotes but those that are needed.
         guard let local = Self.localPart(of: address), let first = local.first,
             let end = local.dropFirst().firstIndex(where: delimiters.contains)
@@ -70,7 +70,7 @@ public struct Subaddressing: Hashable, Sendable {
 }
 
 extension Subaddressing: CustomStringConvertible {
-    public var description: String { delimiters }
+    package var description: String { delimiters }
 }
 
 extension StoreSnapshot {

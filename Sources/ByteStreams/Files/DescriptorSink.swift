@@ -3,7 +3,7 @@ import Foundation
 /// Writes to an open file descriptor through a buffer of one window.
 ///
 /// Nothing is sure to have arrived before `flush()` has returned.
-public final class DescriptorSink: ByteSink {
+package final class DescriptorSink: ByteSink {
     private let descriptor: Int32
     private let window = Window()
     private var filled = 0
@@ -11,7 +11,7 @@ public final class DescriptorSink: ByteSink {
     private let spoolFolder: String?
 
     /// A sink that writes to `descriptor`, which stays the caller's to close.
-    public convenience init(_ descriptor: Int32) { self.init(descriptor, spoolFolder: nil) }
+    package convenience init(_ descriptor: Int32) { self.init(descriptor, spoolFolder: nil) }
 
     /// The same, for a spool in `spoolFolder`, which is named if it is full.
     init(_ descriptor: Int32, spoolFolder: String?) {
@@ -20,9 +20,9 @@ public final class DescriptorSink: ByteSink {
     }
 
     /// A sink that writes to standard output.
-    public static func standardOutput() -> DescriptorSink { DescriptorSink(STDOUT_FILENO) }
+    package static func standardOutput() -> DescriptorSink { DescriptorSink(STDOUT_FILENO) }
 
-    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard let start = bytes.baseAddress else { return }
         if bytes.count >= window.bytes.count - filled { try flush() }
         guard bytes.count < window.bytes.count else { return try writeThrough(bytes) }
@@ -31,7 +31,7 @@ public final class DescriptorSink: ByteSink {
     }
 
     /// Writes what the buffer still holds.
-    public func flush() throws {
+    package func flush() throws {
         let count = filled
         filled = 0
         try writeThrough(window.prefix(count))

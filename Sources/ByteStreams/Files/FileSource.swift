@@ -1,18 +1,18 @@
 import Foundation
 
 /// A regular file, read in place and never mapped, so that a truncated file is an error and not a signal.
-public final class FileSource: ByteSource {
+package final class FileSource: ByteSource {
     private let descriptor: Int32
     private let start: Int
     private let status: stat
     /// How many bytes there are from where the file stood when it was opened.
-    public let count: Int
+    package let count: Int
 
     /// Opens the file at `path`.
     ///
     /// - Throws: `StreamError.cannotOpen` if there is no such file, or it is a directory (`EISDIR`); `.notRegular` for a pipe
     ///   or device, which `Input.open` reads.
-    public convenience init(path: String) throws(StreamError) {
+    package convenience init(path: String) throws(StreamError) {
         // What turns out to be a pipe must not hold us up.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
@@ -40,7 +40,7 @@ public final class FileSource: ByteSource {
 
     deinit { close(descriptor) }
 
-    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
         let wanted = min(buffer.count, count - offset)
         guard wanted > 0 else { return 0 }
         while true {
@@ -50,7 +50,7 @@ public final class FileSource: ByteSource {
         }
     }
 
-    public func checkUnchanged() throws(StreamError) {
+    package func checkUnchanged() throws(StreamError) {
         var now = stat()
         guard fstat(descriptor, &now) == 0 else { throw StreamError.readFailed(code: errno) }
         let same =

@@ -1,13 +1,13 @@
 import Foundation
 
 /// Where a message comes from: a regular file is read in place, everything else is spooled first.
-public enum Input {
+package enum Input {
     /// Opens the file at `path`; pipes, terminals and devices are read to their end into a spool.
     ///
     /// - Parameter mayBeSecret: whether what is not in a file should leave nothing in memory, nor on disk, up to the size
     ///   that a spool keeps in memory.
     /// - Throws: `StreamError.cannotOpen`, or what reading or spooling throws.
-    public static func open(path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
+    package static func open(path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
         var status = stat()
@@ -21,7 +21,7 @@ public enum Input {
     /// What is left of standard input.
     ///
     /// - Parameter mayBeSecret: as with a file.
-    public static func standardInput(mayBeSecret: Bool = false) throws -> any ByteSource {
+    package static func standardInput(mayBeSecret: Bool = false) throws -> any ByteSource {
         let descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: "standard input", code: errno) }
         return try source(adopting: descriptor, mayBeSecret: mayBeSecret)

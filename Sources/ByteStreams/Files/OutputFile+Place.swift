@@ -4,7 +4,7 @@ extension OutputFile {
     /// Where an output at `path` appears, from the root: without symlinks, as far as there is anything yet.
     ///
     /// - Throws: `StreamError.cannotCreate` for symlinks that lead nowhere.
-    public static func place(of path: String) throws(StreamError) -> String {
+    package static func place(of path: String) throws(StreamError) -> String {
         if let found = canonical(path) { return found }
         var folder = try resolved(path)
         var missing = ""

@@ -5,7 +5,7 @@ import Foundation
 /// What is written goes to a temporary beside the target, which takes the target's name in `commit()`. Where the system
 /// can, the temporary has no name until then, so that not even a crash leaves anything behind. A target that is no
 /// regular file (a device, a pipe) is written in place.
-public final class OutputFile: ByteSink {
+package final class OutputFile: ByteSink {
     private let target: String
     /// Where the temporary is made; nil if the target is written in place.
     private let folder: String?
@@ -20,7 +20,7 @@ public final class OutputFile: ByteSink {
     /// - Parameter isPrivate: mode 0600 for plaintext and keys; else 0666 less the umask. A file that is replaced lends what
     ///   it forbids.
     /// - Throws: `StreamError.cannotCreate`
-    public init(path: String, isPrivate: Bool) throws(StreamError) {
+    package init(path: String, isPrivate: Bool) throws(StreamError) {
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG {
@@ -55,7 +55,7 @@ public final class OutputFile: ByteSink {
     }
 
     /// - Throws: `StreamError.writeFailed`; `.committed` after `commit()`
-    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard !isCommitted else { throw StreamError.committed(path: target) }
         try sink.write(bytes)
     }
@@ -64,7 +64,7 @@ public final class OutputFile: ByteSink {
     ///
     /// - Throws: `StreamError.writeFailed`, `.cannotCreate`; `.committed` the second time. If it is the name that cannot be made
     ///   durable, the file has it nevertheless.
-    public func commit() throws {
+    package func commit() throws {
         guard !isCommitted else { throw StreamError.committed(path: target) }
         try sink.flush()
         guard let folder else { return isCommitted = true }

@@ -3,21 +3,21 @@ import Foundation
 /// Keeps bytes for a second reading: in memory up to a limit, then in an unlinked file.
 ///
 /// The file lies in `$TMPDIR`, else in /var/tmp, has mode 0600 and no name, so nothing of it outlives the process.
-public final class Spool: ByteSink {
+package final class Spool: ByteSink {
     /// How many bytes are kept in memory.
-    public static let memoryLimit = 1024 * 1024
+    package static let memoryLimit = 1024 * 1024
 
     private var memory: [UInt8] = []
     private var file: DescriptorSink?
     private var descriptor: Int32 = -1
 
-    public init() {}
+    package init() {}
 
     deinit {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
         if let file { return try file.write(bytes) }
         guard memory.count + bytes.count > Self.memoryLimit else { return memory.append(contentsOf: bytes) }
         descriptor = try TemporaryFile.anonymous(in: Self.folder)
@@ -29,7 +29,7 @@ public final class Spool: ByteSink {
     }
 
     /// Everything written, for reading; the spool takes no more.
-    public consuming func finish() throws -> any ByteSource {
+    package consuming func finish() throws -> any ByteSource {
         guard let file else { return MemorySource(memory) }
         try file.flush()
         let source = try FileSource(adopting: descriptor, from: 0)

@@ -3,14 +3,14 @@ import Foundation
 /// Bytes in an unlinked file of their own, which another process can be given to read.
 ///
 /// The file lies where spools lie and has no name, so nothing of it outlives the processes that hold it.
-public final class SpooledFile: Sendable {
+package final class SpooledFile: Sendable {
     /// The open file; it is closed with this value.
-    public let descriptor: Int32
+    package let descriptor: Int32
 
     /// A file with what `body` writes.
     ///
     /// - Throws: what making and writing the file throws.
-    public init(_ body: (any ByteSink) throws -> Void) throws {
+    package init(_ body: (any ByteSink) throws -> Void) throws {
         descriptor = try TemporaryFile.anonymous(in: Spool.folder)
         let sink = DescriptorSink(descriptor, spoolFolder: Spool.folder)
         try body(sink)
@@ -34,7 +34,7 @@ public final class SpooledFile: Sendable {
     /// a folder of mode 0700. Both names are gone afterwards.
     ///
     /// - Throws: `StreamError.cannotCreate`, `.cannotOpen` if there is no file then; what `body` throws.
-    public init(named body: (String) async throws -> Void) async throws {
+    package init(named body: (String) async throws -> Void) async throws {
         let folder = try TemporaryFile.folder(in: Spool.folder)
         let path = "\(folder)/file"
         defer {
@@ -51,7 +51,7 @@ public final class SpooledFile: Sendable {
     /// Everything in the file; whoever reads the descriptor itself begins at the first byte, too.
     ///
     /// - Throws: `StreamError.readFailed`
-    public func rewound() throws(StreamError) -> any ByteSource {
+    package func rewound() throws(StreamError) -> any ByteSource {
         guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw StreamError.readFailed(code: errno) }
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw StreamError.readFailed(code: errno) }

@@ -1,7 +1,7 @@
 /// Bytes pulled once, from front to back.
 ///
 /// A reader belongs to one task; it is not shared.
-public protocol ByteReader: AnyObject {
+package protocol ByteReader: AnyObject {
     /// Fills the front of `buffer` and returns how many bytes were put there; 0 only at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
 }
@@ -9,7 +9,7 @@ public protocol ByteReader: AnyObject {
 extension ByteReader {
     /// Moves all that is left to `sink`, one window at a time, and returns how many bytes that were.
     @discardableResult
-    public func copy(to sink: any ByteSink) throws -> Int {
+    package func copy(to sink: any ByteSink) throws -> Int {
         let window = Window()
         var total = 0
         while case let count = try read(into: window.bytes), count > 0 {
@@ -20,7 +20,7 @@ extension ByteReader {
     }
 
     /// All that is left, as an array; throws `tooLong()` past `limit` bytes.
-    public func readAll(limit: Int, orThrow tooLong: @autoclosure () -> any Error) throws -> [UInt8] {
+    package func readAll(limit: Int, orThrow tooLong: @autoclosure () -> any Error) throws -> [UInt8] {
         let window = Window()
         var bytes: [UInt8] = []
         while case let count = try read(into: window.bytes), count > 0 {
@@ -34,19 +34,19 @@ extension ByteReader {
 /// Bytes that can be read from the start as often as needed, each time by a fresh reader.
 ///
 /// Two passes over a message (check, then release; measure, then write) are two readers of one stream.
-public struct ByteStream: Sendable {
+package struct ByteStream: Sendable {
     private let open: @Sendable () throws -> any ByteReader
 
     /// A stream whose readers are made by `open`.
-    public init(_ open: @escaping @Sendable () throws -> any ByteReader) {
+    package init(_ open: @escaping @Sendable () throws -> any ByteReader) {
         self.open = open
     }
 
     /// A reader at the first byte.
-    public func makeReader() throws -> any ByteReader { try open() }
+    package func makeReader() throws -> any ByteReader { try open() }
 
     /// The bytes after the first `count`.
-    public func dropFirst(_ count: Int) -> ByteStream {
+    package func dropFirst(_ count: Int) -> ByteStream {
         ByteStream {
             let reader = try makeReader()
             let window = Window(size: min(max(count, 1), Window.size))

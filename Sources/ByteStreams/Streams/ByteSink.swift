@@ -1,47 +1,47 @@
 /// Takes bytes from front to back.
 ///
 /// A sink belongs to one task; it is not shared.
-public protocol ByteSink: AnyObject {
+package protocol ByteSink: AnyObject {
     /// Takes all of `bytes`, or throws.
     func write(_ bytes: UnsafeRawBufferPointer) throws
 }
 
 extension ByteSink {
     /// Takes all of `bytes`.
-    public func write(_ bytes: [UInt8]) throws {
+    package func write(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try write($0) }
     }
 
     /// Takes the UTF-8 of `text`.
-    public func write(_ text: String) throws { try write(Array(text.utf8)) }
+    package func write(_ text: String) throws { try write(Array(text.utf8)) }
 }
 
 /// Keeps what it is given in memory.
-public final class MemorySink: ByteSink {
+package final class MemorySink: ByteSink {
     /// What was written so far.
-    public private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
 
-    public init() {}
+    package init() {}
 
-    public func write(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
+    package func write(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
 }
 
 /// Counts bytes and keeps none.
-public final class CountingSink: ByteSink {
+package final class CountingSink: ByteSink {
     /// How many bytes were written so far.
-    public private(set) var count = 0
+    package private(set) var count = 0
 
-    public init() {}
+    package init() {}
 
-    public func write(_ bytes: UnsafeRawBufferPointer) { count += bytes.count }
+    package func write(_ bytes: UnsafeRawBufferPointer) { count += bytes.count }
 }
 
 /// Hands every piece to a closure.
-public final class ClosureSink: ByteSink {
+package final class ClosureSink: ByteSink {
     private let body: (UnsafeRawBufferPointer) throws -> Void
 
     /// A sink that calls `body` with each piece.
-    public init(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) { self.body = body }
+    package init(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) { self.body = body }
 
-    public func write(_ bytes: UnsafeRawBufferPointer) throws { try body(bytes) }
+    package func write(_ bytes: UnsafeRawBufferPointer) throws { try body(bytes) }
 }

@@ -1,5 +1,5 @@
 /// Bytes that can be read at any position: memory, a regular file, or a spool.
-public protocol ByteSource: Sendable {
+package protocol ByteSource: Sendable {
     /// How many bytes there are.
     var count: Int { get }
 
@@ -11,10 +11,10 @@ public protocol ByteSource: Sendable {
 }
 
 extension ByteSource {
-    public func checkUnchanged() throws(StreamError) {}
+    package func checkUnchanged() throws(StreamError) {}
 
     /// The bytes of `range`, which must lie inside the source.
-    public func bytes(in range: Range<Int>) throws(StreamError) -> [UInt8] {
+    package func bytes(in range: Range<Int>) throws(StreamError) -> [UInt8] {
         var failure: StreamError?
         let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
             while count < range.count {
@@ -36,30 +36,30 @@ extension ByteSource {
     }
 
     /// A reader over `range`, or over everything.
-    public func reader(in range: Range<Int>? = nil) -> SourceReader {
+    package func reader(in range: Range<Int>? = nil) -> SourceReader {
         SourceReader(self, range ?? 0..<count)
     }
 
     /// A stream over `range`, or over everything.
-    public func stream(in range: Range<Int>? = nil) -> ByteStream {
+    package func stream(in range: Range<Int>? = nil) -> ByteStream {
         ByteStream { reader(in: range) }
     }
 }
 
 /// Reads a range of a source from front to back.
-public final class SourceReader: ByteReader {
+package final class SourceReader: ByteReader {
     private let source: any ByteSource
     private var position: Int
     private let end: Int
 
     /// A reader over `range` of `source`.
-    public init(_ source: any ByteSource, _ range: Range<Int>) {
+    package init(_ source: any ByteSource, _ range: Range<Int>) {
         self.source = source
         position = range.lowerBound
         end = range.upperBound
     }
 
-    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let wanted = min(buffer.count, end - position)
         guard wanted > 0 else { return 0 }
         let count = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
@@ -70,17 +70,17 @@ public final class SourceReader: ByteReader {
 }
 
 /// Bytes in memory.
-public struct MemorySource: ByteSource {
+package struct MemorySource: ByteSource {
     /// The bytes.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// A source over `bytes`.
-    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// How many bytes there are.
-    public var count: Int { bytes.count }
+    package var count: Int { bytes.count }
 
-    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
         let length = min(buffer.count, bytes.count - offset)
         guard length > 0 else { return 0 }
         bytes.withUnsafeBytes {

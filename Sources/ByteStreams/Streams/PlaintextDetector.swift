@@ -4,9 +4,9 @@
 /// (random bytes have them in one of 10^20 messages of 1 MiB), if one byte value fills more than a sixteenth of 256 bytes
 /// or more (one of 10^12), or if it is 16 bytes or more of ASCII text and nothing else (one of 10^6, and only where the
 /// content is that short). Compressed data looks random, too, and is not recognised: no entropy is estimated.
-public final class PlaintextDetector: ByteSink {
+package final class PlaintextDetector: ByteSink {
     /// How much of the content is looked at, in bytes.
-    public static let maximumCount = 1 << 20
+    package static let maximumCount = 1 << 20
     private static let shortestRun = 64
     private static let shortestText = 16
     private static let shortestSample = 256
@@ -16,9 +16,9 @@ public final class PlaintextDetector: ByteSink {
     private var run = 0
     private var longestRun = 0
 
-    public init() {}
+    package init() {}
 
-    public func write(_ bytes: UnsafeRawBufferPointer) {
+    package func write(_ bytes: UnsafeRawBufferPointer) {
         for byte in bytes.prefix(Self.maximumCount - seen) {
             counts[Int(byte)] += 1
             run = Self.isText(byte) ? run + 1 : 0
@@ -28,7 +28,7 @@ public final class PlaintextDetector: ByteSink {
     }
 
     /// Whether what was written so far is no ciphertext.
-    public var isPlaintext: Bool {
+    package var isPlaintext: Bool {
         if longestRun >= min(Self.shortestRun, max(seen, Self.shortestText)) { return true }
         return seen >= Self.shortestSample && (counts.max() ?? 0) > seen / 16
     }

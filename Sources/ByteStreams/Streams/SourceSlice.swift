@@ -1,18 +1,18 @@
 /// A part of another source, as a source of its own.
-public struct SourceSlice: ByteSource {
+package struct SourceSlice: ByteSource {
     private let base: any ByteSource
     private let range: Range<Int>
 
     /// The bytes of `base` in `range`, as far as they exist.
-    public init(_ base: any ByteSource, _ range: Range<Int>) {
+    package init(_ base: any ByteSource, _ range: Range<Int>) {
         self.base = base
         self.range = range.clamped(to: 0..<base.count)
     }
 
     /// How many bytes of the base there are in it.
-    public var count: Int { range.count }
+    package var count: Int { range.count }
 
-    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
         let length = min(buffer.count, range.count - offset)
         guard length > 0 else { return 0 }
         return try base.read(
@@ -21,5 +21,5 @@ public struct SourceSlice: ByteSource {
         )
     }
 
-    public func checkUnchanged() throws(StreamError) { try base.checkUnchanged() }
+    package func checkUnchanged() throws(StreamError) { try base.checkUnchanged() }
 }

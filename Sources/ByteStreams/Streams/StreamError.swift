@@ -1,8 +1,8 @@
-public import Foundation
+import Foundation
 
 /// Why bytes could not be read or written.
 @nonexhaustive
-public enum StreamError: Error, Equatable, Sendable {
+package enum StreamError: Error, Equatable, Sendable {
     /// The file or temporary file cannot be made; `code` is errno.
     case cannotCreate(path: String, code: Int32)
     /// The file cannot be opened; `code` is errno.
@@ -24,10 +24,10 @@ public enum StreamError: Error, Equatable, Sendable {
 }
 
 extension StreamError: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 
     /// One sentence for a log or a user, in lower case and without a full stop.
-    public var description: String {
+    package var description: String {
         switch self {
         case .cannotCreate(let path, let code): "\(path): cannot create: \(String(cString: strerror(code)))"
         case .cannotOpen(let path, let code): "\(path): cannot open: \(String(cString: strerror(code)))"

@@ -1,22 +1,22 @@
 /// A reusable buffer through which streams are moved piece by piece.
 ///
 /// One window is all the memory that moving a message of any size takes.
-public final class Window {
+package final class Window {
     /// The usual size in bytes: large enough to make calls rare, small enough to stay in the cache.
-    public static let size = 128 * 1024
+    package static let size = 128 * 1024
 
     /// The whole buffer.
-    public let bytes: UnsafeMutableRawBufferPointer
+    package let bytes: UnsafeMutableRawBufferPointer
 
     /// Allocates a window of `size` bytes.
-    public init(size: Int = Window.size) {
+    package init(size: Int = Window.size) {
         bytes = .allocate(byteCount: size, alignment: 64)
     }
 
     deinit { bytes.deallocate() }
 
     /// The first `count` bytes.
-    public func prefix(_ count: Int) -> UnsafeRawBufferPointer {
+    package func prefix(_ count: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[..<count])
     }
 }

@@ -2,9 +2,9 @@
 ///
 /// Line ends and blanks are skipped wherever they stand; any other byte outside the alphabet, and text after the
 /// padding, is `StreamError.malformedBase64`. Missing padding is tolerated and noted.
-public final class Base64Decoder: ByteReader {
+package final class Base64Decoder: ByteReader {
     /// Whether the text ended without the padding that its length calls for.
-    public private(set) var lacksPadding = false
+    package private(set) var lacksPadding = false
 
     private let upstream: any ByteReader
     private let input = Window()
@@ -20,12 +20,12 @@ public final class Base64Decoder: ByteReader {
     /// A reader of the bytes that the text of `upstream` stands for.
     ///
     /// - Parameter noteMissingPadding: called at the end of a text that lacks its padding.
-    public init(_ upstream: any ByteReader, noteMissingPadding: (() -> Void)? = nil) {
+    package init(_ upstream: any ByteReader, noteMissingPadding: (() -> Void)? = nil) {
         self.upstream = upstream
         self.noteMissingPadding = noteMissingPadding
     }
 
-    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var written = 0
         while written < buffer.count {
             if !pending.isEmpty {

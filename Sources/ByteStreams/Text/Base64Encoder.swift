@@ -1,5 +1,5 @@
 /// Writes bytes as base64 text in lines of 64 characters (RFC 4648 §4, RFC 2045 §6.8).
-public final class Base64Encoder: ByteSink {
+package final class Base64Encoder: ByteSink {
     private static let lineBytes = 48
 
     private let downstream: any ByteSink
@@ -8,18 +8,18 @@ public final class Base64Encoder: ByteSink {
     private var carry: [UInt8] = []
 
     /// An encoder that ends each line, the last included, with `lineEnd`.
-    public init(_ downstream: any ByteSink, lineEnd: [UInt8]) {
+    package init(_ downstream: any ByteSink, lineEnd: [UInt8]) {
         self.downstream = downstream
         self.lineEnd = lineEnd
         carry.reserveCapacity(Self.lineBytes)
     }
 
     /// How many characters, line ends included, `count` bytes become.
-    public static func encodedCount(_ count: Int, lineEnd: Int) -> Int {
+    package static func encodedCount(_ count: Int, lineEnd: Int) -> Int {
         (count + 2) / 3 * 4 + (count + lineBytes - 1) / lineBytes * lineEnd
     }
 
-    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
         if !carry.isEmpty {
             let missing = rest.prefix(Self.lineBytes - carry.count)
@@ -35,7 +35,7 @@ public final class Base64Encoder: ByteSink {
     }
 
     /// Writes the last line with its padding.
-    public func finish() throws {
+    package func finish() throws {
         guard !carry.isEmpty else { return }
         let padding = (3 - carry.count % 3) % 3
         let bytes = carry + [UInt8](repeating: 0, count: padding)
@@ -88,7 +88,7 @@ public final class Base64Encoder: ByteSink {
 
 extension Array<UInt8> {
     /// The bytes that a base64 text stands for, blanks and line ends skipped.
-    public init(base64 text: some Collection<UInt8>) throws {
+    package init(base64 text: some Collection<UInt8>) throws {
         let decoder = Base64Decoder(MemorySource(Array(text)).reader())
         self = try decoder.readAll(limit: .max, orThrow: StreamError.malformedBase64)
     }

@@ -7,15 +7,15 @@ extension SMIMECapability {
     public var name: String { algorithm.displayName }
 
     /// The content cipher that is announced; nil if it is something else, or a cipher that we do not write.
-    public var cipher: ContentCipher? { ContentCipher(oid: algorithm.algorithm).flatMap { $0.isWritable ? $0 : nil } }
+    package var cipher: ContentCipher? { ContentCipher(oid: algorithm.algorithm).flatMap { $0.isWritable ? $0 : nil } }
 
     /// Whether a content cipher is announced, be it one that nobody should use any more.
-    public var isCipher: Bool { ContentCipher(oid: algorithm.algorithm) != nil || Self.obsolete.contains(name) }
+    package var isCipher: Bool { ContentCipher(oid: algorithm.algorithm) != nil || Self.obsolete.contains(name) }
 
     private static let obsolete: Set = ["des-cbc", "rc4", "cast5-cbc"]
 
     /// The way to wrap a key for RSA that is announced; nil if it is something else, or one that we do not write.
-    public var rsaWrapping: Recipient.RSAWrapping? {
+    package var rsaWrapping: Recipient.RSAWrapping? {
         guard algorithm.algorithm == ASN1ObjectIdentifier.Key.rsaOAEP,
             case .oaep(let digest, let mgf, let label)? = try? OAEPParameters.read(algorithm.parameters),
             digest == mgf, label.isEmpty
@@ -26,7 +26,7 @@ extension SMIMECapability {
     /// What we announce: everything that we read and want to be sent, best first.
     ///
     /// Ciphers, then ways to wrap the key (RFC 5753 §8, RFC 8418 §5), then compression (RFC 3274 §2).
-    public static let ours: [SMIMECapability] = {
+    package static let ours: [SMIMECapability] = {
         let ciphers: [ContentCipher] = [
             .aes256GCM, .aes128GCM, .chaCha20Poly1305, .aes192GCM, .aes256CBC, .aes192CBC, .aes128CBC,
         ]
@@ -47,7 +47,7 @@ extension SMIMECapability {
     }()
 
     /// The names of what is announced, each once: some algorithms stand there for every wrap or digest.
-    public static func names(of capabilities: [SMIMECapability]) -> [String] {
+    package static func names(of capabilities: [SMIMECapability]) -> [String] {
         var seen: Set<String> = []
         return capabilities.map(\.name).filter { seen.insert($0).inserted }
     }

@@ -1,17 +1,17 @@
-public import ByteStreams
+package import ByteStreams
 import PKIX
 import SwiftASN1
 
 /// A compressed message, read as far as its content.
 ///
 /// RFC 3274
-public struct CompressedData: Sendable {
+package struct CompressedData: Sendable {
     /// How many bytes may come out for one that goes in.
-    public static let maximumRatio = 200
+    package static let maximumRatio = 200
     /// How many bytes may come out in all.
-    public static let maximumCount = 4 << 30
+    package static let maximumCount = 4 << 30
     /// What may come out whatever went in: little that is all alike shrinks to next to nothing.
-    public static let allowance = 1 << 20
+    package static let allowance = 1 << 20
 
     static let zlib: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 16, 3, 8]
 
@@ -22,7 +22,7 @@ public struct CompressedData: Sendable {
     ///
     /// - Parameter limit: how many bytes may come out.
     /// - Throws: `CMSError.malformed`, `CMSError.unsupported`, or what reading throws.
-    public init(reading stream: ByteStream, limit: Int = CompressedData.maximumCount) throws {
+    package init(reading stream: ByteStream, limit: Int = CompressedData.maximumCount) throws {
         self.stream = stream
         self.limit = min(limit, Self.maximumCount)
         _ = try reporting(.cms) { try Self.enter(BERReader(stream.makeReader())) }
@@ -30,7 +30,7 @@ public struct CompressedData: Sendable {
 
     /// The content, decompressed while it is read. Reading throws `CMSError.malformed` if it is damaged or does not end
     /// where it should, and `CMSError.limitExceeded` if too much comes out.
-    public var content: ByteStream {
+    package var content: ByteStream {
         ByteStream {
             let reader = BERReader(try stream.makeReader())
             return try reporting(.cms) { try DecompressingReader(reader, Self.enter(reader), limit: limit) }

@@ -1,4 +1,4 @@
-public import ByteStreams
+package import ByteStreams
 import LibCrypto
 import PKIX
 import SwiftASN1
@@ -6,14 +6,14 @@ import SwiftASN1
 /// Writes CompressedData in DER. The content is compressed twice: once to learn its length.
 ///
 /// RFC 3274 §1.1
-public struct CompressedDataWriter {
+package struct CompressedDataWriter {
     private let frame: DERFrame
 
     /// How many bytes the whole structure takes.
-    public var count: Int { frame.count }
+    package var count: Int { frame.count }
 
     /// Compresses all that `content` writes, and keeps nothing but the length.
-    public init(content: (any ByteSink) throws -> Void) throws {
+    package init(content: (any ByteSink) throws -> Void) throws {
         let counter = CountingSink()
         let compressor = try DeflatingSink(counter)
         try content(compressor)
@@ -34,7 +34,7 @@ public struct CompressedDataWriter {
     /// Writes the structure around what `content` writes, which must be the same as before.
     ///
     /// - Throws: `StreamError.changedWhileReading` if it is not.
-    public func write(to sink: any ByteSink, content: (any ByteSink) throws -> Void) throws {
+    package func write(to sink: any ByteSink, content: (any ByteSink) throws -> Void) throws {
         try sink.write(frame.prefix)
         let compressor = try DeflatingSink(sink)
         try content(compressor)

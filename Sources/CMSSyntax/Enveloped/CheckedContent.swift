@@ -1,9 +1,9 @@
-public import ByteStreams
+package import ByteStreams
 
 /// Plaintext whose tag, or padding and structure, was found right: the only way to read what was encrypted.
 ///
 /// Nothing of it is kept; every reader decrypts the message anew, and checks it again.
-public struct CheckedContent: Sendable {
+package struct CheckedContent: Sendable {
     private let source: ByteStream
     private let encryption: ContentEncryption
     private let key: ContentKey
@@ -18,7 +18,7 @@ public struct CheckedContent: Sendable {
     }
 
     /// The plaintext.
-    public var stream: ByteStream {
+    package var stream: ByteStream {
         ByteStream { ConcealingReader(try DecryptingReader(source, encryption, key, attributes: attributes)) }
     }
 }

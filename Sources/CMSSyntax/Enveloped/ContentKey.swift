@@ -5,10 +5,10 @@ import SwiftASN1
 /// The content-encryption key that one RecipientInfo gave, or a random one where it gave none.
 ///
 /// Nobody can tell which: decryption then fails like any other (RFC 3218 §2.3.2).
-public struct ContentKey: Sendable {
+package struct ContentKey: Sendable {
     let bytes: SecretBytes
     /// Whether the key wrap itself has shown that this is the key: RSA has no such check (RFC 3218 §2.3.2).
-    public let isProven: Bool
+    package let isProven: Bool
 
     /// The key that a wrap gave; `substitute` if it gave none of that length.
     fileprivate init(_ unwrapped: SecretBytes?, else substitute: SecretBytes) {

@@ -1,5 +1,5 @@
-public import ByteStreams
-public import PKIX
+package import ByteStreams
+package import PKIX
 import SwiftASN1
 
 /// An encrypted message that has been read as far as its recipients: EnvelopedData or AuthEnvelopedData.
@@ -7,18 +7,18 @@ import SwiftASN1
 /// Opening it takes two steps. `key(for:with:)` unwraps the content key of one recipient, and `check(with:observing:)`
 /// runs over the whole message once; only what that returns can be read.
 /// RFC 5652 §6, RFC 5083
-public struct EnvelopedData: Sendable {
+package struct EnvelopedData: Sendable {
     /// How many recipients there may be.
-    public static let maximumRecipients = EnvelopedLayout.maximumRecipients
+    package static let maximumRecipients = EnvelopedLayout.maximumRecipients
     /// How much content is opened that has to be decrypted in one piece, in bytes.
-    public static let maximumWholeContent = BufferedDecryption.maximumCount
+    package static let maximumWholeContent = BufferedDecryption.maximumCount
 
     /// Every way in, in the order of the message.
-    public let recipients: [RecipientInfo]
+    package let recipients: [RecipientInfo]
     /// Whether the structure is AuthEnvelopedData.
-    public let isAuthenticated: Bool
+    package let isAuthenticated: Bool
     /// The content-encryption algorithm as `aes-256-gcm`, or its dotted OID.
-    public let algorithm: String
+    package let algorithm: String
 
     private let stream: ByteStream
     private let encryptionIdentifier: AlgorithmIdentifier
@@ -26,7 +26,7 @@ public struct EnvelopedData: Sendable {
     /// Reads `stream` as far as the encrypted content.
     ///
     /// - Throws: `CMSError.malformed`, `CMSError.limitExceeded`, or what reading throws.
-    public init(reading stream: ByteStream) throws {
+    package init(reading stream: ByteStream) throws {
         let layout = try reporting(.cms) { try EnvelopedLayout(BERReader(stream.makeReader())) }
         recipients = layout.recipients
         isAuthenticated = layout.isAuthenticated
@@ -41,7 +41,7 @@ public struct EnvelopedData: Sendable {
     /// every other reason.
     ///
     /// - Throws: `CMSError.unsupported` for algorithms that have no row, and AEAD in the wrong structure.
-    public func key(for recipient: RecipientInfo, with key: PrivateKey) throws -> ContentKey {
+    package func key(for recipient: RecipientInfo, with key: PrivateKey) throws -> ContentKey {
         let encryption = try contentEncryption()
         return try reporting(.cms) { try recipient.unwrap(with: key, keyCount: encryption.keyCount) }
     }
@@ -49,7 +49,7 @@ public struct EnvelopedData: Sendable {
     /// The content-encryption key for `recipient`, unwrapped with a secret that both sides have.
     ///
     /// - Throws: as `key(for:with:)`, and `CMSError.limitExceeded` for a derivation that takes too long.
-    public func key(for recipient: RecipientInfo, with secret: SharedSecret) throws -> ContentKey {
+    package func key(for recipient: RecipientInfo, with secret: SharedSecret) throws -> ContentKey {
         let encryption = try contentEncryption()
         return try reporting(.cms) { try recipient.unwrap(with: secret, keyCount: encryption.keyCount) }
     }
@@ -60,7 +60,7 @@ public struct EnvelopedData: Sendable {
     ///   must let nothing out. It is called again if a second look is needed.
     /// - Returns: the checked content, and the sink that saw all of it.
     /// - Throws: `CMSError.decryptionFailed` for every fault of the message, `StreamError` if reading failed.
-    public func check<Observer: ByteSink>(
+    package func check<Observer: ByteSink>(
         with key: ContentKey,
         observer makeObserver: () -> Observer
     ) throws -> (content: CheckedContent, observer: Observer) {

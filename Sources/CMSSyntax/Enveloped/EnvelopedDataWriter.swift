@@ -1,4 +1,4 @@
-public import ByteStreams
+package import ByteStreams
 import LibCrypto
 import PKIX
 import SwiftASN1
@@ -6,13 +6,13 @@ import SwiftASN1
 /// Writes EnvelopedData (CBC) or AuthEnvelopedData (the other modes) in DER around content of a known length.
 ///
 /// RFC 5652 §6.1, RFC 5083 §2.1
-public struct EnvelopedDataWriter {
+package struct EnvelopedDataWriter {
     private let encryption: ContentEncryption
     private let key: SecretBytes
     private let frame: DERFrame
 
     /// How many bytes the whole structure takes.
-    public var count: Int { frame.count }
+    package var count: Int { frame.count }
 
     /// Makes a content-encryption key, wraps it for every recipient, and lays the structure out.
     ///
@@ -21,7 +21,7 @@ public struct EnvelopedDataWriter {
     ///   - contentCount: how many bytes of plaintext will be written, exactly.
     /// - Throws: `CMSError.unsupported` for a key that cannot be encrypted to, and if nobody could open it;
     ///   `CMSError.openSSL`.
-    public init(
+    package init(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],
         cipher: ContentCipher,
@@ -44,7 +44,7 @@ public struct EnvelopedDataWriter {
     /// Writes the structure around the plaintext that `content` writes: exactly the announced number of bytes.
     ///
     /// - Throws: `StreamError.changedWhileReading` if there are fewer or more, and whatever `content` and `sink` throw.
-    public func write(to sink: any ByteSink, content: (any ByteSink) throws -> Void) throws {
+    package func write(to sink: any ByteSink, content: (any ByteSink) throws -> Void) throws {
         try sink.write(frame.prefix)
         let encryptor = EncryptingSink(
             try reporting(.cms) { try encryption.makeContext(key, isEncrypting: true) },

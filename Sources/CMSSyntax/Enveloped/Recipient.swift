@@ -5,7 +5,7 @@ import SwiftASN1
 /// Somebody to encrypt to.
 public struct Recipient: Sendable {
     /// How an RSA key wraps the content-encryption key; other keys have one way only.
-    public enum RSAWrapping: String, CaseIterable, Sendable {
+    package enum RSAWrapping: String, CaseIterable, Sendable {
         /// RSAES-OAEP with SHA-256 (RFC 8551 §2.3).
         case oaep
         /// RSAES-OAEP with its default, SHA-1, whose collisions do no harm here (RFC 3560 §2.3).
@@ -31,9 +31,9 @@ public struct Recipient: Sendable {
     public let certificate: Certificate
     /// Whether the RecipientInfo names the certificate by its key identifier, if it has one, instead of issuer and
     /// serial number.
-    public var usesKeyIdentifier: Bool
+    package var usesKeyIdentifier: Bool
     /// How the content key is wrapped, if the certificate's key is of RSA.
-    public var rsaWrapping: RSAWrapping
+    package var rsaWrapping: RSAWrapping
     /// What the recipient announces to read; nil if nothing is known.
     public var capabilities: [SMIMECapability]?
 
@@ -41,7 +41,7 @@ public struct Recipient: Sendable {
     /// judge (`Certificate.canEncrypt`, `TrustStore.judge`).
     ///
     /// - Parameter rsaWrapping: for an RSA key; `CipherNegotiation` finds out what the recipient reads.
-    public init(
+    package init(
         unchecked certificate: Certificate,
         rsaWrapping: RSAWrapping = .oaep,
         usesKeyIdentifier: Bool = false
@@ -52,7 +52,7 @@ public struct Recipient: Sendable {
     }
 
     /// The way in which the key is wrapped, for reports: `oaep` and the like for RSA, `ecdh`, `x25519`, `ml-kem-768`.
-    public var keyEncryption: String {
+    package var keyEncryption: String {
         switch certificate.publicKeyAlgorithm {
         case .ellipticCurve: "ecdh"
         case .x25519: "x25519"

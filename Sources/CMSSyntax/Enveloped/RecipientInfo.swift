@@ -1,15 +1,15 @@
 import ByteStreams
 import LibCrypto
-public import PKIX
+package import PKIX
 import SwiftASN1
 
 /// One way into an encrypted message: who can open it, and how.
 ///
 /// A key-agreement RecipientInfo with several encrypted keys becomes one value for each.
 /// RFC 5652 §6.2
-public struct RecipientInfo: Sendable {
+package struct RecipientInfo: Sendable {
     /// The kinds of RecipientInfo.
-    public enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         case keyAgreement = "key-agreement"
         case keyEncapsulation = "key-encapsulation"
         case keyEncryptionKey = "key-encryption-key"
@@ -32,16 +32,16 @@ public struct RecipientInfo: Sendable {
     }
 
     /// How the content key reaches the recipient, and who that is.
-    public let kind: Kind
+    package let kind: Kind
     /// Whose certificate opens it; nil for the kinds that name no certificate.
-    public let identifier: EntityIdentifier?
+    package let identifier: EntityIdentifier?
     /// The key-encryption algorithm's name for people, or its dotted OID.
-    public let algorithm: String
+    package let algorithm: String
     let wrapping: Wrapping
     let encryptedKey: [UInt8]
 
     /// The parameters of the key-encryption algorithm for people; nil if there are none, or none that we know.
-    public var algorithmDetail: String? {
+    package var algorithmDetail: String? {
         switch wrapping {
         case .transport(.oaep(let digest, let mgf, _)): "\(digest.rawValue), mgf1 with \(mgf.rawValue)"
         case .agreement(let scheme, let wrap, _, _):

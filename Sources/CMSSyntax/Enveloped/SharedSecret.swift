@@ -1,4 +1,4 @@
-public import LibCrypto
+package import LibCrypto
 import PKIX
 import SwiftASN1
 
@@ -6,7 +6,7 @@ import SwiftASN1
 ///
 /// It is only ever used where somebody says so; mail alone never makes anybody try one.
 /// RFC 5652 §6.2.3 and §6.2.4
-public struct SharedSecret: Sendable {
+package struct SharedSecret: Sendable {
     enum Kind: Sendable {
         case key(SecretBytes, identifier: [UInt8]?)
         case password(SecretBytes)
@@ -15,7 +15,7 @@ public struct SharedSecret: Sendable {
     let kind: Kind
 
     /// A password, as it was typed.
-    public init(password: borrowing Passphrase) {
+    package init(password: borrowing Passphrase) {
         kind = .password(PassphraseForm(writing: password).utf8)
     }
 
@@ -23,7 +23,7 @@ public struct SharedSecret: Sendable {
     ///
     /// - Parameter identifier: the name that the message gives to the key; nil for any.
     /// - Throws: `CMSError.unsupported` for another length.
-    public init(key: some Collection<UInt8>, identifier: [UInt8]?) throws {
+    package init(key: some Collection<UInt8>, identifier: [UInt8]?) throws {
         guard [16, 24, 32].contains(key.count) else {
             throw CMSError.unsupported("a secret key of \(key.count) bytes instead of 16, 24 or 32")
         }
@@ -31,7 +31,7 @@ public struct SharedSecret: Sendable {
     }
 
     /// What it is for, as reports name it: `password` or `key-encryption-key`.
-    public var recipientKind: RecipientInfo.Kind {
+    package var recipientKind: RecipientInfo.Kind {
         switch kind {
         case .key: .keyEncryptionKey
         case .password: .password
@@ -39,7 +39,7 @@ public struct SharedSecret: Sendable {
     }
 
     /// Whether `recipient` is of this kind, and names this key if it names one.
-    public func matches(_ recipient: RecipientInfo) -> Bool {
+    package func matches(_ recipient: RecipientInfo) -> Bool {
         switch (kind, recipient.wrapping) {
         case (.key(let key, let identifier), .secretKey(let wrap, let name)):
             key.count == wrap.keyCount && (identifier ?? name) == name
@@ -53,7 +53,7 @@ public struct SharedSecret: Sendable {
 
 extension RecipientInfo {
     /// Whether it is for a password or a key that both sides have.
-    public var isForSecret: Bool { kind == .keyEncryptionKey || kind == .password }
+    package var isForSecret: Bool { kind == .keyEncryptionKey || kind == .password }
 }
 
 extension SharedSecret {

@@ -1,9 +1,9 @@
-public import ByteStreams
+package import ByteStreams
 import PKIX
 import SwiftASN1
 
 /// The kind of a CMS object, by its outermost content type.
-public enum CMSContentType: Sendable, Equatable {
+package enum CMSContentType: Sendable, Equatable {
     case authEnvelopedData
     case compressedData
     case data
@@ -17,7 +17,7 @@ public enum CMSContentType: Sendable, Equatable {
     /// Looks at the beginning of `stream`.
     ///
     /// - Throws: `CMSError.malformed` if it is not CMS at all.
-    public init(of stream: ByteStream) throws {
+    package init(of stream: ByteStream) throws {
         self = try reporting(.cms) {
             let reader = BERReader(try stream.makeReader())
             try reader.enter(.sequence)

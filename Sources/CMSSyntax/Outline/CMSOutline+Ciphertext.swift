@@ -6,7 +6,7 @@ extension CMSOutline {
     /// AuthEnvelopedData, with a tag of the length that the parameters say. Nothing is decrypted: the content may still be
     /// something else, which `PlaintextDetector` looks for.
     /// RFC 5652 §6.1, RFC 5083 §2.1, RFC 5084 §3, RFC 8103 §2
-    public var isWellFormedCiphertext: Bool {
+    package var isWellFormedCiphertext: Bool {
         guard isComplete, let encryption = contentEncryption, let contentCount, contentCount > 0 else { return false }
         switch type {
         case .envelopedData:
@@ -18,5 +18,5 @@ extension CMSOutline {
     }
 
     /// Whether the cipher is one that is read in old mail only, and never written.
-    public var hasHistoricCipher: Bool { contentEncryption?.cipher.isHistoric ?? false }
+    package var hasHistoricCipher: Bool { contentEncryption?.cipher.isHistoric ?? false }
 }

@@ -1,5 +1,5 @@
-public import ByteStreams
-public import PKIX
+package import ByteStreams
+package import PKIX
 import SwiftASN1
 
 /// What a CMS object says about itself to somebody without any key: who signed it, who can open it, with what.
@@ -7,12 +7,12 @@ import SwiftASN1
 /// Nothing in it is verified or decrypted. The object is read to its end; where it is damaged, what stands in front of
 /// the damage is here, and `problems` names the damage.
 /// RFC 5652, RFC 5083, RFC 3274
-public struct CMSOutline: Sendable {
+package struct CMSOutline: Sendable {
     /// How many bytes of certificates, recipients and the like are kept of one object.
-    public static let maximumCount = 32 << 20
+    package static let maximumCount = 32 << 20
 
     /// What kind of object the outermost ContentInfo holds.
-    public let type: CMSContentType
+    package let type: CMSContentType
     /// The type of the content inside by name, as `data`, or by its dotted OID; nil if it was not reached.
     public internal(set) var contentType: String?
     /// The content's length in bytes, encrypted where it is; nil if there is no content in the object.
@@ -51,7 +51,7 @@ public struct CMSOutline: Sendable {
     ///   - content: is given the content as it passes: plain, encrypted or compressed, as the object has it.
     ///   - limit: how many bytes of certificates, recipients and the like may be kept.
     /// - Throws: `CMSError.malformed` if it is no CMS object at all, or what reading throws.
-    public init(
+    package init(
         reading stream: ByteStream,
         content: any ByteSink = CountingSink(),
         limit: Int = CMSOutline.maximumCount
@@ -71,7 +71,7 @@ public struct CMSOutline: Sendable {
     }
 
     /// Whether `stream` begins like a CMS object, whatever its type: with a SEQUENCE that begins with an OID.
-    public static func isCMS(_ stream: ByteStream) throws -> Bool {
+    package static func isCMS(_ stream: ByteStream) throws -> Bool {
         let reader = BERReader(try stream.makeReader())
         do {
             return try reporting(.cms) {
@@ -82,10 +82,10 @@ public struct CMSOutline: Sendable {
     }
 
     /// Whether this is a SignedData that nobody signed and that only carries certificates (RFC 8551 §3.8).
-    public var isCertificatesOnly: Bool { type == .signedData && isComplete && signers.isEmpty && contentCount == nil }
+    package var isCertificatesOnly: Bool { type == .signedData && isComplete && signers.isEmpty && contentCount == nil }
 
     /// The type by name, as `signed-data` or `certs-only`, or its dotted OID.
-    public var typeName: String {
+    package var typeName: String {
         switch type {
         case .authEnvelopedData: "authenveloped-data"
         case .compressedData: "compressed-data"

@@ -1,29 +1,29 @@
-public import LibCrypto
+package import LibCrypto
 
 /// A fault of old libcrypto versions that touches what we ask of libcrypto.
 ///
 /// Distributions mend faults without changing the version, so an old number is a reason to look, and no proof.
-public struct LibcryptoFault: Sendable, Equatable {
+package struct LibcryptoFault: Sendable, Equatable {
     /// A release of OpenSSL.
-    public struct Version: Sendable, Comparable, CustomStringConvertible {
+    package struct Version: Sendable, Comparable, CustomStringConvertible {
         /// The three numbers, as in 3.0.15.
-        public let major, minor, patch: Int
+        package let major, minor, patch: Int
 
-        public init(_ major: Int, _ minor: Int, _ patch: Int) {
+        package init(_ major: Int, _ minor: Int, _ patch: Int) {
             (self.major, self.minor, self.patch) = (major, minor, patch)
         }
 
-        public var description: String { "\(major).\(minor).\(patch)" }
+        package var description: String { "\(major).\(minor).\(patch)" }
 
-        public static func < (a: Self, b: Self) -> Bool {
+        package static func < (a: Self, b: Self) -> Bool {
             (a.major, a.minor, a.patch) < (b.major, b.minor, b.patch)
         }
     }
 
     /// The fault's names, as in `CVE-2022-3602`.
-    public let identifier: String
+    package let identifier: String
     /// What can come of it.
-    public let text: String
+    package let text: String
     /// The first release without it, in each series that was mended.
     let mended: [Version]
 
@@ -91,7 +91,7 @@ public struct LibcryptoFault: Sendable, Equatable {
     /// Those that `version` has as OpenSSL published it.
     ///
     /// A series of which no mended release is known here counts as mended: newer ones are not looked at.
-    public static func known(in version: Version) -> [LibcryptoFault] {
+    package static func known(in version: Version) -> [LibcryptoFault] {
         all.filter { fault in
             fault.mended.contains { ($0.major, $0.minor) == (version.major, version.minor) && version < $0 }
         }
@@ -100,7 +100,7 @@ public struct LibcryptoFault: Sendable, Equatable {
 
 extension Libcrypto {
     /// The number of the version that this process runs on.
-    public static var versionNumber: LibcryptoFault.Version {
+    package static var versionNumber: LibcryptoFault.Version {
         let number = packedVersion
         return LibcryptoFault.Version(number >> 28 & 0xF, number >> 20 & 0xFF, number >> 4 & 0xFF)
     }

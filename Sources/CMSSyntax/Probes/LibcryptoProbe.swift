@@ -4,9 +4,9 @@ import PKIX
 /// Something that libcrypto must do or refuse, tried on the libcrypto at hand, in milliseconds.
 ///
 /// A version number says what its makers published; distributions mend faults, and leave algorithms out, without changing it.
-public struct LibcryptoProbe: Sendable {
+package struct LibcryptoProbe: Sendable {
     /// What came of it.
-    public enum Outcome: Sendable, Equatable {
+    package enum Outcome: Sendable, Equatable {
         /// It does what it must, in words.
         case passed(String)
         /// It does something else, in words.
@@ -16,7 +16,7 @@ public struct LibcryptoProbe: Sendable {
     }
 
     /// What is tried, in kebab-case.
-    public let code: String
+    package let code: String
     private let body: @Sendable () throws -> Outcome
 
     /// - Parameter body: tries it; an error is an outcome, too.
@@ -33,14 +33,14 @@ public struct LibcryptoProbe: Sendable {
     }
 
     /// Tries it.
-    public func run() -> Outcome {
+    package func run() -> Outcome {
         Libcrypto.start()
         defer { Libcrypto.forgetErrors() }
         do { return try body() } catch { return .untried("\(error)") }
     }
 
     /// All there are.
-    public static let all = [algorithms] + symmetric + keys + chains
+    package static let all = [algorithms] + symmetric + keys + chains
 
     private static let symmetric = [
         LibcryptoProbe("gcm-tag", refuses: "content with a wrong tag") {

@@ -1,4 +1,4 @@
-public import PKIX
+package import PKIX
 import SwiftASN1
 
 /// What a signer asks of those who write back.
@@ -6,7 +6,7 @@ extension SignerInfo {
     /// The DER of the announced SMIMECapabilities; nil if they do not stand there exactly once, or cannot be read.
     ///
     /// RFC 8551 §2.5.2
-    public var capabilitiesEncoding: [UInt8]? {
+    package var capabilitiesEncoding: [UInt8]? {
         guard let value = signedValue(ASN1ObjectIdentifier.CMSAttribute.smimeCapabilities), value.count <= 4096,
             (try? SMIMECapability.list(value)) != nil
         else { return nil }
@@ -16,7 +16,7 @@ extension SignerInfo {
     /// The name of the certificate that the signer wants to be encrypted to; nil if it does not say so exactly once.
     ///
     /// SMIMEEncryptionKeyPreference of RFC 8551 §2.5.3
-    public var encryptionKeyPreference: EntityIdentifier? {
+    package var encryptionKeyPreference: EntityIdentifier? {
         guard let value = signedValue(ASN1ObjectIdentifier.CMSAttribute.encryptionKeyPreference) else { return nil }
         return try? EntityIdentifier(encryptionKeyPreference: ASN1Node.read(value))
     }

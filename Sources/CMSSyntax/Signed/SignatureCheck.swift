@@ -1,15 +1,15 @@
 import LibCrypto
-public import PKIX
+package import PKIX
 import SwiftASN1
 
 /// What a look at one signature found: the certificates it verifies with, and everything that is wrong.
-public struct SignatureCheck: Sendable {
+package struct SignatureCheck: Sendable {
     /// The certificates that the signer may mean and whose key made the signature, of which the caller takes the best: a key
     /// may have several, and anybody can put a damaged copy in front. The first that it may mean if none of them did; none if
     /// there are none.
-    public let certificates: [Certificate]
+    package let certificates: [Certificate]
     /// The integrity axis: errors mean that the bytes are not those that were signed, or that nobody can tell.
-    public let problems: [Problem]
+    package let problems: [Problem]
 }
 
 extension SignedData {
@@ -17,7 +17,7 @@ extension SignedData {
     ///
     /// Several certificates may share one key identifier, so all that match are tried (RFC 8551 §2.6).
     /// RFC 5652 §5.6
-    public func check(_ signer: SignerInfo, candidates: [Certificate]) -> SignatureCheck {
+    package func check(_ signer: SignerInfo, candidates: [Certificate]) -> SignatureCheck {
         var problems = attributeProblems(signer)
         let bindings = signer.signingCertificates
         var matching = candidates.filter { signer.identifier.matches($0) }

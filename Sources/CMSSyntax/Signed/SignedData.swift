@@ -1,36 +1,36 @@
-public import ByteStreams
-public import LibCrypto
-public import PKIX
+package import ByteStreams
+package import LibCrypto
+package import PKIX
 import SwiftASN1
 
 /// A signed message as it was read: claims and certificates, and the digests of what was really there.
 ///
 /// Nothing in it is verified; `check(_:candidates:)` does that for one signer.
 /// RFC 5652 §5.1
-public struct SignedData: Sendable {
+package struct SignedData: Sendable {
     /// How many certificates, and CRLs, may ride along.
-    public static let maximumCertificates = 1_000
+    package static let maximumCertificates = 1_000
     /// How many signers there may be.
-    public static let maximumSigners = 16
+    package static let maximumSigners = 16
     /// How much content a signature without attributes may be over that hashes it itself, in bytes.
-    public static let maximumWholeContent = ContentHasher.maximumKept
+    package static let maximumWholeContent = ContentHasher.maximumKept
     /// How many bytes certificates, CRLs and signers may take together.
     private static let maximumBytes = 32 << 20
 
     /// The digests announced in front of the content; an algorithm unknown to us is left out.
-    public let digestAlgorithms: [DigestAlgorithm]
+    package let digestAlgorithms: [DigestAlgorithm]
     /// The type of the content that is signed, as a dotted OID; `isData` tells the usual one.
-    public let contentType: String
+    package let contentType: String
     /// Whether the content stands inside the structure.
-    public let hasContent: Bool
+    package let hasContent: Bool
     /// The certificates that ride along, in their order; those that cannot be read are counted in `problems`.
-    public let certificates: [Certificate]
+    package let certificates: [Certificate]
     /// The CRLs that ride along, each in its encoding.
-    public let crls: [[UInt8]]
+    package let crls: [[UInt8]]
     /// Who claims to have signed, in the order of the object.
-    public let signers: [SignerInfo]
+    package let signers: [SignerInfo]
     /// What is wrong with the structure as a whole.
-    public private(set) var problems: [Problem]
+    package private(set) var problems: [Problem]
 
     let contentTypeOID: ASN1ObjectIdentifier
     /// The digest of the content under every algorithm that was asked for.
@@ -41,13 +41,13 @@ public struct SignedData: Sendable {
     private(set) var resemblesAttributes = false
 
     /// Whether the content is of the type that S/MIME demands (RFC 8551 §2.4.1).
-    public var isData: Bool { contentTypeOID == ASN1ObjectIdentifier.ContentType.data }
+    package var isData: Bool { contentTypeOID == ASN1ObjectIdentifier.ContentType.data }
 
     /// Reads a whole SignedData and hashes the content inside it.
     ///
     /// - Parameter content: is given the signed content as it passes.
     /// - Throws: `CMSError.malformed`, `CMSError.limitExceeded`, or what reading throws.
-    public init(reading stream: ByteStream, content: any ByteSink = CountingSink()) throws {
+    package init(reading stream: ByteStream, content: any ByteSink = CountingSink()) throws {
         self = try reporting(.cms) { try Self(stream, content) }
         let missing = Set(signers.compactMap(\.digest)).subtracting(contentDigests.keys)
         guard hasContent, !missing.isEmpty || keepsContent else { return }
@@ -64,7 +64,7 @@ public struct SignedData: Sendable {
     /// Hashes detached content with the digest of every signer.
     ///
     /// Content inside the structure must then be the same (RFC 8551 §3.5.3.1 wants none).
-    public mutating func hashDetached(_ content: ByteStream) throws {
+    package mutating func hashDetached(_ content: ByteStream) throws {
         let digests = Set(signers.compactMap(\.digest))
         let hasher = try reporting(.cms) { try ContentHasher(digests, keepsContent: keepsContent) }
         let detached = try reporting(.cms) {

@@ -1,26 +1,26 @@
-public import ByteStreams
-public import Foundation
-public import LibCrypto
-public import PKIX
+package import ByteStreams
+package import Foundation
+package import LibCrypto
+package import PKIX
 import SwiftASN1
 
 /// Writes SignedData in DER for one signer, around its content or detached from it.
 ///
 /// RFC 5652 §5.1
-public struct SignedDataWriter {
+package struct SignedDataWriter {
     /// Who signs, and how.
-    public struct Signer: Sendable {
+    package struct Signer: Sendable {
         /// The key that signs, the certificate by which the SignerInfo names the signer, and what travels along.
-        public var identity: Identity
+        package var identity: Identity
         /// The digest of the content, and of the signed attributes.
-        public var digest: DigestAlgorithm
+        package var digest: DigestAlgorithm
         /// Whether the SignerInfo names the certificate by its key identifier, if it has one.
-        public var usesKeyIdentifier: Bool
+        package var usesKeyIdentifier: Bool
         /// Whether the signer's own certificate travels along.
-        public var includesCertificate: Bool
+        package var includesCertificate: Bool
 
         /// - Parameter digest: the digest; the one that the key prefers if nil.
-        public init(
+        package init(
             _ identity: Identity,
             digest: DigestAlgorithm? = nil,
             usesKeyIdentifier: Bool = false,
@@ -47,7 +47,7 @@ public struct SignedDataWriter {
     private let frame: DERFrame
 
     /// How many bytes the whole structure takes.
-    public var count: Int { frame.count }
+    package var count: Int { frame.count }
 
     /// Signs content whose digest is known.
     ///
@@ -57,7 +57,7 @@ public struct SignedDataWriter {
     ///   - time: the signing time.
     /// - Throws: `CMSError.unsupported` for a key that cannot sign or is not the certificate's, and for a time of no year
     ///   from 1000 to 9999; `CMSError.openSSL`.
-    public init(signer: Signer, contentDigest: [UInt8], contentCount: Int?, time: Date) throws {
+    package init(signer: Signer, contentDigest: [UInt8], contentCount: Int?, time: Date) throws {
         frame = try reporting(.cms) {
             let info = try Self.signerInfo(signer, contentDigest, time)
             return try Self.layOut(signer, info, contentCount)
@@ -65,7 +65,7 @@ public struct SignedDataWriter {
     }
 
     /// The digest of all that `content` writes, and its length in bytes.
-    public static func digest(
+    package static func digest(
         _ algorithm: DigestAlgorithm,
         of content: (any ByteSink) throws -> Void
     ) throws -> (value: [UInt8], count: Int) {
@@ -83,7 +83,7 @@ public struct SignedDataWriter {
     /// Writes the structure around what `content` writes; nil if the content is detached.
     ///
     /// - Throws: `StreamError.changedWhileReading` if the content is not as long as announced.
-    public func write(to sink: any ByteSink, content: ((any ByteSink) throws -> Void)? = nil) throws {
+    package func write(to sink: any ByteSink, content: ((any ByteSink) throws -> Void)? = nil) throws {
         try sink.write(frame.prefix)
         var count = 0
         try content?(

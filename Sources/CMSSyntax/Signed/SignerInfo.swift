@@ -1,18 +1,18 @@
-public import Foundation
-public import LibCrypto
-public import PKIX
+package import Foundation
+package import LibCrypto
+package import PKIX
 import SwiftASN1
 
 /// What one signer claims: who it is, how it signed, and the signature itself. Nothing in it is checked.
 ///
 /// RFC 5652 §5.3
-public struct SignerInfo: Sendable {
+package struct SignerInfo: Sendable {
     /// Whose certificate the signature is to be checked with.
-    public let identifier: EntityIdentifier
+    package let identifier: EntityIdentifier
     /// The digest of the content; nil if it is none that we know.
-    public let digest: DigestAlgorithm?
+    package let digest: DigestAlgorithm?
     /// The digest's name for people, or its dotted OID.
-    public let digestName: String
+    package let digestName: String
     /// The attributes under the signature, in the order of the message.
     let signedAttributes: [Attribute]
     /// The signed attributes as they were encoded, with their own tag; nil if there are none.
@@ -47,19 +47,19 @@ public struct SignerInfo: Sendable {
     /// When the signer says that it signed; nil if it does not say so exactly once.
     ///
     /// RFC 5652 §11.3
-    public var signingTime: Date? {
+    package var signingTime: Date? {
         signedValue(ASN1ObjectIdentifier.CMSAttribute.signingTime).flatMap { try? ASN1Node.read($0).time() }
     }
 
     /// The algorithms that the signer announces to read, best first; empty if it does not say so exactly once.
     ///
     /// RFC 8551 §2.5.2
-    public var capabilities: [SMIMECapability] {
+    package var capabilities: [SMIMECapability] {
         signedValue(ASN1ObjectIdentifier.CMSAttribute.smimeCapabilities).flatMap { try? SMIMECapability.list($0) } ?? []
     }
 
     /// The signature algorithm's name for people, or its dotted OID.
-    public var signatureName: String {
+    package var signatureName: String {
         (try? SignatureAlgorithm(signatureAlgorithm).name) ?? signatureAlgorithm.displayName
     }
 
@@ -76,10 +76,10 @@ public struct SignerInfo: Sendable {
     }
 
     /// The names or numbers of the attributes under the signature, for reports.
-    public var signedAttributeTypes: [String] { signedAttributes.map(\.type.displayName) }
+    package var signedAttributeTypes: [String] { signedAttributes.map(\.type.displayName) }
 
     /// The names or numbers of the attributes beside the signature, for reports.
-    public var unsignedAttributeTypes: [String] { unsignedAttributes.map(\.type.displayName) }
+    package var unsignedAttributeTypes: [String] { unsignedAttributes.map(\.type.displayName) }
 
     /// The value of a signed attribute that stands there once, with one value.
     func signedValue(_ type: ASN1ObjectIdentifier) -> [UInt8]? {

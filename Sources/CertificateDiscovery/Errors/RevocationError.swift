@@ -1,7 +1,7 @@
-public import Foundation
+package import Foundation
 
 /// Why a service did not answer.
-public enum RevocationError: Error, Hashable, Sendable {
+package enum RevocationError: Error, Hashable, Sendable {
     /// It answered with nothing that can be used, for this reason.
     case badAnswer(String)
     case cancelled
@@ -28,10 +28,10 @@ public enum RevocationError: Error, Hashable, Sendable {
 }
 
 extension RevocationError: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 
     /// What is the matter with the service, to be said behind its URL; in lower case and without a full stop.
-    public var description: String {
+    package var description: String {
         switch self {
         case .badAnswer(let why): "its answer cannot be used: \(why)"
         case .cancelled: "cancelled"

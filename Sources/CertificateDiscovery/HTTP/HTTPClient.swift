@@ -3,17 +3,17 @@ import LibCrypto
 import PKIX
 
 /// Asks services on the network, within limits.
-public struct HTTPClient: Sendable {
+package struct HTTPClient: Sendable {
     /// How long one answer may take, looking up the name and connecting included.
-    public var timeLimit: Duration
+    package var timeLimit: Duration
     /// The greatest answer that is taken, in bytes.
-    public var maximumCount: Int
+    package var maximumCount: Int
     /// The same, where nothing else is said.
-    public static let maximumCount = 10 << 20
+    package static let maximumCount = 10 << 20
     /// Whether services in networks that are not public are asked, too.
-    public var allowsPrivateAddresses: Bool
+    package var allowsPrivateAddresses: Bool
 
-    public init(
+    package init(
         timeLimit: Duration = .seconds(5),
         maximumCount: Int = HTTPClient.maximumCount,
         allowsPrivateAddresses: Bool = false
@@ -27,7 +27,7 @@ public struct HTTPClient: Sendable {
     /// answer.
     ///
     /// Ends when the time is over or the task is cancelled, whatever the peer does.
-    public func ask(
+    package func ask(
         _ url: ServiceURL,
         posting content: (type: String, bytes: [UInt8])? = nil,
         expecting type: String? = nil

@@ -2,19 +2,19 @@
 ///
 /// RFC 9110 §4.2.1. What is revoked or not is signed, so http is enough (RFC 5280 §8), and https would have to ask the
 /// same question about its own certificate.
-public struct ServiceURL: Hashable, Sendable {
+package struct ServiceURL: Hashable, Sendable {
     /// A name or an address, without brackets.
-    public let host: String
+    package let host: String
     /// The port, 80 if the URL names none.
-    public let port: UInt16
+    package let port: UInt16
     /// The path with its query, beginning with a slash.
-    public let path: String
+    package let path: String
 
     /// The longest URL that is read, in bytes.
     static let maximumCount = 2048
 
     /// Nil unless `text` is a plain http URL without a user, of printable ASCII.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.maximumCount, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),
             text.lowercased().hasPrefix("http://")
@@ -51,15 +51,15 @@ public struct ServiceURL: Hashable, Sendable {
     }
 
     /// The host and its port, as in `crl.example.org:80`: where one service lies that may have many URLs.
-    public var service: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)".lowercased() }
+    package var service: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)".lowercased() }
 
     /// The host as a request names it.
-    public var authority: String {
+    package var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == 80 ? name : "\(name):\(port)"
     }
 }
 
 extension ServiceURL: CustomStringConvertible {
-    public var description: String { "http://\(authority)\(path)" }
+    package var description: String { "http://\(authority)\(path)" }
 }

@@ -1,31 +1,31 @@
-public import Foundation
-public import PKIX
+package import Foundation
+package import PKIX
 
 /// Asks the services that certificates name: the responder first, and where it does not tell, the lists.
 ///
 /// Asking tells the authority, and whoever watches the network, that somebody reads such mail; so nobody makes one without
 /// the user's word. Nothing is asked twice in the lifetime of a value.
-public actor RevocationFetcher: RevocationSource {
+package actor RevocationFetcher: RevocationSource {
     /// A service that gave no answer, and why.
-    public struct Outage: Hashable, Sendable {
+    package struct Outage: Hashable, Sendable {
         /// The service, as certificates name it.
-        public let url: String
+        package let url: String
         /// Why it gave none.
-        public let error: RevocationError
+        package let error: RevocationError
     }
 
     /// A response, and what it is good for.
-    public struct Kept: Hashable, Sendable {
+    package struct Kept: Hashable, Sendable {
         /// The answer, whose signature was checked.
-        public let response: OCSPResponse
+        package let response: OCSPResponse
         /// The `nameDigest` of the certificate that it is about.
-        public let certificate: Fingerprint
+        package let certificate: Fingerprint
         /// From when to when it holds.
-        public let lifetime: OCSPResponse.Lifetime
+        package let lifetime: OCSPResponse.Lifetime
     }
 
     /// The most questions that are asked in the lifetime of a value.
-    public static let maximumQuestions = 256
+    package static let maximumQuestions = 256
 
     private struct Question: Hashable {
         let url: String
@@ -38,17 +38,17 @@ public actor RevocationFetcher: RevocationSource {
     /// What was asked; who wants to know the same before the answer is there waits for it, too.
     private var answers: [Question: Answer] = [:]
     /// The services that gave no answer so far, in their order.
-    public private(set) var outages: [Outage] = []
+    package private(set) var outages: [Outage] = []
     /// The lists that were fetched and are what they should be, for keeping.
-    public private(set) var certificateLists: [CertificateList] = []
+    package private(set) var certificateLists: [CertificateList] = []
     /// What responders said that counts, for keeping.
-    public private(set) var responses: [Kept] = []
+    package private(set) var responses: [Kept] = []
 
     /// The services that were asked and did not answer, or could not be reached, as host and port (`ServiceURL.service`).
     /// None of them is asked again.
-    public private(set) var silentServices: Set<String> = []
+    package private(set) var silentServices: Set<String> = []
     /// The services that answered, rightly or not, as host and port.
-    public private(set) var answeringServices: Set<String> = []
+    package private(set) var answeringServices: Set<String> = []
     /// Services that are not asked, and since when they are silent.
     private let knownSilence: [String: Date]
     /// Those of them that `outages` has.
@@ -56,7 +56,7 @@ public actor RevocationFetcher: RevocationSource {
 
     /// - Parameter silentServices: services, as host and port, that did not answer a short while ago, and when. They are not
     ///   asked.
-    public init(_ client: HTTPClient = HTTPClient(), silentServices: [String: Date] = [:]) {
+    package init(_ client: HTTPClient = HTTPClient(), silentServices: [String: Date] = [:]) {
         self.client = client
         knownSilence = silentServices
     }
@@ -65,10 +65,10 @@ public actor RevocationFetcher: RevocationSource {
     nonisolated var timeLimit: Duration { client.timeLimit }
 
     /// Asks for one verdict, and no longer than `VerdictRevocation.timeLimit`.
-    nonisolated public func forOneVerdict() -> any RevocationSource { VerdictRevocation { self } }
+    nonisolated package func forOneVerdict() -> any RevocationSource { VerdictRevocation { self } }
 
     /// Asks the services that the certificates at `places` of `chain` name: responders first, then for lists.
-    public func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
+    package func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
         await evidence(on: chain, at: places, date: date, before: nil)
     }
 

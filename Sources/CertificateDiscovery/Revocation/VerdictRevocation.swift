@@ -1,12 +1,12 @@
-public import Foundation
-public import PKIX
+package import Foundation
+package import PKIX
 
 /// Asks a fetcher for one verdict, and lets all its services together delay that verdict for a limited time only.
 ///
 /// A certificate may name many services that do not answer, and a message may have many signers.
-public actor VerdictRevocation: RevocationSource {
+package actor VerdictRevocation: RevocationSource {
     /// How long the services may delay one verdict in all; one answer's own limit counts where that is longer.
-    public static let timeLimit = Duration.seconds(10)
+    package static let timeLimit = Duration.seconds(10)
 
     private let fetcher: @Sendable () async -> RevocationFetcher?
     private let timeLimit: Duration
@@ -16,7 +16,7 @@ public actor VerdictRevocation: RevocationSource {
     /// - Parameters:
     ///   - timeLimit: how long the services may delay the verdict in all.
     ///   - fetcher: gives what asks the services; nil if none is to be asked.
-    public init(
+    package init(
         timeLimit: Duration = VerdictRevocation.timeLimit,
         _ fetcher: @escaping @Sendable () async -> RevocationFetcher?
     ) {
@@ -25,10 +25,10 @@ public actor VerdictRevocation: RevocationSource {
     }
 
     /// Whether there is a fetcher.
-    public func isAsking() async -> Bool { await fetcher() != nil }
+    package func isAsking() async -> Bool { await fetcher() != nil }
 
     /// Asks the services as long as there is time left for the verdict.
-    public func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
+    package func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
         guard let fetcher = await fetcher() else { return RevocationEvidence() }
         let start = ContinuousClock.now
         let limit = max(timeLimit, fetcher.timeLimit) - spent

@@ -2,7 +2,7 @@ import Foundation
 
 /// A way in which an address field is not simply a list of mailboxes.
 @nonexhaustive
-public enum AddressDefect: String, Hashable, Sendable, CaseIterable {
+package enum AddressDefect: String, Hashable, Sendable, CaseIterable {
     /// There is no address at all.
     case empty
     /// A group; its members are among the mailboxes.
@@ -18,16 +18,16 @@ public enum AddressDefect: String, Hashable, Sendable, CaseIterable {
 /// Reads what is obsolete too: routes, comments and blanks anywhere, empty elements.
 ///
 /// RFC 5322 §3.4, §4.4
-public struct AddressList: Sendable {
+package struct AddressList: Sendable {
     /// The mailboxes, those of groups included.
-    public let mailboxes: [Mailbox]
+    package let mailboxes: [Mailbox]
     /// What else was found.
-    public let defects: Set<AddressDefect>
+    package let defects: Set<AddressDefect>
 
     /// Reads the body of an address field.
     ///
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
-    public init(_ text: String) throws(MIMEError) {
+    package init(_ text: String) throws(MIMEError) {
         var parser = AddressParser(text)
         (mailboxes, defects) = try parser.run()
     }
@@ -35,17 +35,17 @@ public struct AddressList: Sendable {
     /// Reads an address field.
     ///
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
-    public init(field: HeaderField) throws(MIMEError) { try self.init(field.value) }
+    package init(field: HeaderField) throws(MIMEError) { try self.init(field.value) }
 
     /// The addresses, in order.
-    public var addresses: [EmailAddress] { mailboxes.map(\.address) }
+    package var addresses: [EmailAddress] { mailboxes.map(\.address) }
 }
 
 extension HeaderBlock {
     /// The addresses in all fields called `name`, in order.
     ///
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
-    public func addresses(_ name: String) throws(MIMEError) -> [EmailAddress] {
+    package func addresses(_ name: String) throws(MIMEError) -> [EmailAddress] {
         var addresses: [EmailAddress] = []
         for field in all(name) { addresses += try AddressList(field: field).addresses }
         return addresses

@@ -17,12 +17,12 @@ public struct EmailAddress: Sendable {
     /// The domain in lower case, with A-labels.
     public let asciiDomain: String
     /// What equal addresses have in common: the local part in lower case, @, and `asciiDomain`.
-    public let key: String
+    package let key: String
 
     /// Reads `text`, which must be an address and nothing else.
     ///
     /// - Throws: `MIMEError.malformedAddress`
-    public init(_ text: String) throws(MIMEError) {
+    package init(_ text: String) throws(MIMEError) {
         func malformed(_ reason: String) -> MIMEError { .malformedAddress(text, reason: reason) }
         guard text.utf8.count <= 320 else { throw malformed("too long for an address") }
         guard !text.unicodeScalars.contains(where: \.isUnfitForDisplay) else {

@@ -2,11 +2,11 @@ import ByteStreams
 import Foundation
 
 /// One person in an address list.
-public struct Mailbox: Hashable, Sendable {
+package struct Mailbox: Hashable, Sendable {
     /// The name in front of the address, or the comment after it, decoded for display.
-    public let displayName: String?
+    package let displayName: String?
     /// The address.
-    public let address: EmailAddress
+    package let address: EmailAddress
 
     /// A mailbox as it would be read.
     package init(displayName: String?, address: EmailAddress) {
@@ -18,7 +18,7 @@ public struct Mailbox: Hashable, Sendable {
     ///
     /// It is looked at as the most different readers show it: with encoded words decoded wherever they stand, in other forms
     /// of the same characters, and without invisible ones.
-    public var displayNamePosesAsAddress: Bool {
+    package var displayNamePosesAsAddress: Bool {
         guard let displayName else { return false }
         guard let loose = EncodedWord.decodeLoosely(displayName) else { return true }
         return [displayName, EncodedWord.decode(displayName, replacing: true), loose].contains { name in

@@ -200,7 +200,7 @@ extension Mailbox {
     /// The one mailbox that `field` holds, written so that all programs read the same one; nil for anything else.
     ///
     /// RFC 5322 §3.6.2, with less than its grammar: see `SoleMailbox`.
-    public init?(soleIn field: HeaderField) {
+    package init?(soleIn field: HeaderField) {
         guard let mailbox = SoleMailbox.read(field) else { return nil }
         self = mailbox
     }

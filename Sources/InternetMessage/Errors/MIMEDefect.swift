@@ -1,6 +1,6 @@
 /// A way in which mail departs from what RFC 5322 and RFC 2045 to 2049 ask, found while reading it.
 @nonexhaustive
-public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
+package enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
     case bareCR = "bare-cr"
     case bareLF = "bare-lf"
     case blankBeforeColon = "blank-before-colon"
@@ -18,7 +18,7 @@ public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
     case unterminatedMultipart = "unterminated-multipart"
 
     /// Whether what follows cannot be relied upon, so that no verdict may rest on it.
-    public var isError: Bool {
+    package var isError: Bool {
         switch self {
         case .contradictoryBoundary, .duplicateContentType, .duplicateTransferEncoding, .encodedMultipart,
             .hiddenFields, .missingBoundary:
@@ -28,7 +28,7 @@ public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
     }
 
     /// The defect in words.
-    public var text: String {
+    package var text: String {
         switch self {
         case .bareCR: "a carriage return without a line feed"
         case .bareLF: "a line feed without a carriage return among CRLF lines"
@@ -51,5 +51,5 @@ public enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
 
 extension MIMEDefect: CustomStringConvertible {
     /// The defect's code, as it stands in reports.
-    public var description: String { rawValue }
+    package var description: String { rawValue }
 }

@@ -1,9 +1,9 @@
-public import ByteStreams
-public import Foundation
+package import ByteStreams
+import Foundation
 
 /// Why mail could not be read, or an address not made.
 @nonexhaustive
-public enum MIMEError: Error, Equatable, Sendable {
+package enum MIMEError: Error, Equatable, Sendable {
     /// The input goes beyond a limit that protects against bombs.
     case limitExceeded(MIMELimit)
     /// The text is no address that mail may be sent to; `reason` completes "…: ".
@@ -14,7 +14,7 @@ public enum MIMEError: Error, Equatable, Sendable {
 
 /// What there may not be more of in one message.
 @nonexhaustive
-public enum MIMELimit: Int, Equatable, Sendable {
+package enum MIMELimit: Int, Equatable, Sendable {
     /// Mailboxes in one address list.
     case addresses = 1_000
     /// Bytes of one header block.
@@ -28,10 +28,10 @@ public enum MIMELimit: Int, Equatable, Sendable {
 }
 
 extension MIMEError: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 
     /// One sentence for a log or a user, in lower case and without a full stop.
-    public var description: String {
+    package var description: String {
         switch self {
         case .limitExceeded(.addresses): "more than \(MIMELimit.addresses.rawValue) addresses"
         case .limitExceeded(.headerBytes): "a header of more than \(MIMELimit.headerBytes.rawValue) bytes"

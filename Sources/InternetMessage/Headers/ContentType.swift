@@ -1,20 +1,20 @@
 /// What a body is: a media type with its parameters.
 ///
 /// RFC 2045 §5
-public struct ContentType: Hashable, Sendable {
+package struct ContentType: Hashable, Sendable {
     /// The type before the slash, in lower case.
-    public let type: String
+    package let type: String
     /// The subtype after the slash, in lower case.
-    public let subtype: String
+    package let subtype: String
     /// The parameters.
-    public let parameters: FieldParameters
+    package let parameters: FieldParameters
     /// Whether every reader finds this type and subtype: no comment and no other text stands beside them, no blank between.
-    public let hasPlainName: Bool
+    package let hasPlainName: Bool
 
     /// What a part is whose header does not say (RFC 2045 §5.2).
-    public static let plainText = ContentType(type: "text", subtype: "plain")
+    package static let plainText = ContentType(type: "text", subtype: "plain")
     /// What a part of a multipart/digest is whose header does not say (RFC 2046 §5.1.5).
-    public static let message = ContentType(type: "message", subtype: "rfc822")
+    package static let message = ContentType(type: "message", subtype: "rfc822")
 
     private init(type: String, subtype: String) {
         self.type = type
@@ -24,10 +24,10 @@ public struct ContentType: Hashable, Sendable {
     }
 
     /// Reads a Content-Type field, or nil if it has no type and subtype.
-    public init?(field: HeaderField) { self.init(bytes: field.unfoldedBody) }
+    package init?(field: HeaderField) { self.init(bytes: field.unfoldedBody) }
 
     /// Reads the body of a Content-Type field.
-    public init?(_ text: String) { self.init(bytes: Array(text.utf8)) }
+    package init?(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
     private init?(bytes: [UInt8]) {
         var tokens = FieldTokens(bytes)
@@ -47,16 +47,16 @@ public struct ContentType: Hashable, Sendable {
     }
 
     /// The media type without parameters, `text/plain`.
-    public var name: String { "\(type)/\(subtype)" }
+    package var name: String { "\(type)/\(subtype)" }
 
     /// Whether the body is made of parts.
-    public var isMultipart: Bool { type == "multipart" }
+    package var isMultipart: Bool { type == "multipart" }
 
     /// Whether the body is a message (RFC 2046 §5.2.1, RFC 6532).
-    public var isMessage: Bool { name == "message/rfc822" || name == "message/global" }
+    package var isMessage: Bool { name == "message/rfc822" || name == "message/global" }
 
     /// The boundary of a multipart: 1 to 70 characters, the last one no blank (RFC 2046 §5.1.1).
-    public var boundary: [UInt8]? {
+    package var boundary: [UInt8]? {
         guard isMultipart, var boundary = parameters["boundary"].map({ Array($0.utf8) }) else { return nil }
         while let last = boundary.last, last.isBlank { boundary.removeLast() }
         let isLegal = boundary.allSatisfy { $0 != 0 && $0 != .carriageReturn && $0 != .lineFeed }
@@ -77,14 +77,14 @@ public struct ContentType: Hashable, Sendable {
 /// How a part wants to be shown.
 ///
 /// RFC 2183
-public struct ContentDisposition: Hashable, Sendable {
+package struct ContentDisposition: Hashable, Sendable {
     /// `inline`, `attachment` or another, in lower case.
-    public let kind: String
+    package let kind: String
     /// The parameters.
-    public let parameters: FieldParameters
+    package let parameters: FieldParameters
 
     /// Reads a Content-Disposition field, or nil if it is empty.
-    public init?(field: HeaderField) {
+    package init?(field: HeaderField) {
         var tokens = FieldTokens(field.unfoldedBody)
         tokens.skipBlanksAndComments()
         kind = String(mail: tokens.takeToken(until: ";(")).lowercased()
@@ -93,5 +93,5 @@ public struct ContentDisposition: Hashable, Sendable {
     }
 
     /// The name the part's file would have.
-    public var filename: String? { parameters["filename"] }
+    package var filename: String? { parameters["filename"] }
 }

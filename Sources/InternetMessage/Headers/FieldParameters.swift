@@ -4,22 +4,22 @@
 /// stands twice the first one counts.
 ///
 /// RFC 2045 §5.1, RFC 2231
-public struct FieldParameters: Hashable, Sendable {
+package struct FieldParameters: Hashable, Sendable {
     private var values: [String: String] = [:]
     /// The names that stand twice with different values, so that others may read another one.
-    public private(set) var contradictions: Set<String> = []
+    package private(set) var contradictions: Set<String> = []
     /// The names that others may read another value of, or miss: the value is no token and not in quotes, stands in several
     /// sections or beside a comment; or the name stands in what we pass over.
-    public private(set) var irregularities: Set<String> = []
+    package private(set) var irregularities: Set<String> = []
 
     /// Whether others may divide the list in other places: it has comments, backslashes, or quotes outside of values.
-    public private(set) var isAmbiguous = false
+    package private(set) var isAmbiguous = false
 
     /// The value of the parameter called `name`, given in lower case.
-    public subscript(name: String) -> String? { values[name] }
+    package subscript(name: String) -> String? { values[name] }
 
     /// The names, in lower case.
-    public var names: Set<String> { Set(values.keys) }
+    package var names: Set<String> { Set(values.keys) }
 
     /// No parameters.
     init() {}

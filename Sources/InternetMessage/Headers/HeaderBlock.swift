@@ -10,20 +10,20 @@ public struct HeaderBlock: Sendable {
     /// The bytes of the fields and of what stands in front of them; the empty line at the end is not among them.
     public let bytes: [UInt8]
     /// Where `bytes` lie in the source.
-    public private(set) var range: Range<Int>
+    package private(set) var range: Range<Int>
     /// Where the empty line lies that ends the header; empty if there is none, or if it belongs to the delimiter behind the header.
-    public private(set) var separatorRange: Range<Int>
+    package private(set) var separatorRange: Range<Int>
     /// How the header's first line ends.
-    public let lineEnd: LineEnd
+    package let lineEnd: LineEnd
     /// What is wrong with the header as such.
-    public let defects: Set<MIMEDefect>
+    package let defects: Set<MIMEDefect>
 
     private let extents: [HeaderField.Extent]
 
     /// Reads the header at the start of `bytes`.
     ///
     /// - Throws: `MIMEError.limitExceeded(.headerBytes)`
-    public init(parsing bytes: [UInt8]) throws(MIMEError) {
+    package init(parsing bytes: [UInt8]) throws(MIMEError) {
         self = try HeaderBlock(reading: MemorySource(bytes), from: 0, to: bytes.count) { _ in false }
     }
 
@@ -89,7 +89,7 @@ public struct HeaderBlock: Sendable {
     }
 
     /// What stands in front of the first field: a byte order mark, a mailbox's From line.
-    public var leadingBytes: ArraySlice<UInt8> { bytes[..<(extents.first.map { Int($0.start) } ?? bytes.count)] }
+    package var leadingBytes: ArraySlice<UInt8> { bytes[..<(extents.first.map { Int($0.start) } ?? bytes.count)] }
 
     /// The fields of a header, made when they are asked for.
     public struct Fields: RandomAccessCollection, Sendable {

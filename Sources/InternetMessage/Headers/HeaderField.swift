@@ -22,7 +22,7 @@ public struct HeaderField: Sendable {
     public var name: String { String(mail: block[Int(extent.start)..<Int(extent.nameEnd)]) }
 
     /// Whether the field is called `name`, in whatever case.
-    public func isNamed(_ name: String) -> Bool {
+    package func isNamed(_ name: String) -> Bool {
         block[Int(extent.start)..<Int(extent.nameEnd)].equalsIgnoringCase(name)
     }
 
@@ -30,7 +30,7 @@ public struct HeaderField: Sendable {
     public var rawBytes: ArraySlice<UInt8> { block[Int(extent.start)..<Int(extent.end)] }
 
     /// What follows the colon, with folding and line ends.
-    public var bodyBytes: ArraySlice<UInt8> { block[Int(extent.bodyStart)..<Int(extent.end)] }
+    package var bodyBytes: ArraySlice<UInt8> { block[Int(extent.bodyStart)..<Int(extent.end)] }
 
     /// The body unfolded and without blanks around it.
     ///
@@ -64,7 +64,7 @@ public struct HeaderField: Sendable {
     }
 
     /// Whether the field describes the content and so belongs to the part rather than to the message (RFC 2045 §3).
-    public var isContentField: Bool {
+    package var isContentField: Bool {
         block[Int(extent.start)..<Int(extent.nameEnd)].prefix(8).equalsIgnoringCase("Content-")
     }
 

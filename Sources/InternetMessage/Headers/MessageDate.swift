@@ -1,16 +1,16 @@
-public import Foundation
+package import Foundation
 
 /// The time in a Date field.
 ///
 /// Reads what is obsolete, too: zones by name, years of two and three digits, comments, no seconds.
 ///
 /// RFC 5322 §3.3, §4.3
-public struct MessageDate: Sendable, Hashable {
+package struct MessageDate: Sendable, Hashable {
     /// The moment, whatever the zone it was written in.
-    public let date: Date
+    package let date: Date
 
     /// Reads the body of a field; nil if it says no time.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var words = Self.words(text)
         if let first = words.first, Self.weekdays.contains(String(first.prefix(3)).lowercased()),
             first.first?.isLetter == true

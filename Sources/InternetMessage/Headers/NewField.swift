@@ -3,24 +3,24 @@ import ByteStreams
 /// A header field to be written: name, value and parameters, folded at 78 characters where it can be.
 ///
 /// RFC 5322 §2.2.3, RFC 2045 §5.1
-public struct NewField: Sendable, Hashable {
+package struct NewField: Sendable, Hashable {
     /// The field's name.
-    public let name: String
+    package let name: String
     /// The value before the parameters; line breaks and control characters in it become blanks.
-    public let value: String
+    package let value: String
     /// The parameters in the order they are written in.
-    public let parameters: [Parameter]
+    package let parameters: [Parameter]
 
     /// A `name=value` pair; the value is quoted where it has to be, and encoded if it is not ASCII (RFC 2231).
-    public struct Parameter: Sendable, Hashable {
+    package struct Parameter: Sendable, Hashable {
         /// The name, as it is written.
-        public let name: String
+        package let name: String
         /// The value, without quotes and not encoded.
-        public let value: String
+        package let value: String
         /// Whether the value is quoted though it need not be, as most people write it.
         private let isQuoted: Bool
 
-        public init(_ name: String, _ value: String, isQuoted: Bool = false) {
+        package init(_ name: String, _ value: String, isQuoted: Bool = false) {
             self.name = name
             self.value = value
             self.isQuoted = isQuoted
@@ -38,14 +38,14 @@ public struct NewField: Sendable, Hashable {
     }
 
     /// A field called `name`.
-    public init(_ name: String, _ value: String, parameters: [Parameter] = []) {
+    package init(_ name: String, _ value: String, parameters: [Parameter] = []) {
         self.name = name
         self.value = value
         self.parameters = parameters
     }
 
     /// The field's bytes, its line end included.
-    public func bytes(lineEnd: LineEnd) -> [UInt8] {
+    package func bytes(lineEnd: LineEnd) -> [UInt8] {
         var words = value.unicodeScalars.split { $0.value <= 32 || $0.value == 127 }.map { String($0) }
         if words.isEmpty { words = [""] }
         for parameter in parameters {

@@ -4,7 +4,7 @@ public enum LineEnd: String, Sendable, Hashable {
     case lf = "\n"
 
     /// The line end's bytes.
-    public var bytes: [UInt8] { Array(rawValue.utf8) }
+    package var bytes: [UInt8] { Array(rawValue.utf8) }
 }
 
 extension Array<UInt8> {

@@ -1,19 +1,19 @@
-public import ByteStreams
+package import ByteStreams
 
 /// What is odd about lines as they came, and gets lost when they are brought into canonical form.
 ///
 /// It is shown all the bytes in turn, in windows of any size.
-public final class LineEndDefects {
+package final class LineEndDefects {
     private var bareLF = false
     private var bareCR = false
     private var hasNUL = false
     private var hasCRLF = false
     private var endsInReturn = false
 
-    public init() {}
+    package init() {}
 
     /// The oddities that were met. A bare LF is one among lines that end in CRLF only: LF alone is how files have it.
-    public var defects: Set<MIMEDefect> {
+    package var defects: Set<MIMEDefect> {
         var defects: Set<MIMEDefect> = []
         if bareLF, hasCRLF { defects.insert(.bareLF) }
         if bareCR || endsInReturn { defects.insert(.bareCR) }
@@ -22,7 +22,7 @@ public final class LineEndDefects {
     }
 
     /// Looks at the next bytes.
-    public func take(_ bytes: UnsafeRawBufferPointer) {
+    package func take(_ bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.first else { return }
         if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
         if endsInReturn, first != .lineFeed { bareCR = true }
@@ -41,7 +41,7 @@ public final class LineEndDefects {
     }
 
     /// The bytes of `reader`, looked at as they pass.
-    public func watching(_ reader: any ByteReader) -> any ByteReader { WatchedReader(reader, self) }
+    package func watching(_ reader: any ByteReader) -> any ByteReader { WatchedReader(reader, self) }
 }
 
 private final class WatchedReader: ByteReader {

@@ -1,10 +1,10 @@
-public import ByteStreams
+package import ByteStreams
 
 /// Gives all lines the same end as they are read; places that hold binary content pass as they are.
 ///
 /// To CRLF, a bare LF becomes CRLF and a bare CR stays (the canonical form of RFC 2049 §4); to LF, a CRLF
 /// becomes LF.
-public final class LineEndReader: ByteReader {
+package final class LineEndReader: ByteReader {
     private let upstream: any ByteReader
     private let lineEnd: LineEnd
     private var exempt: ArraySlice<Range<Int>>
@@ -20,13 +20,13 @@ public final class LineEndReader: ByteReader {
     /// A reader of `upstream` with lines that end in `lineEnd`.
     ///
     /// - Parameter exempt: places in `upstream`, in ascending order, that are passed on unchanged.
-    public init(_ upstream: any ByteReader, lineEnd: LineEnd, exempt: [Range<Int>] = []) {
+    package init(_ upstream: any ByteReader, lineEnd: LineEnd, exempt: [Range<Int>] = []) {
         self.upstream = upstream
         self.lineEnd = lineEnd
         self.exempt = exempt.filter { !$0.isEmpty }[...]
     }
 
-    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var written = 0
         while written < buffer.count {
             if unread.isEmpty {
@@ -138,7 +138,7 @@ extension UnsafeMutableRawBufferPointer {
 
 extension ByteStream {
     /// These bytes with lines that end in `lineEnd`, but for the places in `exempt`.
-    public func lines(endingIn lineEnd: LineEnd, exempt: [Range<Int>] = []) -> ByteStream {
+    package func lines(endingIn lineEnd: LineEnd, exempt: [Range<Int>] = []) -> ByteStream {
         ByteStream { LineEndReader(try makeReader(), lineEnd: lineEnd, exempt: exempt) }
     }
 }

@@ -1,27 +1,27 @@
-public import ByteStreams
+package import ByteStreams
 
 /// What a text's lines are like, learned in one pass: the question whether it passes every transport.
 ///
 /// RFC 5321 §4.5.2, RFC 5322 §2.1.1
 public struct LineStatistics: Sendable, Equatable {
     /// Lines that end in CRLF.
-    public private(set) var crlf = 0
+    package private(set) var crlf = 0
     /// Line feeds without a carriage return.
-    public private(set) var bareLF = 0
+    package private(set) var bareLF = 0
     /// Carriage returns without a line feed.
-    public private(set) var bareCR = 0
+    package private(set) var bareCR = 0
     /// Bytes of the longest line, its end not counted.
-    public private(set) var longestLine = 0
+    package private(set) var longestLine = 0
     /// Whether a zero byte was met.
-    public private(set) var hasNUL = false
+    package private(set) var hasNUL = false
     /// Whether a byte above 127 was met.
-    public private(set) var has8Bit = false
+    package private(set) var has8Bit = false
     /// Lines that end in a space or a tab.
-    public private(set) var trailingBlanks = 0
+    package private(set) var trailingBlanks = 0
     /// Lines that start with "From ".
-    public private(set) var mailboxLines = 0
+    package private(set) var mailboxLines = 0
     /// Lines that are a single dot.
-    public private(set) var loneDots = 0
+    package private(set) var loneDots = 0
 
     private var length = 0
     /// The first five bytes of the line, and its last two, the latest in the low byte.
@@ -31,7 +31,7 @@ public struct LineStatistics: Sendable, Equatable {
     /// Counts the bytes of `reader`, from where it stands to its end.
     ///
     /// - Throws: what reading throws.
-    public init(of reader: any ByteReader) throws {
+    package init(of reader: any ByteReader) throws {
         let reader = CensusReader(reader)
         try reader.copy(to: CountingSink())
         self = reader.finish()
@@ -41,7 +41,7 @@ public struct LineStatistics: Sendable, Equatable {
     init() {}
 
     /// Whether the lines pass every transport as they are: 7-bit, none over 998 bytes, nothing that gets changed.
-    public var isTransportSafe: Bool { mayBeTransportSafe && bareCR == 0 }
+    package var isTransportSafe: Bool { mayBeTransportSafe && bareCR == 0 }
 
     /// Whether that is so as far as it is known: of a carriage return only the next byte tells what it is.
     var mayBeTransportSafe: Bool {
@@ -49,7 +49,7 @@ public struct LineStatistics: Sendable, Equatable {
     }
 
     /// How lines end, by majority; nil if there is no line end.
-    public var lineEnd: LineEnd? { crlf + bareLF == 0 ? nil : crlf >= bareLF ? .crlf : .lf }
+    package var lineEnd: LineEnd? { crlf + bareLF == 0 ? nil : crlf >= bareLF ? .crlf : .lf }
 
     /// Counts the next bytes.
     mutating func take(_ bytes: UnsafeRawBufferPointer) {

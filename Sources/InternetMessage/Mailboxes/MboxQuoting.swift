@@ -1,4 +1,4 @@
-public import ByteStreams
+package import ByteStreams
 
 /// What mailboxes do to lines that begin with "From ", and how it is undone.
 ///
@@ -10,7 +10,7 @@ public enum MboxQuoting {
     /// `message` with one ">" less in front of every line that is quoted so; nil if there is none.
     ///
     /// - Throws: what reading and spooling throws.
-    public static func undone(in message: any ByteSource) throws -> (any ByteSource)? {
+    package static func undone(in message: any ByteSource) throws -> (any ByteSource)? {
         let spool = Spool()
         var undoing = Undoing()
         let reader = message.reader()

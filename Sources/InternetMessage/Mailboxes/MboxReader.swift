@@ -1,11 +1,11 @@
-public import ByteStreams
+package import ByteStreams
 
 /// Finds the messages of a mailbox file one after the other, whatever its size.
 ///
 /// A message begins with a line "From ", a sender and a date, at the start of the file or after an empty line.
 ///
 /// RFC 4155
-public struct MboxReader {
+package struct MboxReader {
     private static let mark = Array("From ".utf8)
     /// The longest line that is looked at for a date.
     private static let longestLine = 1_024
@@ -16,19 +16,19 @@ public struct MboxReader {
     /// Where the next message begins.
     private var start = 0
 
-    public init(_ source: any ByteSource) { self.source = source }
+    package init(_ source: any ByteSource) { self.source = source }
 
     /// Whether `source` begins as a mailbox does.
     ///
     /// - Throws: `MIMEError.unreadable`
-    public static func isMbox(_ source: any ByteSource) throws(MIMEError) -> Bool {
+    package static func isMbox(_ source: any ByteSource) throws(MIMEError) -> Bool {
         isMark(try source.mailBytes(in: 0..<min(source.count, longestLine)))
     }
 
     /// Where the next message lies, its first line included; nil at the end.
     ///
     /// - Throws: `MIMEError.unreadable`
-    public mutating func next() throws(MIMEError) -> Range<Int>? {
+    package mutating func next() throws(MIMEError) -> Range<Int>? {
         guard start < source.count else { return nil }
         let end = try nextMark(after: start) ?? source.count
         defer { start = end }

@@ -1,4 +1,4 @@
-public import ByteStreams
+package import ByteStreams
 
 /// An entity in the form in which it can be sent anywhere: canonical line ends, 7-bit, short lines, and
 /// nothing that a transport would change.
@@ -12,14 +12,14 @@ public import ByteStreams
 /// RFC 2045 §2.7, §6, RFC 2049 §4
 public struct SevenBitEncoding: Sendable {
     /// Whether anything but line ends has to change.
-    public let needsEncoding: Bool
+    package let needsEncoding: Bool
     /// The parts that are not safe and cannot be made so, for want of an encoding that may or can be changed.
-    public let unsafeParts: [Range<Int>]
+    package let unsafeParts: [Range<Int>]
     /// The messages among the parts whose header is neither ASCII nor UTF-8, so that no form of them is safe.
-    public let unsafeMessages: [Range<Int>]
+    package let unsafeMessages: [Range<Int>]
 
     /// Whether `viewer` was given the form while the entity was looked through, every byte of it and no other.
-    public let wasShown: Bool
+    package let wasShown: Bool
 
     /// Makes a header, its empty line included.
     public typealias Header = (TransferEncoding?) -> [UInt8]
@@ -34,7 +34,7 @@ public struct SevenBitEncoding: Sendable {
     ///     name, or nil if that is to stay. Its fields about the content are written in seven bits, all others as they are.
     ///   - viewer: is given the form as far as that goes in the same pass; see `wasShown`.
     /// - Throws: `MIMEError.limitExceeded(.depth)` for messages too deep in each other, and what reading throws.
-    public init(
+    package init(
         of entity: Entity,
         in source: any ByteSource,
         header: Header? = nil,
@@ -53,7 +53,7 @@ public struct SevenBitEncoding: Sendable {
     /// Writes the entity to `sink`.
     ///
     /// - Throws: what reading and writing throw.
-    public func write(to sink: any ByteSink) throws {
+    package func write(to sink: any ByteSink) throws {
         for piece in pieces { try piece.write(from: source, to: sink) }
     }
 }

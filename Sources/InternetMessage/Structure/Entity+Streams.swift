@@ -1,10 +1,10 @@
-public import ByteStreams
+package import ByteStreams
 
 extension Entity {
     /// The body's bytes with base64 or quoted-printable undone.
     ///
     /// - Parameter noteMissingPadding: called at the end of base64 that lacks its padding.
-    public func decodedBody(
+    package func decodedBody(
         of source: any ByteSource,
         noteMissingPadding: (@Sendable () -> Void)? = nil
     ) -> ByteStream {
@@ -14,7 +14,7 @@ extension Entity {
     }
 
     /// Where this entity and those in it have bodies that are binary, so that no line end there may be touched.
-    public var binaryRanges: [Range<Int>] {
+    package var binaryRanges: [Range<Int>] {
         guard children.isEmpty else { return children.flatMap(\.binaryRanges) }
         return transferEncoding == .binary && !bodyRange.isEmpty ? [bodyRange] : []
     }
@@ -27,7 +27,7 @@ extension Entity {
     }
 
     /// The whole entity in canonical lines, while `oddities` sees the lines as they came.
-    public func canonicalStream(of source: any ByteSource, watchedBy oddities: LineEndDefects) -> ByteStream {
+    package func canonicalStream(of source: any ByteSource, watchedBy oddities: LineEndDefects) -> ByteStream {
         let place = range
         let exempt = binaryRanges.map { $0.lowerBound - place.lowerBound..<$0.upperBound - place.lowerBound }
         nonisolated(unsafe) let oddities = oddities
@@ -35,7 +35,7 @@ extension Entity {
     }
 
     /// The entity, or a place in it, with lines that end in `lineEnd`; binary bodies pass as they are.
-    public func stream(of source: any ByteSource, range: Range<Int>? = nil, lineEnd: LineEnd) -> ByteStream {
+    package func stream(of source: any ByteSource, range: Range<Int>? = nil, lineEnd: LineEnd) -> ByteStream {
         let range = range ?? self.range
         let exempt = binaryRanges.map { $0.clamped(to: range) }
             .map { $0.lowerBound - range.lowerBound..<$0.upperBound - range.lowerBound }

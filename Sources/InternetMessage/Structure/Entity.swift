@@ -9,23 +9,23 @@
 /// would begin behind the end of the parts around it, because the line break in front of that delimiter belongs to the delimiter.
 ///
 /// RFC 2045 §2.4
-public struct Entity: Sendable {
+package struct Entity: Sendable {
     /// The header with its fields. Its ranges end where the entity ends, also where `header.bytes` have a line end more.
-    public private(set) var header: HeaderBlock
+    package private(set) var header: HeaderBlock
     /// Where header and body lie; the line break before the next boundary is not of it.
-    public private(set) var range: Range<Int>
+    package private(set) var range: Range<Int>
     /// Where the body lies.
-    public private(set) var bodyRange: Range<Int>
+    package private(set) var bodyRange: Range<Int>
     /// What the body is; `text/plain`, or `message/rfc822` in a digest, where the header does not say.
-    public let contentType: ContentType
+    package let contentType: ContentType
     /// How the body is encoded.
-    public let transferEncoding: TransferEncoding
+    package let transferEncoding: TransferEncoding
     /// The parts of a multipart, in order.
-    public private(set) var children: [Entity]
+    package private(set) var children: [Entity]
     /// Whether a multipart has its closing delimiter; true for all else.
-    public let isTerminated: Bool
+    package let isTerminated: Bool
     /// What is wrong with this entity, the parts in it not counted.
-    public let defects: Set<MIMEDefect>
+    package let defects: Set<MIMEDefect>
 
     /// An entity that begins with `header` and ends at `end`, or where it begins if `end` lies before that.
     init(
@@ -50,7 +50,7 @@ public struct Entity: Sendable {
     }
 
     /// How the part wants to be shown, and under what name (RFC 2183).
-    public var disposition: ContentDisposition? {
+    package var disposition: ContentDisposition? {
         header.first("Content-Disposition").flatMap { ContentDisposition(field: $0) }
     }
 

@@ -1,15 +1,15 @@
-public import ByteStreams
+package import ByteStreams
 
 /// Reads the structure of messages: one pass, no copies, no recursion.
 ///
 /// RFC 2046 §5.1
-public enum MIMEReader {
+package enum MIMEReader {
     /// The message in `source`, or in a part of it, with all its parts.
     ///
     /// A message in a message is a part without children; `Entity.embeddedMessage(in:)` reads it.
     ///
     /// - Throws: `MIMEError.limitExceeded`, `MIMEError.unreadable`
-    public static func message(in source: any ByteSource, range: Range<Int>? = nil) throws(MIMEError) -> Entity {
+    package static func message(in source: any ByteSource, range: Range<Int>? = nil) throws(MIMEError) -> Entity {
         let whole = 0..<source.count
         var structure = StructureScan(source, in: range?.clamped(to: whole) ?? whole)
         return try structure.run()
@@ -20,7 +20,7 @@ extension Entity {
     /// The message that this part is, or nil if it is none or its bytes are encoded.
     ///
     /// - Throws: as `MIMEReader.message(in:range:)`
-    public func embeddedMessage(in source: any ByteSource) throws(MIMEError) -> Entity? {
+    package func embeddedMessage(in source: any ByteSource) throws(MIMEError) -> Entity? {
         guard contentType.isMessage, transferEncoding.isIdentity else { return nil }
         return try MIMEReader.message(in: source, range: bodyRange)
     }

@@ -3,12 +3,12 @@ import ByteStreams
 extension String {
     /// This text made harmless for terminals and logs: control, bidirectional and invisible characters, and those that
     /// pose as others, stand as `\u{…}`.
-    public var escapedForDisplay: String { escaped { "\\u{\(String($0.value, radix: 16, uppercase: true))}" } }
+    package var escapedForDisplay: String { escaped { "\\u{\(String($0.value, radix: 16, uppercase: true))}" } }
 
     /// The same for a JSON text: what reads it gets the characters back.
     ///
     /// RFC 8259 §7
-    public var escapedForJSON: String {
+    package var escapedForJSON: String {
         escaped { scalar in
             UTF16.encode(scalar).map { units in
                 units.map { unit in
@@ -37,7 +37,7 @@ extension String {
 
 extension [String] {
     /// These names in one line, made harmless as above: the first 20, none longer than 80 characters, and how many more there are.
-    public var listedForDisplay: String {
+    package var listedForDisplay: String {
         let names = prefix(20).map { ($0.count > 80 ? $0.prefix(80) + "..." : $0).escapedForDisplay }
         return names.joined(separator: ", ") + (count > 20 ? " and \(count - 20) more" : "")
     }

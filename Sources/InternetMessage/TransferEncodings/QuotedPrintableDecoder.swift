@@ -1,13 +1,13 @@
-public import ByteStreams
+package import ByteStreams
 
 /// Decodes quoted-printable text as it is read.
 ///
 /// An escape without its two digits stays as it is, and is noted.
 ///
 /// RFC 2045 §6.7
-public final class QuotedPrintableDecoder: ByteReader {
+package final class QuotedPrintableDecoder: ByteReader {
     /// Whether anything was met that is not quoted-printable.
-    public private(set) var isMalformed = false
+    package private(set) var isMalformed = false
 
     private enum State {
         case text
@@ -32,9 +32,9 @@ public final class QuotedPrintableDecoder: ByteReader {
     private var isAtEnd = false
 
     /// A reader of the bytes that the text of `upstream` stands for.
-    public init(_ upstream: any ByteReader) { self.upstream = upstream }
+    package init(_ upstream: any ByteReader) { self.upstream = upstream }
 
-    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while delivered == filled, !isAtEnd {
             (filled, delivered) = (0, 0)
             let count = try upstream.read(into: input.bytes)

@@ -1,6 +1,6 @@
 /// How a body is encoded for its way (RFC 2045 §6).
 @nonexhaustive
-public enum TransferEncoding: Hashable, Sendable {
+package enum TransferEncoding: Hashable, Sendable {
     case sevenBit
     case eightBit
     case binary
@@ -10,7 +10,7 @@ public enum TransferEncoding: Hashable, Sendable {
     case other(String)
 
     /// The encoding called `name`, in whatever case.
-    public init(_ name: String) {
+    package init(_ name: String) {
         switch name.lowercased() {
         case "7bit", "": self = .sevenBit
         case "8bit": self = .eightBit
@@ -29,7 +29,7 @@ public enum TransferEncoding: Hashable, Sendable {
     }
 
     /// The name that stands in the header.
-    public var name: String {
+    package var name: String {
         switch self {
         case .sevenBit: "7bit"
         case .eightBit: "8bit"
@@ -41,5 +41,5 @@ public enum TransferEncoding: Hashable, Sendable {
     }
 
     /// Whether the body's bytes are the content itself.
-    public var isIdentity: Bool { self == .sevenBit || self == .eightBit || self == .binary }
+    package var isIdentity: Bool { self == .sevenBit || self == .eightBit || self == .binary }
 }

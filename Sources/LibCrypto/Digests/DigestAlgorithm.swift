@@ -1,5 +1,5 @@
 /// A message digest that signatures, key derivation and MACs name.
-public enum DigestAlgorithm: String, CaseIterable, Sendable {
+package enum DigestAlgorithm: String, CaseIterable, Sendable {
     case md5
     case sha1
     case sha224

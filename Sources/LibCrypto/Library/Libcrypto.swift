@@ -1,9 +1,9 @@
 import COpenSSL
 
 /// The libcrypto that this process runs on.
-public enum Libcrypto {
+package enum Libcrypto {
     /// Its version as it names itself, as in `OpenSSL 3.0.22 25 Aug 2026`.
-    public static var version: String {
+    package static var version: String {
         start()
         return OpenSSL_version(OPENSSL_VERSION).map { String(cString: $0) } ?? "unknown"
     }
@@ -24,7 +24,7 @@ public enum Libcrypto {
     package static var packedVersion: Int { Int(OpenSSL_version_num()) }
 
     /// Whether the provider with the historic ciphers (RC2, RC4, single DES) can be loaded.
-    public static var hasLegacyProvider: Bool { (try? legacy()) != nil }
+    package static var hasLegacyProvider: Bool { (try? legacy()) != nil }
 
     /// Starts libcrypto without its configuration file, whatever OPENSSL_CONF says; only the first call does something.
     ///
@@ -39,7 +39,7 @@ public enum Libcrypto {
     /// anybody has called libcrypto. Later it does nothing.
     ///
     /// libcrypto: `CRYPTO_set_mem_functions`
-    public static func wipeFreedMemory() { WipingAllocator.install() }
+    package static func wipeFreedMemory() { WipingAllocator.install() }
 
     /// Empties this thread's error queue.
     ///

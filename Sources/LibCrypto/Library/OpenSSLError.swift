@@ -1,25 +1,25 @@
 import COpenSSL
-public import Foundation
+import Foundation
 import Synchronization
 
 /// A libcrypto call that failed, and everything libcrypto said about it.
-public struct OpenSSLError: Error, Equatable, Sendable {
+package struct OpenSSLError: Error, Equatable, Sendable {
     /// One entry of libcrypto's error queue.
-    public struct Entry: Equatable, Sendable {
+    package struct Entry: Equatable, Sendable {
         /// The packed number; `openssl errstr` says what it means, given in hexadecimal.
-        public let code: UInt
+        package let code: UInt
         /// The part of libcrypto that noticed it; empty if it has no name.
-        public let library: String
+        package let library: String
         /// What was wrong, in libcrypto's words; empty if it has none.
-        public let reason: String
+        package let reason: String
         /// Detail the library attached, such as a file name. Never a secret.
-        public let detail: String?
+        package let detail: String?
     }
 
     /// The libcrypto function that failed, as in `EVP_DigestSign`.
-    public let operation: String
+    package let operation: String
     /// The error queue, root cause first.
-    public let stack: [Entry]
+    package let stack: [Entry]
 
     /// Drains this thread's error queue.
     ///
@@ -57,10 +57,10 @@ public struct OpenSSLError: Error, Equatable, Sendable {
 }
 
 extension OpenSSLError: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 
     /// The function that failed and the reasons in libcrypto's words, root cause first; no detail.
-    public var description: String {
+    package var description: String {
         let reasons = stack.map(\.reason).filter { !$0.isEmpty }
         return reasons.isEmpty ? "\(operation) failed" : "\(operation): \(reasons.joined(separator: "; "))"
     }

@@ -2,11 +2,11 @@ import COpenSSL
 import Foundation
 
 /// What the process does where its address space is limited.
-public enum AddressSpace {
+package enum AddressSpace {
     /// Keeps the C library from reserving 64 MiB for every thread, if there is a limit. Call while there is one thread.
     ///
     /// getrlimit(2) `RLIMIT_AS`, mallopt(3) `M_ARENA_MAX`
-    public static func spare() {
+    package static func spare() {
         #if os(Linux)
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {
@@ -19,7 +19,7 @@ public enum AddressSpace {
     /// Whether the process may have so many bytes more.
     ///
     /// mmap(2)
-    public static func has(_ count: Int) -> Bool {
+    package static func has(_ count: Int) -> Bool {
         let probe = mmap(nil, count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let probe, probe != MAP_FAILED else { return false }
         munmap(probe, count)

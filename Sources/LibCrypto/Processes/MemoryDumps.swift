@@ -2,14 +2,14 @@ import COpenSSL
 import Foundation
 
 /// The memory of this process, which holds keys, passphrases and plaintext while it works.
-public enum MemoryDumps {
+package enum MemoryDumps {
     /// Keeps it out of core files, and from being read by other processes of the same user.
     ///
     /// setrlimit(2) `RLIMIT_CORE`, prctl(2) `PR_SET_DUMPABLE`
     ///
     /// - Returns: whether both took effect.
     @discardableResult
-    public static func forbid() -> Bool {
+    package static func forbid() -> Bool {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         #if os(Linux)
         let isLimited = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0

@@ -3,19 +3,19 @@ import COpenSSL
 /// One request over a connection that somebody else has opened, and its answer, which must be one DER element.
 ///
 /// libcrypto: `OSSL_HTTP_transfer`, which neither connects nor follows redirections here.
-public struct HTTPExchange: Sendable {
+package struct HTTPExchange: Sendable {
     /// The host as it stands in the URL, with its port if that is not the usual one.
-    public let host: String
+    package let host: String
     /// What is asked for, with its query; printable ASCII without spaces.
-    public let path: String
+    package let path: String
     /// What is posted, with its type; nil gets.
-    public let content: (type: String, bytes: [UInt8])?
+    package let content: (type: String, bytes: [UInt8])?
     /// The type that the answer must have; nil takes any.
-    public let expectedType: String?
+    package let expectedType: String?
     /// The greatest answer that is taken, in bytes.
-    public let maximumCount: Int
+    package let maximumCount: Int
 
-    public init(
+    package init(
         host: String,
         path: String,
         content: (type: String, bytes: [UInt8])? = nil,
@@ -33,7 +33,7 @@ public struct HTTPExchange: Sendable {
     ///
     /// Blocks until the answer is there, the peer ends, or `seconds` are over; whoever wants it to end sooner shuts the
     /// socket down.
-    public func perform(over descriptor: CInt, seconds: Int) throws(OpenSSLError) -> [UInt8] {
+    package func perform(over descriptor: CInt, seconds: Int) throws(OpenSSLError) -> [UInt8] {
         Libcrypto.start()
         ERR_clear_error()
         let question = try content.map { content throws(OpenSSLError) in try Self.memory(content.bytes) }

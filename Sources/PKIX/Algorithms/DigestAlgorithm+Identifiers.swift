@@ -1,4 +1,4 @@
-public import LibCrypto
+package import LibCrypto
 package import SwiftASN1
 
 /// What messages call digests.
@@ -30,7 +30,7 @@ extension DigestAlgorithm {
     private static let named = Dictionary(uniqueKeysWithValues: allCases.map { ($0.oid, $0) })
 
     /// The micalg parameter of multipart/signed (RFC 8551 §3.5.3.2).
-    public var micalg: String {
+    package var micalg: String {
         switch self {
         case .md5, .sha3_224, .sha3_256, .sha3_384, .sha3_512, .shake256: rawValue
         case .sha1, .sha224, .sha256, .sha384, .sha512: "sha-\(rawValue.dropFirst(3))"
@@ -38,7 +38,7 @@ extension DigestAlgorithm {
     }
 
     /// The digest that a micalg parameter names, in today's or the older spelling; nil if unknown.
-    public init?(micalg: some StringProtocol) {
+    package init?(micalg: some StringProtocol) {
         let name = micalg.lowercased().replacing("-", with: "")
         guard let match = Self.allCases.first(where: { $0.rawValue.replacing("-", with: "") == name }) else {
             return nil

@@ -38,7 +38,7 @@ public struct PostQuantumScheme: Hashable, Sendable {
     public static let mlKEM1024 = PostQuantumScheme("ML-KEM-1024", 3, wrappingKeyCount: 32)
 
     /// Every row.
-    public static let all = [mlDSA44, mlDSA65, mlDSA87, mlKEM512, mlKEM768, mlKEM1024]
+    package static let all = [mlDSA44, mlDSA65, mlDSA87, mlKEM512, mlKEM768, mlKEM1024]
 
     private init(_ name: String, _ number: UInt, signingWith digests: [DigestAlgorithm]) {
         self.name = name
@@ -65,7 +65,7 @@ public struct PostQuantumScheme: Hashable, Sendable {
     /// Whether this libcrypto can work with it.
     ///
     /// libcrypto: `EVP_SIGNATURE_fetch`, `EVP_KEM_fetch`
-    public var isOffered: Bool { Self.offered.contains(self) }
+    package var isOffered: Bool { Self.offered.contains(self) }
 
     private static let offered = Set(
         all.filter { scheme in

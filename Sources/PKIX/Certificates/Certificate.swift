@@ -23,10 +23,10 @@ public struct Certificate: Sendable {
     /// those of the distinguished name if there are none in the former.
     ///
     /// RFC 8550 §3, RFC 9598
-    public let addresses: [String]
+    package let addresses: [String]
     /// Whether an address was left out of `addresses` because it holds control or non-ASCII characters where there
     /// must not be any, or is empty.
-    public let hasMalformedAddress: Bool
+    package let hasMalformedAddress: Bool
     /// The addresses that stand there as SmtpUTF8Mailbox (RFC 9598).
     let internationalAddresses: [String]
     /// How much in it is compared with other certificates and with lists.
@@ -38,30 +38,30 @@ public struct Certificate: Sendable {
     /// Whether basicConstraints says so.
     public let isCertificateAuthority: Bool
     /// By which issuers and messages may name its key (RFC 5280 §4.2.1.2); nil if it does not say.
-    public let subjectKeyIdentifier: [UInt8]?
+    package let subjectKeyIdentifier: [UInt8]?
     /// The key identifier of its issuer's key (RFC 5280 §4.2.1.1); nil if it does not say.
-    public let authorityKeyIdentifier: [UInt8]?
+    package let authorityKeyIdentifier: [UInt8]?
     /// The DER of the SMIMECapabilities that its issuer put into it (RFC 4262); nil if there are none.
-    public let capabilitiesEncoding: [UInt8]?
+    package let capabilitiesEncoding: [UInt8]?
     /// The DER of its NameConstraints, which may be none that can be read; nil if there are none.
     let nameConstraints: [UInt8]?
     /// The DER of the SubjectPublicKeyInfo.
-    public let publicKeyInfo: [UInt8]
+    package let publicKeyInfo: [UInt8]
     /// The SHA-256 of the key itself, the same in every certificate about it.
-    public let publicKeyDigest: PublicKeyDigest
+    package let publicKeyDigest: PublicKeyDigest
     /// What kind of key it is about, and of what size.
     public let publicKeyAlgorithm: PublicKeyAlgorithm
     /// The name of the algorithm that the issuer signed with, or its dotted object identifier.
-    public let signatureAlgorithm: String
+    package let signatureAlgorithm: String
 
     /// The greatest encoding that is read, in bytes.
-    public static let maximumCount = 1 << 20
+    package static let maximumCount = 1 << 20
 
     /// Parses one certificate that fills `der`.
     ///
     /// - Throws: `CMSError.malformed` if it is not well-formed, also where an extension that is read here is not, and if it
     ///   is in BER that is no DER: the same certificate must not have a second fingerprint. RFC 5280 §4.1
-    public init(der: [UInt8]) throws(CMSError) {
+    package init(der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.keptCount else {
             self = try Self(parsing: der)
             return
@@ -117,7 +117,7 @@ public struct Certificate: Sendable {
 
     /// The SHA-256 of issuer and serial number, by which responders and lists know it: whatever is done to the signature on
     /// it, which for ECDSA anybody can change into another good one, this stays the same.
-    public var nameDigest: Fingerprint {
+    package var nameDigest: Fingerprint {
         get throws(CMSError) { try Fingerprint(of: issuer.canonical.bytes + serialNumber) }
     }
 
@@ -145,12 +145,12 @@ extension Certificate {
 
     /// Whether purpose, key usage and kind of key let mail be encrypted to it, be it an authority's: basicConstraints
     /// only add to what a key may do (RFC 5280 §4.2.1.9), and self-signed certificates often say so without need.
-    public var keyAllowsEncryption: Bool { isForMail && keyUsageAllowsEncryption }
+    package var keyAllowsEncryption: Bool { isForMail && keyUsageAllowsEncryption }
 
     /// Whether the extended key usage admits S/MIME: emailProtection or anyExtendedKeyUsage, or no such extension.
     ///
     /// RFC 8550 §4.4.4
-    public var isForMail: Bool {
+    package var isForMail: Bool {
         guard let extendedKeyUsages else { return true }
         return extendedKeyUsages.contains("1.3.6.1.5.5.7.3.4") || extendedKeyUsages.contains("2.5.29.37.0")
     }

@@ -22,12 +22,12 @@ public struct CertificateList: Hashable, Sendable {
     private let shared = CertificateListObject()
 
     /// The most names of the distribution point that a list is for.
-    public static let maximumNames = 1000
+    package static let maximumNames = 1000
     /// The greatest encoding that is read, in bytes.
-    public static let maximumCount = 64 << 20
+    package static let maximumCount = 64 << 20
 
     /// Reads the head of a list that fills `der`; its entries are left to libcrypto.
-    public init(der: [UInt8]) throws(CMSError) {
+    package init(der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.maximumCount else { throw .limitExceeded("size of a certificate revocation list") }
         (issuer, thisUpdate, nextUpdate, pointNames) = try parsing(.certificateList) {
             let outer = try ElementExtent.elements(of: der, limit: 4)

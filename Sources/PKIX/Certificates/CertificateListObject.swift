@@ -41,7 +41,7 @@ extension CertificateList {
     /// Reads the whole list by libcrypto, its entries among it.
     ///
     /// - Throws: `CMSError.malformed` if that cannot read it, so that it would never speak for anybody.
-    public func checkEntries() throws(CMSError) {
+    package func checkEntries() throws(CMSError) {
         do throws(OpenSSLError) { _ = try object() } catch {
             throw .malformed(.certificateList, "\(error)")
         }

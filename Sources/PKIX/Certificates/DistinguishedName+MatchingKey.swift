@@ -2,7 +2,7 @@ import LibCrypto
 
 extension DistinguishedName {
     /// 32 bytes that are equal for names that match, by which an index finds them.
-    public var matchingKey: [UInt8] {
+    package var matchingKey: [UInt8] {
         get throws(CMSError) {
             try lift { () throws(OpenSSLError) in try DigestAlgorithm.sha256.digest(canonical.bytes) }
         }

@@ -36,10 +36,10 @@ public struct DistinguishedName: Sendable {
     public var commonName: String? { texts(.NameAttributes.commonName).last }
 
     /// The values of emailAddress, as they were written.
-    public var emailAddresses: [String] { texts(.NameAttributes.emailAddress) }
+    package var emailAddresses: [String] { texts(.NameAttributes.emailAddress) }
 
     /// Whether line breaks, NUL or the like stand in it, which no honest name has.
-    public var holdsControlCharacters: Bool {
+    package var holdsControlCharacters: Bool {
         relativeNames.joined().contains { attribute in
             attribute.text?.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } ?? false
         }

@@ -1,15 +1,15 @@
 /// The first digits of a fingerprint, or all of them, as a person types them.
-public struct FingerprintPrefix: Hashable, Sendable {
+package struct FingerprintPrefix: Hashable, Sendable {
     /// So many digits are enough where only one fingerprint begins so.
-    public static let minimumCount = 8
+    package static let minimumCount = 8
     /// As many as a fingerprint has.
     private static let maximumCount = 64
 
     /// Hexadecimal digits in lower case.
-    public let digits: String
+    package let digits: String
 
     /// Reads 8 to 64 hexadecimal digits in either case, with or without `sha256:` in front; colons do not count.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let text = text.lowercased()
         let digits = (text.hasPrefix("sha256:") ? text.dropFirst("sha256:".count) : text[...]).filter { $0 != ":" }
         guard (Self.minimumCount...Self.maximumCount).contains(digits.utf8.count),
@@ -19,11 +19,11 @@ public struct FingerprintPrefix: Hashable, Sendable {
     }
 
     /// Those of `fingerprints` that begin so.
-    public func matches(among fingerprints: some Sequence<Fingerprint>) -> Set<Fingerprint> {
+    package func matches(among fingerprints: some Sequence<Fingerprint>) -> Set<Fingerprint> {
         Set(fingerprints.filter { $0.hexadecimal.hasPrefix(digits) })
     }
 }
 
 extension FingerprintPrefix: CustomStringConvertible {
-    public var description: String { "sha256:\(digits)" }
+    package var description: String { "sha256:\(digits)" }
 }

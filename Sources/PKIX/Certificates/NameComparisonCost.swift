@@ -50,7 +50,7 @@ struct ComparedParts: Sendable {
 
 extension Certificate {
     /// The most names, name constraints and names of distribution points together of a certificate that is judged.
-    public static let maximumNames = 1000
+    package static let maximumNames = 1000
 
     /// Whether it holds more than is compared.
     var isExcessive: Bool { comparedParts.count > Self.maximumNames }

@@ -8,9 +8,9 @@ import SwiftASN1
 /// who chooses the parameters can make a private key for any point.
 ///
 /// RFC 5480 §2.2, RFC 8017 §A.1.1, RFC 7748 §5
-public struct PublicKeyDigest: Hashable, Sendable {
+package struct PublicKeyDigest: Hashable, Sendable {
     /// The 32 bytes of the digest.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// The digest of the key in the SubjectPublicKeyInfo `info`.
     init(of info: [UInt8], _ algorithm: PublicKeyAlgorithm) throws(CMSError) {
@@ -19,7 +19,7 @@ public struct PublicKeyDigest: Hashable, Sendable {
     }
 
     /// In one piece, where an array is hashed byte by byte.
-    public func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+    package func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
     /// The kind of the key and its numbers; nil where the encoding itself has to do.
     private static func canonical(_ info: [UInt8], _ algorithm: PublicKeyAlgorithm) -> [UInt8]? {

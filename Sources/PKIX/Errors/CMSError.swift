@@ -1,11 +1,11 @@
-public import Foundation
-public import LibCrypto
+import Foundation
+package import LibCrypto
 
 /// Why a cryptographic structure could not be read, written or used.
 @nonexhaustive
-public enum CMSError: Error, Equatable, Sendable {
+package enum CMSError: Error, Equatable, Sendable {
     /// What the bytes were supposed to be.
-    public enum Structure: String, Sendable {
+    package enum Structure: String, Sendable {
         case certificate = "certificate"
         case certificateList = "certificate revocation list"
         case cms = "CMS object"
@@ -33,10 +33,10 @@ public enum CMSError: Error, Equatable, Sendable {
 }
 
 extension CMSError: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 
     /// One sentence for a log or a user, in lower case and without a full stop; never a secret.
-    public var description: String {
+    package var description: String {
         switch self {
         case .decryptionFailed: "decryption failed"
         case .limitExceeded(let limit): "refused, beyond a limit: \(limit)"

@@ -4,7 +4,7 @@ extension Certificate {
     /// The first certificate in bytes of PEM, DER, base64 or PKCS#7.
     ///
     /// - Throws: `CMSError.malformed` if there is none; `.limitExceeded`
-    public init(_ bytes: some Sequence<UInt8>) throws(CMSError) {
+    package init(_ bytes: some Sequence<UInt8>) throws(CMSError) {
         guard let first = try Self.all(in: bytes).first else {
             throw .malformed(.keyMaterial, "it holds no certificate")
         }
@@ -14,7 +14,7 @@ extension Certificate {
     /// The first certificate in a file.
     ///
     /// - Throws: `StreamError.cannotOpen`, `.readFailed`; as for bytes.
-    public init(contentsOf path: String) throws {
+    package init(contentsOf path: String) throws {
         let source = try FileSource(path: path)
         guard source.count <= KeyMaterial.maximumFileCount else { throw CMSError.limitExceeded("file size") }
         try self.init(source.bytes(in: 0..<source.count))
@@ -23,7 +23,7 @@ extension Certificate {
     /// Every certificate in bytes of PEM, DER, base64 or PKCS#7, as in a bundle; none is no error.
     ///
     /// - Throws: `CMSError.malformed`, `.limitExceeded`
-    public static func all(in bytes: some Sequence<UInt8>) throws(CMSError) -> [Certificate] {
+    package static func all(in bytes: some Sequence<UInt8>) throws(CMSError) -> [Certificate] {
         try KeyMaterial.read(Array(bytes)).compactMap { if case .certificate(let found) = $0 { found } else { nil } }
     }
 }

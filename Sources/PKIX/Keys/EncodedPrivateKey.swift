@@ -1,11 +1,11 @@
-public import LibCrypto
+package import LibCrypto
 import SwiftASN1
 
 /// A private key as a file holds it, encrypted or not, that has not been opened yet.
 ///
 /// PKCS#8 (RFC 5958), RSAPrivateKey (RFC 8017 appendix A.1.2), ECPrivateKey (RFC 5915), and the traditional PEM
 /// encryption of OpenSSL.
-public struct EncodedPrivateKey: Sendable {
+package struct EncodedPrivateKey: Sendable {
     enum Encoding: Sendable {
         case encryptedPKCS8([UInt8])
         case pkcs8(SecretBytes)
@@ -18,7 +18,7 @@ public struct EncodedPrivateKey: Sendable {
     let encoding: Encoding
 
     /// Whether a passphrase is needed.
-    public var isEncrypted: Bool {
+    package var isEncrypted: Bool {
         switch encoding {
         case .encryptedPKCS8, .traditionalEncryptedPEM: true
         case .pkcs8, .traditional: false
@@ -34,7 +34,7 @@ public struct EncodedPrivateKey: Sendable {
     ///   run at the most.
     /// - Throws: `CMSError.wrongPassphrase`, also if there is none and one is needed; `.limitExceeded` before any work is
     ///   done; `.malformed`, also if its private half does not belong to its public one.
-    public func decode(
+    package func decode(
         passphrase: borrowing Passphrase?,
         maximumIterations: Int = EncodedPrivateKey.maximumIterations
     ) throws(CMSError) -> PrivateKey {
@@ -67,7 +67,7 @@ public struct EncodedPrivateKey: Sendable {
 
 extension PrivateKey {
     /// Reads the first private key of a PEM file.
-    public init(pem: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
+    package init(pem: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
         for case .privateKey(let key) in try KeyMaterial.read(pem) {
             self = try key.decode(passphrase: passphrase)
             return
@@ -76,7 +76,7 @@ extension PrivateKey {
     }
 
     /// Reads a private key in DER: PKCS#8, encrypted PKCS#8, or the traditional forms of RSA and EC.
-    public init(der: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
+    package init(der: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
         try self.init(pem: der, passphrase: passphrase)
     }
 

@@ -12,7 +12,7 @@ public struct Identity: Sendable {
     public let friendlyName: String?
 
     /// - Throws: `CMSError.noKeyPair` if `key` does not belong to `certificate`.
-    public init(certificate: Certificate, key: PrivateKey, chain: [Certificate] = []) throws(CMSError) {
+    package init(certificate: Certificate, key: PrivateKey, chain: [Certificate] = []) throws(CMSError) {
         guard key.belongs(to: certificate) else { throw .noKeyPair }
         self.init(unchecked: certificate, key, chain: chain)
     }

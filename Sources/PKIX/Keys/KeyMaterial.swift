@@ -7,7 +7,7 @@ import SwiftASN1
 /// PEM with any number of blocks and text between them, DER, base64 without armour; certificates, revocation lists,
 /// PKCS#7 bags of certificates (`.p7b`, `.p7c`), private keys, PKCS#12.
 @nonexhaustive
-public enum KeyMaterial: Sendable {
+package enum KeyMaterial: Sendable {
     case certificate(Certificate)
     case certificateList(CertificateList)
     /// A PKCS#12 file, for `PKCS12`.
@@ -15,16 +15,16 @@ public enum KeyMaterial: Sendable {
     case privateKey(EncodedPrivateKey)
 
     /// The most certificates and lists in one PKCS#7 bag.
-    public static let maximumCertificates = 1000
+    package static let maximumCertificates = 1000
     /// The greatest file that is read, in bytes.
-    public static let maximumFileCount = CertificateList.maximumCount * 2
+    package static let maximumFileCount = CertificateList.maximumCount * 2
 
     /// Everything in `bytes`, in the order of the file. A byte order mark of UTF-8 in front says nothing.
     ///
     /// PEM blocks of another kind, such as certificate requests, are passed over. The bytes stay the caller's to wipe if a
     /// private key is among them.
     /// - Throws: `CMSError.malformed` if nothing is recognised, or if something recognised is broken.
-    public static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
+    package static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
         guard bytes.count <= maximumFileCount else { throw .limitExceeded("file size") }
         guard bytes.starts(with: byteOrderMark) else { return try items(bytes) }
         var text = Array(bytes.dropFirst(byteOrderMark.count))
@@ -33,10 +33,10 @@ public enum KeyMaterial: Sendable {
     }
 
     /// Whether `bytes` have the mark of a PEM block anywhere, of whatever kind.
-    public static func isPEM(_ bytes: [UInt8]) -> Bool { PEM.isPEM(bytes) }
+    package static func isPEM(_ bytes: [UInt8]) -> Bool { PEM.isPEM(bytes) }
 
     /// Whether a file that begins with `head` may hold a private key: PKCS#12 or a private key, in DER or PEM.
-    public static func mayHoldPrivateKey(_ head: [UInt8]) -> Bool {
+    package static func mayHoldPrivateKey(_ head: [UInt8]) -> Bool {
         guard head.count > 1, head[0] == 0x30 else { return PEM.mayHoldPrivateKey(head) }
         let lengthCount = head[1] < 0x80 ? 0 : Int(head[1] & 0x7F)
         let fields = head.dropFirst(2 + lengthCount)

@@ -2,14 +2,14 @@ import LibCrypto
 
 extension PrivateKey {
     /// The PKCS#8 encoding sealed under `key`; `context`, the certificate's fingerprint as a rule, is authenticated too.
-    public func sealed(under key: SealingKey, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
+    package func sealed(under key: SealingKey, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
         try writing(.privateKey) { try withPKCS8 { try key.seal($0, authenticating: context) } }
     }
 
     /// Opens what `sealed` made.
     ///
     /// - Throws: `CMSError.decryptionFailed` if key, context or bytes differ.
-    public init(sealed: [UInt8], under key: SealingKey, authenticating context: [UInt8]) throws(CMSError) {
+    package init(sealed: [UInt8], under key: SealingKey, authenticating context: [UInt8]) throws(CMSError) {
         let secret = try key.open(sealed, authenticating: context)
         var pkcs8 = secret.withBytes { Array($0) }
         defer { pkcs8.wipe() }

@@ -31,7 +31,7 @@ public struct PrivateKey: Sendable {
     }
 
     /// Reads a PKCS#8 PrivateKeyInfo in DER. The bytes stay the caller's to wipe.
-    public init(pkcs8: [UInt8]) throws(CMSError) {
+    package init(pkcs8: [UInt8]) throws(CMSError) {
         defer { Leftovers.wipe() }
         var first = Self.firstVersion(pkcs8)
         defer { first?.wipe() }

@@ -1,4 +1,4 @@
-public import LibCrypto
+package import LibCrypto
 
 extension SealingKey {
     /// The scrypt parameters of what we write: 32 MiB and about a tenth of a second (RFC 7914 §2).
@@ -6,13 +6,13 @@ extension SealingKey {
     private static let saltCount = 16
     private static let headerCount = 4 + saltCount
     /// The length of what `wrapped(by:)` makes.
-    public static let wrappedCount = headerCount + count + overhead
+    package static let wrappedCount = headerCount + count + overhead
 
     /// The key sealed under a passphrase.
     ///
     /// One byte each of version (1), log2 N, r and p of scrypt, then the salt (16), all authenticated, then the sealed
     /// key. libcrypto: `EVP_PBE_scrypt`, AES-256-GCM
-    public func wrapped(by passphrase: borrowing Passphrase) throws(CMSError) -> [UInt8] {
+    package func wrapped(by passphrase: borrowing Passphrase) throws(CMSError) -> [UInt8] {
         let salt = try lift { () throws(OpenSSLError) in try randomBytes(count: Self.saltCount) }
         let header = [1, Self.scrypt.logCost, Self.scrypt.blockSize, Self.scrypt.parallelization] + salt
         let outer = try Self.derive(header, passphrase)
@@ -23,7 +23,7 @@ extension SealingKey {
     ///
     /// - Throws: `CMSError.wrongPassphrase`, also if the bytes were changed; `.malformed` if they are something else;
     ///   `.limitExceeded` if they ask for more than 32 MiB.
-    public init(wrapped: [UInt8], passphrase: borrowing Passphrase) throws(CMSError) {
+    package init(wrapped: [UInt8], passphrase: borrowing Passphrase) throws(CMSError) {
         guard wrapped.count == Self.wrappedCount, wrapped[0] == 1 else {
             throw .malformed(.privateKey, "not a key sealed under a passphrase")
         }

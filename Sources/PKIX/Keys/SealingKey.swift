@@ -3,24 +3,24 @@ package import LibCrypto
 /// A key of 256 bits under which secrets are kept at rest, wiped when the last copy goes.
 ///
 /// Sealed bytes are a random nonce (12), AES-256-GCM's ciphertext, and the tag (16).
-public struct SealingKey: Sendable {
+package struct SealingKey: Sendable {
     /// The length of a key in bytes.
-    public static let count = 32
+    package static let count = 32
     /// What sealing adds to the length of the bytes.
-    public static let overhead = nonceCount + tagCount
+    package static let overhead = nonceCount + tagCount
     static let nonceCount = 12
     static let tagCount = 16
 
     private let secret: SecretBytes
 
     /// A fresh key from libcrypto's generator.
-    public static func generate() throws(CMSError) -> SealingKey {
+    package static func generate() throws(CMSError) -> SealingKey {
         Libcrypto.start()
         return SealingKey(secret: try lift { () throws(OpenSSLError) in try .random(count: count) })
     }
 
     /// Copies 32 bytes; nil if there are more or fewer. The original stays the caller's to wipe.
-    public init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.count else { return nil }
         self.init(secret: SecretBytes(count: Self.count) { $0.copyMemory(from: bytes) })
     }
@@ -28,7 +28,7 @@ public struct SealingKey: Sendable {
     init(secret: SecretBytes) { self.secret = secret }
 
     /// Lends the key for the duration of `body`; it must not escape.
-    public func withBytes<Value, Failure: Error>(
+    package func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try secret.withBytes(body)
@@ -37,7 +37,7 @@ public struct SealingKey: Sendable {
     /// Encrypts and authenticates `bytes` together with `context`, which must be given again to open them.
     ///
     /// libcrypto: AES-256-GCM
-    public func seal(_ bytes: UnsafeRawBufferPointer, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
+    package func seal(_ bytes: UnsafeRawBufferPointer, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
         Libcrypto.start()
         defer { Leftovers.wipe() }
         return try lift { () throws(OpenSSLError) in
@@ -57,7 +57,7 @@ public struct SealingKey: Sendable {
     }
 
     /// Encrypts and authenticates `bytes` together with `context`.
-    public func seal(_ bytes: [UInt8], authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
+    package func seal(_ bytes: [UInt8], authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
         try bytes.withUnsafeBufferPointer { buffer throws(CMSError) in
             try seal(UnsafeRawBufferPointer(buffer), authenticating: context)
         }
@@ -94,7 +94,7 @@ public struct SealingKey: Sendable {
     /// Decrypts what `seal` made and lends it to `body`; it is wiped afterwards.
     ///
     /// - Throws: `CMSError.decryptionFailed` if key, context or bytes differ; what `body` throws.
-    public func withOpened<Value>(
+    package func withOpened<Value>(
         _ sealed: [UInt8],
         authenticating context: [UInt8],
         _ body: (UnsafeRawBufferPointer) throws -> Value

@@ -1,4 +1,4 @@
-public import LibCrypto
+package import LibCrypto
 import SwiftASN1
 
 extension PKCS12 {
@@ -21,7 +21,7 @@ extension PKCS12 {
     ///
     /// - Throws: `CMSError.openSSL` if libcrypto fails, also on a key that cannot be encoded; `.limitExceeded` for more than
     ///   a file may hold that is read.
-    public static func encode(
+    package static func encode(
         _ identities: [Identity],
         chain: [Certificate] = [],
         passphrase: borrowing Passphrase,

@@ -1,4 +1,4 @@
-public import LibCrypto
+package import LibCrypto
 import SwiftASN1
 
 /// The keys and certificates of a PKCS#12 file that has been opened.
@@ -17,19 +17,19 @@ public struct PKCS12: Sendable {
     public let problems: [Problem]
 
     /// The most certificates in one file.
-    public static let maximumCertificates = 1000
+    package static let maximumCertificates = 1000
     /// The most private keys in one file.
-    public static let maximumKeys = 100
+    package static let maximumKeys = 100
     /// The greatest file that is read, in bytes.
-    public static let maximumCount = PFX.maximumCount
+    package static let maximumCount = PFX.maximumCount
     /// The most iterations of key derivation over one file.
-    public static let maximumIterations = DerivationBudget.maximumIterations
+    package static let maximumIterations = DerivationBudget.maximumIterations
     /// What may be allowed instead, at the most: libcrypto counts no further.
     public static let mostIterations = DerivationBudget.mostIterations
     /// What `CMSError.limitExceeded` names where a file asks for more iterations than are allowed.
-    public static let iterationLimit = DerivationBudget.name
+    package static let iterationLimit = DerivationBudget.name
     /// How many iterations are run for it at most: once for each block of a key and each form of the passphrase.
-    public static let maximumRuns = DerivationBudget.maximumRuns
+    package static let maximumRuns = DerivationBudget.maximumRuns
 
     /// Opens a file in BER, DER or PEM. An absent passphrase (nil) and an empty one are both tried for either.
     ///
@@ -38,7 +38,7 @@ public struct PKCS12: Sendable {
     /// - Throws: `CMSError.wrongPassphrase`; `.noKeyPair` if no key belongs to a certificate; `.limitExceeded` before
     ///   any work is done; `.unsupported` if what keeps a pair from being found is an algorithm; `.malformed`, also if the
     ///   private half of a key does not belong to its public one.
-    public init(
+    package init(
         _ bytes: [UInt8],
         passphrase: borrowing Passphrase?,
         maximumIterations: Int = PKCS12.maximumIterations
@@ -65,7 +65,7 @@ public struct PKCS12: Sendable {
     }
 
     /// Whether `bytes` look like a PKCS#12 file, in BER, DER or PEM.
-    public static func isPKCS12(_ bytes: [UInt8]) -> Bool {
+    package static func isPKCS12(_ bytes: [UInt8]) -> Bool {
         if bytes.first != 0x30, PEM.isPEM(bytes) { return (try? unarmored(bytes)) != nil }
         guard let fields = try? ElementExtent.elements(of: bytes, limit: 2), fields.count == 2 else { return false }
         return bytes[fields[0].range] == [0x02, 0x01, 0x03] && fields[1].identifier == 0x30

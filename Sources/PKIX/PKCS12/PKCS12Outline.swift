@@ -1,24 +1,24 @@
 /// What a PKCS#12 file says about itself without its passphrase.
-public struct PKCS12Outline: Sendable {
+package struct PKCS12Outline: Sendable {
     /// A part of the file, and what can be seen of it.
-    public struct Part: Hashable, Sendable {
+    package struct Part: Hashable, Sendable {
         /// How the part is encrypted, as `AES-256, PBKDF2 with SHA2-256, 2048 iterations`; nil if it is not.
-        public let encryption: String?
+        package let encryption: String?
         /// The number of certificates, keys, lists and other bags that can be counted; empty for an encrypted part.
-        public let bags: [String: Int]
+        package let bags: [String: Int]
         /// How the keys in a readable part are encrypted, one entry for each.
-        public let keyEncryptions: [String]
+        package let keyEncryptions: [String]
     }
 
     /// How the file is authenticated; nil if it is not.
-    public let mac: String?
+    package let mac: String?
     /// The ContentInfos in it, each encrypted as a whole or not, in order.
-    public let parts: [Part]
+    package let parts: [Part]
     /// Whether something stands behind the end of the file's structure.
-    public let hasTrailingBytes: Bool
+    package let hasTrailingBytes: Bool
 
     /// Reads the structure of a file in BER, DER or PEM. Nothing is derived or decrypted.
-    public init(_ bytes: [UInt8]) throws(CMSError) {
+    package init(_ bytes: [UInt8]) throws(CMSError) {
         let pfx = try parsing(.pkcs12) { try PFX(try PKCS12.unarmored(bytes)) }
         mac = pfx.mac?.algorithm.description
         hasTrailingBytes = pfx.hasTrailingBytes

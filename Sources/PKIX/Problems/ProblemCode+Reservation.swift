@@ -2,7 +2,7 @@ extension ProblemCode {
     /// What a warning leaves open about a signature though the verdict stands.
     ///
     /// Who passes a verdict on in a word, as a gateway does, must not call a signature good that has one of these.
-    public enum Reservation: String, CaseIterable, Hashable, Sendable {
+    package enum Reservation: String, CaseIterable, Hashable, Sendable {
         /// Something that is shown with what was signed is not signed.
         case coverage
         /// Who signed or who is said to write can be read in more than one way.
@@ -15,7 +15,7 @@ extension ProblemCode {
 
     /// What the problem leaves open as a warning; nil where it says nothing against a signature. The one place where codes
     /// are sorted so: a new code has to be sorted here, too.
-    public var reservation: Reservation? {
+    package var reservation: Reservation? {
         switch self {
         case .contentIsAttributes, .contentMismatch, .encodedMultipart, .headerDiffers, .headerUnprotected,
             .hiddenFields, .missingHeaderEnd, .tooDeep, .tooManyLayers, .tooManySignatures, .unterminatedMultipart:

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import SwiftASN1
 
 extension CertificateList {
@@ -7,14 +7,14 @@ extension CertificateList {
     /// the place of no current list, nor of one that was made later.
     ///
     /// RFC 5280 §5.2.1, §5.2.3, §5.2.4, §5.2.5
-    public func supersedes(_ older: CertificateList, at date: Date) -> Bool {
+    package func supersedes(_ older: CertificateList, at date: Date) -> Bool {
         guard let pair = editions(with: older) else { return false }
         return pair.own.replaces(pair.other, at: date)
     }
 
     /// Whether this list is current at `date`, and `ended`, which is by the same key and about the same certificates, is
     /// not, whatever their CRL Numbers.
-    public func outlasts(_ ended: CertificateList, at date: Date) -> Bool {
+    package func outlasts(_ ended: CertificateList, at date: Date) -> Bool {
         guard let pair = editions(with: ended) else { return false }
         return thisUpdate <= date && !pair.own.hasEnded(at: date) && pair.other.hasEnded(at: date)
     }

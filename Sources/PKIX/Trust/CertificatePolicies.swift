@@ -1,17 +1,17 @@
 /// What is asked of the certificate policies of a chain.
 ///
 /// RFC 5280 §6.1.1
-public struct CertificatePolicies: Hashable, Sendable {
+package struct CertificatePolicies: Hashable, Sendable {
     /// Dotted object identifiers of the policies of which one must be in force; with none of them any will do.
-    public var acceptable: [String]
+    package var acceptable: [String]
     /// Whether some policy must be in force at all. It is so where `acceptable` names one.
-    public var isExplicit: Bool
+    package var isExplicit: Bool
     /// Whether a policy may not be mapped to another one.
-    public var inhibitsMapping: Bool
+    package var inhibitsMapping: Bool
     /// Whether anyPolicy stands for nothing.
-    public var inhibitsAnyPolicy: Bool
+    package var inhibitsAnyPolicy: Bool
 
-    public init(
+    package init(
         acceptable: [String] = [],
         isExplicit: Bool = false,
         inhibitsMapping: Bool = false,
@@ -24,7 +24,7 @@ public struct CertificatePolicies: Hashable, Sendable {
     }
 
     /// Whether `text` is an object identifier, dotted.
-    public static func isIdentifier(_ text: String) -> Bool {
+    package static func isIdentifier(_ text: String) -> Bool {
         let arcs = text.split(separator: ".", omittingEmptySubsequences: false)
         return (2...32).contains(arcs.count) && arcs.allSatisfy { UInt64($0) != nil && ($0 == "0" || $0.first != "0") }
             && ["0", "1", "2"].contains(arcs[0]) && (arcs[0] == "2" || (UInt64(arcs[1]) ?? 40) < 40)

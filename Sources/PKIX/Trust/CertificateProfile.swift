@@ -1,7 +1,7 @@
 import Foundation
 
 /// Rules for authorities that certificates are held against beside what makes them valid.
-public enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
+package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
     /// The baseline requirements of the CA/Browser Forum for S/MIME certificates, in their strict and multipurpose
     /// generations: what breaks them is a warning.
     ///

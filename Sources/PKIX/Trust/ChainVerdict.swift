@@ -1,7 +1,7 @@
 /// What came of judging a certificate.
-public struct ChainVerdict: Sendable {
+package struct ChainVerdict: Sendable {
     /// Why the chain may be trusted.
-    public enum Trust: Hashable, Sendable {
+    package enum Trust: Hashable, Sendable {
         /// It ends at this anchor.
         case anchor(Fingerprint)
         /// The certificate itself is pinned.
@@ -9,35 +9,35 @@ public struct ChainVerdict: Sendable {
     }
 
     /// What is known about revocation.
-    public struct Revocation: Hashable, Sendable {
+    package struct Revocation: Hashable, Sendable {
         /// The whole chain's state.
-        public enum Status: String, Hashable, Sendable {
+        package enum Status: String, Hashable, Sendable {
             case good
             case revoked
             /// For some certificate of the chain nothing usable is at hand.
             case unknown
         }
         /// What is known of all certificates of the chain together.
-        public let status: Status
+        package let status: Status
         /// Why it is not good; empty where it is.
-        public let problems: [Problem]
+        package let problems: [Problem]
         /// The places in the chain of the certificates that nothing is known of.
-        public let unknownPlaces: [Int]
+        package let unknownPlaces: [Int]
     }
 
     /// The chain as far as it goes, the judged certificate first.
-    public let certificates: [Certificate]
+    package let certificates: [Certificate]
     /// Nil if nothing makes the chain trusted.
-    public let trust: Trust?
+    package let trust: Trust?
     /// What is wrong with the chain, time and revocation apart.
-    public let problems: [Problem]
+    package let problems: [Problem]
     /// Which of its certificates were not valid at the time.
-    public let timeProblems: [Problem]
+    package let timeProblems: [Problem]
     /// Nil if nobody looked.
-    public let revocation: Revocation?
+    package let revocation: Revocation?
 
     /// Whether the chain leads to something trusted and nothing is wrong with it, time and revocation apart.
-    public var isTrusted: Bool { trust != nil && !problems.contains { $0.level == .error } }
+    package var isTrusted: Bool { trust != nil && !problems.contains { $0.level == .error } }
 
     /// The number of errors on all three axes.
     var faults: Int {

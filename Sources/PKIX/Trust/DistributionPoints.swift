@@ -51,7 +51,7 @@ extension Certificate {
     /// Who issues revocation lists about it in the place of its issuer, as it says; anything may stand there.
     ///
     /// RFC 5280 §4.2.1.13 (cRLIssuer)
-    public var revocationListIssuers: [DistinguishedName] {
+    package var revocationListIssuers: [DistinguishedName] {
         Array(DistributionPoints(of: self).issuers.prefix(RevocationServices.maximumCount))
     }
 }

@@ -1,24 +1,24 @@
-public import Foundation
-public import LibCrypto
+package import Foundation
+package import LibCrypto
 
 /// The question to a responder whether one certificate was revoked.
 ///
 /// RFC 6960 §4.1, in the form of RFC 5019 §2.1: one certificate, named by SHA-1, which is what all responders
 /// understand, and no nonce, so that responders may answer from what they have. The name protects nothing; what counts is
 /// the signature of the answer and its time.
-public struct OCSPRequest: Hashable, Sendable {
+package struct OCSPRequest: Hashable, Sendable {
     /// The encoding, as it is posted.
-    public let der: [UInt8]
+    package let der: [UInt8]
 
     /// - Throws: what libcrypto says of a certificate that it cannot read.
-    public init(about certificate: Certificate, issuedBy issuer: Certificate) throws(OpenSSLError) {
+    package init(about certificate: Certificate, issuedBy issuer: Certificate) throws(OpenSSLError) {
         der = try OCSPQuestion.der(about: certificate.x509(), issuedBy: issuer.x509())
     }
 }
 
 extension OCSPResponse {
     /// From when to when it says something about `certificate`; nil if it says nothing that counts at `date`.
-    public func lifetime(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Lifetime? {
+    package func lifetime(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Lifetime? {
         let answer = answer(about: certificate, issuedBy: issuer, at: date)
         return answer?.isCurrent == true ? answer?.lifetime : nil
     }

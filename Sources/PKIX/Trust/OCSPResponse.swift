@@ -1,21 +1,21 @@
-public import Foundation
+package import Foundation
 import LibCrypto
 import SwiftASN1
 
 /// What a responder says about certificates, as received; whether it may say so is checked where it is used.
 ///
 /// RFC 6960 §4.2
-public struct OCSPResponse: Sendable {
+package struct OCSPResponse: Sendable {
     /// The encoding as it was received.
-    public let der: [UInt8]
+    package let der: [UInt8]
     /// The certificates that it is about, read once for all copies of the value.
     private let subjects = OCSPSubjects()
 
     /// The greatest encoding that is looked at, in bytes.
-    public static let maximumCount = 1 << 20
+    package static let maximumCount = 1 << 20
 
     /// Takes a response, which may be nothing of the kind.
-    public init(der: [UInt8]) { self.der = der }
+    package init(der: [UInt8]) { self.der = der }
 
     /// The response in an OtherRevocationInfoFormat of a CMS object; nil if `element` is another.
     ///
@@ -38,13 +38,13 @@ public struct OCSPResponse: Sendable {
     }
 
     /// From when to when an answer holds.
-    public struct Lifetime: Hashable, Sendable {
+    package struct Lifetime: Hashable, Sendable {
         /// When what it says was known to be so: thisUpdate.
-        public let since: Date
+        package let since: Date
         /// How long the responder stands by it: nextUpdate, or the longest time that answers without one are believed.
-        public let until: Date
+        package let until: Date
 
-        public init(since: Date, until: Date) {
+        package init(since: Date, until: Date) {
             self.since = since
             self.until = until
         }
@@ -117,8 +117,8 @@ public struct OCSPResponse: Sendable {
 }
 
 extension OCSPResponse: Hashable {
-    public static func == (one: OCSPResponse, other: OCSPResponse) -> Bool { one.der == other.der }
+    package static func == (one: OCSPResponse, other: OCSPResponse) -> Bool { one.der == other.der }
 
     // Where it ends is its signature, or a certificate's; the whole may be long.
-    public func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(256)) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(256)) }
 }

@@ -3,14 +3,14 @@ import SwiftASN1
 /// Where a certificate's issuer tells whether it was revoked, as the certificate says; anything may stand there.
 ///
 /// RFC 5280 §4.2.1.13, §4.2.1.15, §4.2.2.1
-public struct RevocationServices: Hashable, Sendable {
+package struct RevocationServices: Hashable, Sendable {
     /// The URLs of OCSP responders.
-    public private(set) var responders: [String] = []
+    package private(set) var responders: [String] = []
     /// The URLs of revocation lists, delta lists last.
-    public private(set) var lists: [String] = []
+    package private(set) var lists: [String] = []
 
     /// The most URLs of one kind that are taken from a certificate.
-    public static let maximumCount = 4
+    package static let maximumCount = 4
 
     fileprivate init() {}
 
@@ -67,7 +67,7 @@ public struct RevocationServices: Hashable, Sendable {
 
 extension Certificate {
     /// Where its issuer tells whether it was revoked.
-    public var revocationServices: RevocationServices {
+    package var revocationServices: RevocationServices {
         (try? CertificateFields(der)).map { RevocationServices($0.extensions) } ?? RevocationServices()
     }
 }
@@ -76,7 +76,7 @@ extension CertificateList {
     /// The URLs of the lists of what has changed since this one, as it says; anything may stand there.
     ///
     /// RFC 5280 §5.2.6
-    public var deltaLists: [String] {
+    package var deltaLists: [String] {
         guard let value = try? extensions.value(ofExtension: [2, 5, 29, 46]), let node = try? ASN1Node.read(value)
         else {
             return []

@@ -1,7 +1,7 @@
-public import Foundation
+package import Foundation
 
 /// Somebody who can be asked whether certificates were revoked, when what is at hand does not tell.
-public protocol RevocationSource: Sendable {
+package protocol RevocationSource: Sendable {
     /// What there is to know about the certificates at `places` of `chain`, each of which the next one issued.
     ///
     /// Nothing of it is believed before it was checked. Whoever cannot be reached says nothing.
@@ -17,28 +17,28 @@ public protocol RevocationSource: Sendable {
 
 extension RevocationSource {
     /// The source itself, as nothing limits its time.
-    public func forOneVerdict() -> any RevocationSource { self }
+    package func forOneVerdict() -> any RevocationSource { self }
 
     /// True.
-    public func isAsking() async -> Bool { true }
+    package func isAsking() async -> Bool { true }
 }
 
 /// What a source had to say about revocation.
-public struct RevocationEvidence: Hashable, Sendable {
+package struct RevocationEvidence: Hashable, Sendable {
     /// Lists of the issuers, checked by whoever uses them.
-    public var certificateLists: [CertificateList] = []
+    package var certificateLists: [CertificateList] = []
     /// Answers of responders, checked by whoever uses them.
-    public var responses: [OCSPResponse] = []
+    package var responses: [OCSPResponse] = []
 
-    public init() {}
+    package init() {}
 
     /// Whether there is nothing in it.
-    public var isEmpty: Bool { certificateLists.isEmpty && responses.isEmpty }
+    package var isEmpty: Bool { certificateLists.isEmpty && responses.isEmpty }
 }
 
 extension ValidationOptions {
     /// These terms, with `evidence` at hand.
-    public func with(_ evidence: RevocationEvidence) -> ValidationOptions {
+    package func with(_ evidence: RevocationEvidence) -> ValidationOptions {
         var terms = self
         terms.certificateLists += evidence.certificateLists.filter { !certificateLists.contains($0) }
         terms.responses += evidence.responses.filter { !responses.contains($0) }
@@ -48,7 +48,7 @@ extension ValidationOptions {
     /// These terms, with what `source` says on chains that lead to something trusted and whose revocation is unknown.
     ///
     /// About any other chain nobody is asked: whoever writes a certificate must not make us call where it says.
-    public func asking(_ source: (any RevocationSource)?, about verdicts: [ChainVerdict], at date: Date) async
+    package func asking(_ source: (any RevocationSource)?, about verdicts: [ChainVerdict], at date: Date) async
         -> ValidationOptions
     {
         guard let source, revocation != .off else { return self }
@@ -65,7 +65,7 @@ extension CertificateList {
     /// Whether `issuer` bears the name of the list's issuer and signed it.
     ///
     /// libcrypto: `X509_CRL_verify`
-    public func isSigned(by issuer: Certificate) -> Bool {
+    package func isSigned(by issuer: Certificate) -> Bool {
         self.issuer.matches(issuer.subject) && RevocationLists.verify(self, by: issuer) == true
     }
 }

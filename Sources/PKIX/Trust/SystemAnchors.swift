@@ -12,7 +12,7 @@ public struct SystemAnchors: Hashable, Sendable {
     public init(folder: String = "/etc/ssl/certs") { self.folder = folder }
 
     /// Whether the folder can be read at all.
-    public var isReadable: Bool { FileManager.default.isReadableFile(atPath: folder) }
+    package var isReadable: Bool { FileManager.default.isReadableFile(atPath: folder) }
 
     /// The files with one hash that are looked at.
     private static let maximumCollisions = 16

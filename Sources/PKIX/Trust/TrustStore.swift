@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 
 /// What is trusted, and what is at hand to build chains from.
 ///
@@ -8,24 +8,24 @@ public struct TrustStore: Hashable, Sendable {
     /// Certificates that end a chain. An intermediate given here is an anchor, too.
     public var anchors: [Certificate]
     /// The keys whose end-entity certificates are trusted by themselves.
-    public var pinned: Set<PublicKeyDigest>
+    package var pinned: Set<PublicKeyDigest>
     /// The certificates that the keys in `pinned` were pinned with, as far as they are known. A pin ends for all certificates of
     /// its key when one of these is revoked, and a certificate that is not among them must not be a forgery.
-    public var pinnedCertificates: Set<Certificate> = []
+    package var pinnedCertificates: Set<Certificate> = []
     /// The keys whose certificates are never trusted, whatever chain they have.
-    public var distrusted: Set<PublicKeyDigest> = []
+    package var distrusted: Set<PublicKeyDigest> = []
     /// Whom a key was pinned or distrusted for, as names that compare equal; one that is not here was for
     /// everybody its certificates name. Callers that know the names use `speaking(for:)`.
-    public var scopes: [PublicKeyDigest: Scopes] = [:]
+    package var scopes: [PublicKeyDigest: Scopes] = [:]
     /// Certificates of authorities that may help to reach an anchor; not trusted.
     public var intermediates: [Certificate]
     /// Revocation lists at hand.
     public var certificateLists: [CertificateList]
     /// Where more revocation lists should lie that cannot be read, each as a sentence; each verdict repeats them.
-    public var unreadableLists: [String] = []
+    package var unreadableLists: [String] = []
     /// What responders said when they were asked before, by the `nameDigest` of the certificate it is about; checked again
     /// when it is used.
-    public var responses: [Fingerprint: OCSPResponse] = [:]
+    package var responses: [Fingerprint: OCSPResponse] = [:]
     /// Where the system keeps its anchors; nil leaves them out.
     public var systemAnchors: SystemAnchors?
     /// How strictly certificates are judged.
@@ -33,7 +33,7 @@ public struct TrustStore: Hashable, Sendable {
     /// What all judgements together may spend; nil if each has an effort of its own.
     private(set) var effort: WorkBudget?
 
-    public init(
+    package init(
         anchors: [Certificate] = [],
         pinned: Set<PublicKeyDigest> = [],
         intermediates: [Certificate] = [],
@@ -48,20 +48,20 @@ public struct TrustStore: Hashable, Sendable {
     }
 
     /// The same for judging the signers of one message, who together may not take longer than one alone.
-    public func forOneMessage() -> TrustStore {
+    package func forOneMessage() -> TrustStore {
         var store = self
         store.effort = WorkBudget()
         return store
     }
 
     /// The names that a key was pinned for, and those that it was distrusted for.
-    public struct Scopes: Hashable, Sendable {
+    package struct Scopes: Hashable, Sendable {
         /// Whom somebody compared its fingerprint for.
-        public var pinned: Set<String>
+        package var pinned: Set<String>
         /// Whom it must not be taken for.
-        public var distrusted: Set<String>
+        package var distrusted: Set<String>
 
-        public init(pinned: Set<String> = [], distrusted: Set<String> = []) {
+        package init(pinned: Set<String> = [], distrusted: Set<String> = []) {
             self.pinned = pinned
             self.distrusted = distrusted
         }
@@ -69,7 +69,7 @@ public struct TrustStore: Hashable, Sendable {
 
     /// The same with the pins and the distrust that are about one of `names`: somebody who compared a fingerprint for one
     /// address has not believed all the others that the certificate claims.
-    public func speaking(for names: Set<String>) -> TrustStore {
+    package func speaking(for names: Set<String>) -> TrustStore {
         var store = self
         for (key, scopes) in scopes {
             if scopes.pinned.isDisjoint(with: names) { store.pinned.remove(key) }
@@ -79,7 +79,7 @@ public struct TrustStore: Hashable, Sendable {
     }
 
     /// What the key of a certificate is wanted for.
-    public enum Purpose: Sendable {
+    package enum Purpose: Sendable {
         case encryption
         case signing
     }
@@ -91,7 +91,7 @@ public struct TrustStore: Hashable, Sendable {
     ///   - extraLists: revocation lists that came with the message.
     ///   - responses: what responders said, as it came with the message.
     ///   - date: the time at which everything must be valid.
-    public func judge(
+    package func judge(
         _ certificate: Certificate,
         extra: [Certificate] = [],
         extraLists: [CertificateList] = [],

@@ -3,17 +3,17 @@ public struct ValidationOptions: Hashable, Sendable {
     /// How much revocation counts.
     public var revocation: RevocationPolicy
     /// What is asked of the chain's certificate policies.
-    public var policies: CertificatePolicies
+    package var policies: CertificatePolicies
     /// Revocation lists at hand beside those of the store.
-    public var certificateLists: [CertificateList] = []
+    package var certificateLists: [CertificateList] = []
     /// Where more should lie that cannot be read, each as a sentence; each verdict repeats them.
-    public var unreadableLists: [String] = []
+    package var unreadableLists: [String] = []
     /// What responders said, beside what came with messages.
-    public var responses: [OCSPResponse] = []
+    package var responses: [OCSPResponse] = []
     /// Rules whose breach is a warning; nil for none.
-    public var profile: CertificateProfile?
+    package var profile: CertificateProfile?
 
-    public init(
+    package init(
         revocation: RevocationPolicy = .soft,
         policies: CertificatePolicies = CertificatePolicies(),
         profile: CertificateProfile? = nil
@@ -26,7 +26,7 @@ public struct ValidationOptions: Hashable, Sendable {
 
 extension TrustStore {
     /// The same store, judging by `terms`.
-    public func under(_ terms: ValidationOptions) -> TrustStore {
+    package func under(_ terms: ValidationOptions) -> TrustStore {
         var store = self
         store.terms = terms
         return store

@@ -1,10 +1,10 @@
-public import CMSSyntax
-public import Foundation
-public import InternetMessage
+package import CMSSyntax
+import Foundation
+package import InternetMessage
 
 /// Why a message could not be protected or opened.
 @nonexhaustive
-public enum SMIMEError: Error, Equatable, Sendable {
+package enum SMIMEError: Error, Equatable, Sendable {
     /// The message has nothing to decrypt and no signature: it only brings certificates, or revocation lists (RFC 8551 §3.8).
     case certificatesOnly
     /// The cipher that was demanded is below the least that may be used.
@@ -32,10 +32,10 @@ public enum SMIMEError: Error, Equatable, Sendable {
 }
 
 extension SMIMEError: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 
     /// One sentence for a log or a user, in lower case and without a full stop; never a secret.
-    public var description: String {
+    package var description: String {
         switch self {
         case .certificatesOnly: "malformed: it only brings certificates"
         case .cipherBelowFloor(let cipher, let floor):

@@ -4,19 +4,19 @@ public import InternetMessage
 /// How a message's header fields are copied into what is signed or encrypted.
 ///
 /// RFC 9788 §2, §5
-public struct HeaderProtection: Hashable, Sendable {
+package struct HeaderProtection: Hashable, Sendable {
     /// What becomes of the header fields outside; nil if the message is signed only, so that nothing can be hidden.
-    public let confidentiality: HeaderConfidentiality?
+    package let confidentiality: HeaderConfidentiality?
     /// Whether hidden fields were written into the text, too, so that parts may say so of themselves.
-    public let hasLegacyDisplay: Bool
+    package let hasLegacyDisplay: Bool
     /// What the text of a message without a Content-Type is said to be in.
-    public var undeclaredCharset = UndeclaredCharset.ascii
+    package var undeclaredCharset = UndeclaredCharset.ascii
 
     /// For a message that is signed and not encrypted: `hp="clear"`.
-    public static let clear = HeaderProtection(confidentiality: nil, hasLegacyDisplay: false)
+    package static let clear = HeaderProtection(confidentiality: nil, hasLegacyDisplay: false)
 
     /// For a message that is encrypted: `hp="cipher"`.
-    public static func cipher(
+    package static func cipher(
         _ confidentiality: HeaderConfidentiality,
         hasLegacyDisplay: Bool = false
     ) -> HeaderProtection {
@@ -24,7 +24,7 @@ public struct HeaderProtection: Hashable, Sendable {
     }
 
     /// The fields of `header` of which something is not shown outside.
-    public func hiddenFields(of header: HeaderBlock) -> [HeaderField] {
+    package func hiddenFields(of header: HeaderBlock) -> [HeaderField] {
         header.fields.filter { field in
             HeaderFieldKind(field) == .message && HeaderFieldKind.shownNames.contains(field.name.lowercased())
                 && outerField(field, header.lineEnd) != field.closedBytes(header.lineEnd)

@@ -5,7 +5,7 @@ extension HeaderSplit {
     /// `inner`; it has the outer header's line ends.
     ///
     /// Of the inner header only the Content-* fields count, and MIME-Version where the outer one is of our adding.
-    public static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
+    package static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
         join(outer: outer, inner: inner, .all)
     }
 

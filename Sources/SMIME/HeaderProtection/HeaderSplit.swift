@@ -10,11 +10,11 @@ public import InternetMessage
 /// the message did not have is written in a form of our own, and removed again.
 ///
 /// RFC 8551 §3.1, RFC 9788 §2
-public struct HeaderSplit: Sendable {
+package struct HeaderSplit: Sendable {
     /// Names of the fields that stay outside though the others are protected, as they cannot be written in seven bits.
-    public let unprotectedNames: [String]
+    package let unprotectedNames: [String]
     /// How the fields are copied inside; nil if they are not.
-    public let protection: HeaderProtection?
+    package let protection: HeaderProtection?
 
     private let header: HeaderBlock
     /// The fields of the protected entity's header.
@@ -39,7 +39,7 @@ public struct HeaderSplit: Sendable {
     ///   - omitting: names of fields that shall stand neither outside nor inside, such as `Bcc`.
     ///   - protection: how the fields are copied inside. A Content-Type that cannot be read has no place for saying that
     ///     they are, and they are not.
-    public init(_ header: HeaderBlock, omitting: Set<String> = [], protection: HeaderProtection? = nil) {
+    package init(_ header: HeaderBlock, omitting: Set<String> = [], protection: HeaderProtection? = nil) {
         self.header = header
         let omitted = Set(omitting.map { $0.lowercased() })
         self.omitted = omitted
@@ -63,7 +63,7 @@ public struct HeaderSplit: Sendable {
     }
 
     /// The protected entity's header: its fields and the empty line after them.
-    public var innerHeader: [UInt8] { innerHeader(newEncoding: nil) }
+    package var innerHeader: [UInt8] { innerHeader(newEncoding: nil) }
 
     /// The protected entity's header if its body is encoded with `newEncoding` instead of what the message said.
     package func innerHeader(newEncoding: TransferEncoding?) -> [UInt8] {
@@ -125,7 +125,7 @@ public struct HeaderSplit: Sendable {
     }
 
     /// The outer message's header with `newFields`, which describe the protected content, and its empty line.
-    public func outerHeader(_ newFields: [NewField]) -> [UInt8] {
+    package func outerHeader(_ newFields: [NewField]) -> [UInt8] {
         let newNames = newFields.map { $0.name.lowercased() }
         var others = newFields.filter { firstNumbers[$0.name.lowercased()] == nil }
         if header.first("MIME-Version") == nil { others.insert(Self.addedVersion, at: 0) }
@@ -155,7 +155,7 @@ public struct HeaderSplit: Sendable {
     }
 
     /// The protected entity of `message`, whose header this is: inner header and body, in canonical form.
-    public func canonicalEntity(of message: Entity, in source: any ByteSource) -> ByteStream {
+    package func canonicalEntity(of message: Entity, in source: any ByteSource) -> ByteStream {
         let header = innerHeader.withLines(endingIn: .crlf)
         let body = message.canonicalStream(of: source, range: message.bodyRange)
         return ByteStream { JoinedReader([MemorySource(header).reader(), try body.makeReader()]) }

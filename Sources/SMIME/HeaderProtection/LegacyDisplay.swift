@@ -4,11 +4,11 @@ public import InternetMessage
 /// Hidden header fields, written once more at the top of the text for readers that decrypt but know no header protection.
 ///
 /// RFC 9788 §5.2.2 (writing), §4.5.3 (reading)
-public enum LegacyDisplay {
+package enum LegacyDisplay {
     /// `message` with `fields` at the top of each main body part; nil if there is no part to put them in.
     ///
     /// - Throws: `MIMEError`, and what reading throws.
-    public static func adding(
+    package static func adding(
         _ fields: [HeaderField],
         to message: Entity,
         in source: any ByteSource
@@ -26,7 +26,7 @@ public enum LegacyDisplay {
     /// `entity`, which was encrypted, without what `adding` puts in; nil if there is nothing of the kind.
     ///
     /// - Throws: `MIMEError`, and what reading throws.
-    public static func removing(from entity: Entity, in source: any ByteSource) throws -> (any ByteSource)? {
+    package static func removing(from entity: Entity, in source: any ByteSource) throws -> (any ByteSource)? {
         let parts = entity.mainBodyParts.filter { $0.contentType.parameters[parameter] == "1" }
         let edits = try parts.compactMap { try LegacyDisplayPart($0, in: source)?.removing() }
         return edits.isEmpty ? nil : try splice(edits, into: source, entity.range)

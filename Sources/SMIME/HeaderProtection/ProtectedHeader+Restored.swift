@@ -48,7 +48,7 @@ extension ProtectedHeader {
     }
 
     /// The same with all fields of the message.
-    public func restored(into outer: HeaderBlock, keepingFrom: Bool) -> [UInt8] {
+    package func restored(into outer: HeaderBlock, keepingFrom: Bool) -> [UInt8] {
         restored(into: outer, keepingFrom: keepingFrom, .all)
     }
 

@@ -22,14 +22,14 @@ public struct ProtectedHeader: Sendable {
     }
 
     /// How the fields came to stand inside.
-    public let scheme: Scheme
+    package let scheme: Scheme
     /// The header that the fields stand in: the protected entity's own, or the wrapped message's.
-    public let header: HeaderBlock
+    package let header: HeaderBlock
     /// What the sender left outside, by his own word.
     private let records: Set<Statement>
 
     /// Reads the header of a protected entity; nil if it does not say that the message's fields are among it.
-    public init?(of entity: HeaderBlock) {
+    package init?(of entity: HeaderBlock) {
         guard let parameters = entity.first("Content-Type").flatMap({ ContentType(field: $0) })?.parameters else {
             return nil
         }
@@ -47,7 +47,7 @@ public struct ProtectedHeader: Sendable {
     /// only forwarded.
     ///
     /// A sender who wraps says `forwarded=no`, or leaves a message of the same author and the same time outside.
-    public init?(wrapped message: HeaderBlock, in wrapper: HeaderBlock, outer: HeaderBlock) {
+    package init?(wrapped message: HeaderBlock, in wrapper: HeaderBlock, outer: HeaderBlock) {
         guard let type = wrapper.first("Content-Type").flatMap({ ContentType(field: $0) }), type.isMessage else {
             return nil
         }
@@ -92,7 +92,7 @@ public struct ProtectedHeader: Sendable {
     }
 
     /// The same with another form of the entity's header.
-    public func with(header: HeaderBlock) -> ProtectedHeader { ProtectedHeader(scheme, header, records) }
+    package func with(header: HeaderBlock) -> ProtectedHeader { ProtectedHeader(scheme, header, records) }
 
     /// The fields alone of which something is hidden outside, in the header `inner` of an entity whose signature stays:
     /// all else outside is for its reader to compare.
@@ -105,17 +105,17 @@ public struct ProtectedHeader: Sendable {
     }
 
     /// The fields of the message, in order.
-    public var fields: [HeaderField] { header.fields.filter { HeaderFieldKind($0) == .message } }
+    package var fields: [HeaderField] { header.fields.filter { HeaderFieldKind($0) == .message } }
 
     /// The addresses of the fields called `name`; nil if there is no such field.
-    public func addresses(_ name: String) -> Set<EmailAddress>? {
+    package func addresses(_ name: String) -> Set<EmailAddress>? {
         header.first(name) == nil ? nil : header.readableAddresses(name)
     }
 
     /// The names, in lower case, of the fields of which something was hidden outside.
     ///
     /// Where the sender kept no record, those that `outer` does not show as they are inside.
-    public func hiddenNames(outer: HeaderBlock) -> [String] {
+    package func hiddenNames(outer: HeaderBlock) -> [String] {
         switch scheme {
         case .cipher: names(missingIn: records)
         case .clear: []
@@ -125,7 +125,7 @@ public struct ProtectedHeader: Sendable {
 
     /// The names, in lower case, of the fields whose form outside is neither what the sender left there nor the one inside,
     /// which a gateway that decrypts puts there.
-    public func differingNames(outer: HeaderBlock) -> [String] {
+    package func differingNames(outer: HeaderBlock) -> [String] {
         let statements = Self.statements(of: outer)
         guard scheme == .cipher else { return names(missingIn: statements) }
         let left = Dictionary(grouping: records, by: \.name)
@@ -142,7 +142,7 @@ public struct ProtectedHeader: Sendable {
     /// something else.
     ///
     /// What the way puts there about itself is left aside.
-    public func addedNames(outer: HeaderBlock) -> [String] {
+    package func addedNames(outer: HeaderBlock) -> [String] {
         let known = Set(fields.map { $0.name.lowercased() })
         let left = scheme == .cipher ? records : Set(fields.map { Statement($0) })
         let expected = Dictionary(grouping: left, by: \.name).mapValues { Set($0) }
@@ -158,7 +158,7 @@ public struct ProtectedHeader: Sendable {
     }
 
     /// Whether readers show fields of this name, in lower case, or act upon them.
-    public static func isShown(_ name: String) -> Bool { HeaderFieldKind.shownNames.contains(name) }
+    package static func isShown(_ name: String) -> Bool { HeaderFieldKind.shownNames.contains(name) }
 
     /// Whether mail servers add a field of this name, in lower case, where its author left it out (RFC 6409 §8.2, §8.3).
     package static func isCompleted(_ name: String) -> Bool { HeaderFieldKind.completedNames.contains(name) }

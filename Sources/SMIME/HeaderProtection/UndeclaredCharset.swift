@@ -1,7 +1,7 @@
-public import ByteStreams
+package import ByteStreams
 
 /// What the text of a message that declares nothing is written in.
-public enum UndeclaredCharset: String, Sendable, CaseIterable {
+package enum UndeclaredCharset: String, Sendable, CaseIterable {
     /// RFC 2045 §5.2: what is meant where nothing is said.
     case ascii = "us-ascii"
     /// Bytes above 127 that are no UTF-8 (RFC 1428).
@@ -11,7 +11,7 @@ public enum UndeclaredCharset: String, Sendable, CaseIterable {
     /// Reads all that `reader` has.
     ///
     /// - Throws: what reading throws.
-    public init(of reader: any ByteReader) throws {
+    package init(of reader: any ByteReader) throws {
         let window = Window()
         var carried: [UInt8] = []
         self = .ascii

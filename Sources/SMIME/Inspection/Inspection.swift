@@ -1,12 +1,12 @@
-public import ByteStreams
-public import CMSSyntax
+package import ByteStreams
+package import CMSSyntax
 import InternetMessage
-public import PKIX
+package import PKIX
 
 /// What a file is and holds, as far as it can be told without any key and without judging anything.
-public struct Inspection: Sendable {
+package struct Inspection: Sendable {
     /// What the file is.
-    public enum Subject: Sendable {
+    package enum Subject: Sendable {
         /// Certificates, revocation lists and private keys.
         case certificates([KeyMaterial])
         /// A bare CMS object.
@@ -17,7 +17,7 @@ public struct Inspection: Sendable {
     }
 
     /// The form of the input.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// To be found out.
         case any
         /// A mail message.
@@ -29,17 +29,17 @@ public struct Inspection: Sendable {
     }
 
     /// A MIME entity.
-    public struct Part: Sendable {
+    package struct Part: Sendable {
         /// The media type, as `text/plain`.
-        public let mediaType: String
+        package let mediaType: String
         /// Those of its parameters that matter to S/MIME and to people.
-        public let parameters: [String: String]
+        package let parameters: [String: String]
         /// The name of the transfer encoding.
-        public let transferEncoding: String
+        package let transferEncoding: String
         /// The name that the part's file would have.
-        public let filename: String?
+        package let filename: String?
         /// The length of the body in bytes, as it is encoded.
-        public let count: Int
+        package let count: Int
         /// The CMS object that is this part's body, or that signs it; nil if there is none.
         public internal(set) var layer: Layer?
         /// The parts of a multipart, or the message in a message.
@@ -49,9 +49,9 @@ public struct Inspection: Sendable {
     }
 
     /// A CMS object.
-    public struct Layer: Sendable {
+    package struct Layer: Sendable {
         /// What the object says about itself.
-        public let outline: CMSOutline
+        package let outline: CMSOutline
         /// What is in it; nil if that is encrypted, detached, or nothing with a structure.
         public internal(set) var content: Content?
         /// What is wrong with the object or with its place in the message.
@@ -59,13 +59,13 @@ public struct Inspection: Sendable {
     }
 
     /// What a signed object holds.
-    public indirect enum Content: Sendable {
+    package indirect enum Content: Sendable {
         case part(Part)
         case layer(Layer)
     }
 
     /// What the file turned out to be, with what it holds.
-    public let subject: Subject
+    package let subject: Subject
     /// What is wrong with the file as a whole.
     public internal(set) var problems: [Problem] = []
 
@@ -76,7 +76,7 @@ public struct Inspection: Sendable {
     /// Memory does not grow with the content of a message; opaque content is spooled to look for layers inside it.
     /// - Throws: `SMIMEError.malformed` for what is empty or nothing that is known; `CMSError` and `MIMEError` where
     ///   nothing can be shown; `StreamError`.
-    public init(of source: any ByteSource, form: Form = .any) throws {
+    package init(of source: any ByteSource, form: Form = .any) throws {
         guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
         var inspector = Inspector()
         switch form {
@@ -89,7 +89,7 @@ public struct Inspection: Sendable {
     }
 
     /// Every problem there is, from the outside in.
-    public var allProblems: [Problem] {
+    package var allProblems: [Problem] {
         switch subject {
         case .certificates, .pkcs12: problems
         case .cms(let layer): problems + layer.allProblems

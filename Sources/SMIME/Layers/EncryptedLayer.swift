@@ -1,12 +1,12 @@
 import ByteStreams
 import CMSSyntax
 import InternetMessage
-public import PKIX
+package import PKIX
 
 /// An encrypted entity, opened as far as its recipients.
 ///
 /// The caller finds the private key of one of `recipientIdentifiers`, and then calls `decrypt`.
-public struct EncryptedLayer: Sendable {
+package struct EncryptedLayer: Sendable {
     /// What the plaintext may be.
     enum Content {
         /// Anything, as in a bare CMS object.
@@ -27,7 +27,7 @@ public struct EncryptedLayer: Sendable {
     var oddities: [Problem] { padding?.problems ?? [] }
 
     /// Whose certificates open it, in the order of the message, each once.
-    public var recipientIdentifiers: [EntityIdentifier] {
+    package var recipientIdentifiers: [EntityIdentifier] {
         var seen: Set<EntityIdentifier> = []
         return data.recipients.compactMap(\.identifier).filter { seen.insert($0).inserted }
     }

@@ -1,10 +1,10 @@
-public import ByteStreams
+package import ByteStreams
 import CMSSyntax
-public import InternetMessage
-public import PKIX
+package import InternetMessage
+package import PKIX
 
 /// How a whole message is protected before we touch it.
-public enum ExistingProtection: Hashable, Sendable {
+package enum ExistingProtection: Hashable, Sendable {
     case encrypted
     case signed
     case unprotected
@@ -16,16 +16,16 @@ public enum ExistingProtection: Hashable, Sendable {
 /// as encrypted has a cipher that we know with sound parameters, a tag where there must be one, whole blocks where the
 /// cipher has blocks, a recipient of a kind that we know, and content that is not plainly text. Neither signatures nor
 /// certificates are judged.
-public struct ExistingLayer: Sendable {
+package struct ExistingLayer: Sendable {
     /// What the layer does.
-    public let protection: ExistingProtection
+    package let protection: ExistingProtection
     /// The certificates for which an encrypted layer has a RecipientInfo; empty for other layers.
-    public let recipients: Set<EntityIdentifier>
+    package let recipients: Set<EntityIdentifier>
     /// Whether an encrypted layer has a cipher that is never written any more, such as 3DES or RC2.
-    public let hasHistoricCipher: Bool
+    package let hasHistoricCipher: Bool
 
     /// No layer, or one of `protection` for `recipients`.
-    public init(
+    package init(
         _ protection: ExistingProtection = .unprotected,
         recipients: Set<EntityIdentifier> = [],
         hasHistoricCipher: Bool = false
@@ -38,7 +38,7 @@ public struct ExistingLayer: Sendable {
     /// Looks at the outermost layer of `message`.
     ///
     /// - Throws: what reading throws.
-    public init(of message: Entity, in source: any ByteSource) throws {
+    package init(of message: Entity, in source: any ByteSource) throws {
         switch message.protection {
         case .cms: self = try Self.layer(of: message, in: source)
         case .multipartSigned(_, let signature):
@@ -49,7 +49,7 @@ public struct ExistingLayer: Sendable {
 
     /// Whether the layer is encrypted for `certificate`: a RecipientInfo names it by issuer and serial number, or by its key
     /// identifier.
-    public func isEncrypted(for certificate: Certificate) -> Bool {
+    package func isEncrypted(for certificate: Certificate) -> Bool {
         let byKey = certificate.subjectKeyIdentifier.map(EntityIdentifier.subjectKeyIdentifier)
         let byName = EntityIdentifier.issuerAndSerial(
             issuer: certificate.issuer.der,

@@ -1,15 +1,15 @@
 import ByteStreams
 import CMSSyntax
-public import Foundation
-public import InternetMessage
+package import Foundation
+package import InternetMessage
 import LibCrypto
-public import PKIX
+package import PKIX
 
 /// A signed entity, opened as far as its claims: who is meant to have signed it, and what.
 ///
 /// Opening checks nothing. The caller finds certificates and trust for `signerIdentifiers` and `certificates`, and
 /// then calls `verify`.
-public struct SignedLayer: Sendable {
+package struct SignedLayer: Sendable {
     let data: SignedData
     /// The content that is signed, as an entity; nil if there is none (a certs-only message) or it is not held.
     let content: LocatedEntity?
@@ -22,9 +22,9 @@ public struct SignedLayer: Sendable {
     let oddities: [Problem]
 
     /// Whom the signatures name.
-    public var signerIdentifiers: [EntityIdentifier] { data.signers.map(\.identifier) }
+    package var signerIdentifiers: [EntityIdentifier] { data.signers.map(\.identifier) }
     /// The certificates that ride along.
-    public var certificates: [Certificate] { data.certificates }
+    package var certificates: [Certificate] { data.certificates }
 
     /// Opens multipart/signed.
     init(content: Entity, signature: Entity, in source: any ByteSource) throws {
@@ -116,7 +116,7 @@ public struct SignedLayer: Sendable {
     ///   - protected: the header fields inside the signature, which must name the signer, too.
     ///   - exceptions: what counts as a warning, though it spoils a verdict by default.
     ///   - time: the time at which certificates must be valid.
-    public func verify(
+    package func verify(
         trust: TrustStore,
         known: [Certificate],
         header: HeaderBlock?,

@@ -1,7 +1,7 @@
 import CMSSyntax
-public import Foundation
+package import Foundation
 import InternetMessage
-public import PKIX
+package import PKIX
 
 /// What makes a certificate unusable, whatever chain it has.
 enum CertificateFitness {
@@ -51,7 +51,7 @@ extension Recipient {
     ///   - time: when the certificate must be valid.
     /// - Throws: `SMIMEError.unusableRecipient` for a certificate that is an authority's, not for encryption, weak, or not valid at
     ///   `time`.
-    public init(
+    package init(
         _ certificate: Certificate,
         capabilities: [SMIMECapability]? = nil,
         at time: Date = .now

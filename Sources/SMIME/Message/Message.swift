@@ -1,4 +1,4 @@
-public import ByteStreams
+package import ByteStreams
 public import CMSSyntax
 public import Foundation
 public import InternetMessage
@@ -21,7 +21,7 @@ public struct Message: Sendable {
     }
 
     /// How a signature is put into the message.
-    public typealias SignatureForm = MessageProtector.SignatureForm
+    package typealias SignatureForm = MessageProtector.SignatureForm
 
     /// The header as the message has it now; protection that is still to be written changes it outside.
     public let header: HeaderBlock
@@ -30,7 +30,7 @@ public struct Message: Sendable {
     private var protection = Protection.none
 
     /// - Throws: `MIMEError` for a header beyond a limit, and what reading throws.
-    public init(_ source: any ByteSource) throws {
+    package init(_ source: any ByteSource) throws {
         self.source = source
         header = try MIMEReader.message(in: source).header
     }
@@ -57,7 +57,7 @@ public struct Message: Sendable {
     /// - Parameter time: the signing time, for which the certificate is checked, too.
     /// - Throws: `SMIMEError.unusableSigner` for a certificate that may not sign mail, is weak or not valid at `time`, or does not
     ///   name the one address in From; what writing throws, if the message is encrypted already.
-    public func signed(by identity: Identity, as form: SignatureForm = .detached, at time: Date = .now) throws
+    package func signed(by identity: Identity, as form: SignatureForm = .detached, at time: Date = .now) throws
         -> Message
     {
         try CertificateFitness.checkSigner(identity, of: header, at: time)
@@ -114,7 +114,7 @@ public struct Message: Sendable {
     ///
     /// - Throws: `SMIMEError.defective` for a header that other programs read differently, `CMSError.unsupported` for a key that
     ///   cannot be used, and what reading and writing throw.
-    public func write(to sink: any ByteSink) throws {
+    package func write(to sink: any ByteSink) throws {
         switch protection {
         case .none:
             try source.reader().copy(to: sink)

@@ -1,4 +1,4 @@
-public import ByteStreams
+package import ByteStreams
 import CMSSyntax
 import InternetMessage
 import PKIX
@@ -13,7 +13,7 @@ extension MessageOpener {
     /// - Throws: `SMIMEError.notEncrypted` if no layer is encrypted or compressed,
     ///   `SMIMEError.certificatesOnly`, `SMIMEError.notARecipient`, `SMIMEError.unauthenticated`,
     ///   `CMSError.decryptionFailed`, `CancellationError`, and what reading and the provider throw.
-    public func decrypt(
+    package func decrypt(
         _ source: any ByteSource,
         keepingSignatures: Bool = false,
         onlyAuthenticated: Bool = false
@@ -34,7 +34,7 @@ extension MessageOpener {
     /// compressed, which comes out byte for byte.
     ///
     /// That content is a file: if it is signed mail, its signatures are judged and stay in it.
-    public func decrypt(cms stream: ByteStream, in source: any ByteSource) async throws -> OpenedMessage {
+    package func decrypt(cms stream: ByteStream, in source: any ByteSource) async throws -> OpenedMessage {
         let layer = try Layer(cms: stream, declared: nil, content: .anything)
         return try await forOneVerdict.open(Opening(source: source, header: nil, part: nil), first: layer)
     }

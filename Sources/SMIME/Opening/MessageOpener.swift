@@ -1,8 +1,8 @@
-public import ByteStreams
-public import CMSSyntax
-public import Foundation
+package import ByteStreams
+package import CMSSyntax
+package import Foundation
 import InternetMessage
-public import PKIX
+package import PKIX
 
 /// Opens what is signed or encrypted, layer by layer.
 ///
@@ -12,7 +12,7 @@ public import PKIX
 /// Between its questions to the provider it reads, hashes and decrypts on the thread that it is run on; a task that was
 /// cancelled ends at the next layer. A server that opens large messages should do so with an executor of its own, as
 /// `withTaskExecutorPreference` takes it.
-public struct MessageOpener: Sendable {
+package struct MessageOpener: Sendable {
     /// How many layers are opened.
     public static let maximumLayers = LayerLimit.count
     /// How many signers are judged in the parts of one message.
@@ -35,7 +35,7 @@ public struct MessageOpener: Sendable {
     ///   - secret: a secret key or password that somebody gave for opening this.
     ///   - revocation: who is asked about revocation where nothing at hand tells.
     ///   - exceptions: what is accepted beside the provider's exceptions.
-    public init(
+    package init(
         _ provider: any KeyProvider,
         at time: Date,
         secret: SharedSecret? = nil,
@@ -63,7 +63,7 @@ public struct MessageOpener: Sendable {
     /// What is wrong with the message is in the report; errors are for what keeps the answer from being known.
     ///
     /// - Throws: `StreamError`, `CancellationError`, or what the provider throws.
-    public func verify(_ source: any ByteSource) async throws -> VerifiedContent {
+    package func verify(_ source: any ByteSource) async throws -> VerifiedContent {
         try await forOneVerdict.judge(source)
     }
 
@@ -104,7 +104,7 @@ public struct MessageOpener: Sendable {
     ///
     /// - Parameter isMail: whether the detached content is mail that was signed in canonical form, with CRLF line ends; else
     ///   its bytes are taken as they are.
-    public func verify(
+    package func verify(
         cms stream: ByteStream,
         detached: (any ByteSource)?,
         isMail: Bool = false

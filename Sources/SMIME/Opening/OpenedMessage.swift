@@ -1,15 +1,15 @@
-public import ByteStreams
+package import ByteStreams
 import CMSSyntax
-public import InternetMessage
+package import InternetMessage
 
 /// A message with all its layers opened and checked: what it says, and how it was protected.
 public struct OpenedMessage: Sendable {
     /// The layers, and every signature judged.
     public let report: VerificationReport
     /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
-    public let learnable: VerifiedMessage?
+    package let learnable: VerifiedMessage?
     /// Whether a signature is still around what it says, as was asked for.
-    public let keepsSignature: Bool
+    package let keepsSignature: Bool
     private let source: any ByteSource
     private let header: HeaderBlock?
     private let protected: ProtectedHeader?
@@ -54,7 +54,7 @@ public struct OpenedMessage: Sendable {
     ///     what scanners and lists wrote outside stays.
     /// - Throws: what reading and writing throw; `StreamError.changedWhileReading` or `CMSError.decryptionFailed` if the
     ///   message changed since it was checked: what was written is then not to be used.
-    public func write(to sink: any ByteSink, lineEnd: LineEnd? = nil, isGateway: Bool = false) throws {
+    package func write(to sink: any ByteSink, lineEnd: LineEnd? = nil, isGateway: Bool = false) throws {
         try source.checkUnchanged()
         let extent = isGateway ? ProtectedHeader.Extent.gateway : .all
         if isAsItCame {

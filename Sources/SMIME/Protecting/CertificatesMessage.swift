@@ -1,21 +1,21 @@
-public import ByteStreams
+package import ByteStreams
 import CMSSyntax
 import InternetMessage
-public import PKIX
+package import PKIX
 
 /// A mail that only brings certificates and revocation lists. Nobody signed it, so nothing is known of them yet.
 ///
 /// RFC 8551 §3.8
-public struct CertificatesMessage: Sendable {
+package struct CertificatesMessage: Sendable {
     /// The certificates, in the order of the object.
-    public let certificates: [Certificate]
+    package let certificates: [Certificate]
     /// The revocation lists, in the order of the object.
-    public let certificateLists: [CertificateList]
+    package let certificateLists: [CertificateList]
 
     /// Reads the message in `source`; nil unless it says that it is one.
     ///
     /// - Throws: `CMSError`, `SMIMEError.malformed` for one that lies, and what reading throws.
-    public init?(_ source: any ByteSource) throws {
+    package init?(_ source: any ByteSource) throws {
         guard let message = try? MIMEReader.message(in: source), case .cms("certs-only") = message.protection else {
             return nil
         }

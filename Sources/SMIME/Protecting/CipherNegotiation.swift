@@ -1,22 +1,22 @@
-public import CMSSyntax
-public import PKIX
+package import CMSSyntax
+package import PKIX
 
 /// Which cipher a message is encrypted with, how each key is wrapped, and why. Pure: the same arguments, the same answer.
 ///
 /// RFC 8551 §2.7.1
-public struct CipherNegotiation: Sendable {
+package struct CipherNegotiation: Sendable {
     /// Somebody who must be able to read the message.
-    public struct Party: Sendable {
+    package struct Party: Sendable {
         /// The name in reports: an address, or a certificate's subject.
-        public let name: String
+        package let name: String
         /// The one to encrypt to.
-        public let certificate: Certificate
+        package let certificate: Certificate
         /// What they announce to read; nil if nothing is known.
-        public let capabilities: [SMIMECapability]?
+        package let capabilities: [SMIMECapability]?
         /// Whether it is ourselves, whose other programs are then as unknown as anybody's.
-        public let isOurs: Bool
+        package let isOurs: Bool
 
-        public init(
+        package init(
             name: String,
             certificate: Certificate,
             capabilities: [SMIMECapability]?,
@@ -30,17 +30,17 @@ public struct CipherNegotiation: Sendable {
     }
 
     /// What decides.
-    public struct Preferences: Sendable, Equatable {
+    package struct Preferences: Sendable, Equatable {
         /// What the user demands; it is not negotiated, but must not be below the floor.
-        public var demanded: ContentCipher?
+        package var demanded: ContentCipher?
         /// What is used where nothing is known.
-        public var standard: ContentCipher
+        package var standard: ContentCipher
         /// Why that: `standard`, or whose rule says so.
-        public var standardReason: Reason
+        package var standardReason: Reason
         /// Nothing below it is used, for whatever reason.
-        public var floor: ContentCipher
+        package var floor: ContentCipher
 
-        public init(
+        package init(
             demanded: ContentCipher? = nil,
             standard: ContentCipher = .aes256GCM,
             standardReason: Reason = .standard,
@@ -57,7 +57,7 @@ public struct CipherNegotiation: Sendable {
     }
 
     /// Why it is this cipher.
-    public enum Reason: String, Sendable {
+    package enum Reason: String, Sendable {
         /// The best that everybody announces who announces something.
         case announced
         /// Of somebody, or of all, nothing is known, and a rule for who sends says so.
@@ -71,32 +71,32 @@ public struct CipherNegotiation: Sendable {
     }
 
     /// What is known of one party.
-    public struct Verdict: Sendable {
+    package struct Verdict: Sendable {
         /// The name in reports, as the party's.
-        public let name: String
+        package let name: String
         /// The ciphers announced, in the order of the announcement, those below the floor left out.
-        public let ciphers: [ContentCipher]
+        package let ciphers: [ContentCipher]
         /// How the content key is wrapped for it.
-        public let recipient: Recipient
+        package let recipient: Recipient
     }
 
     /// The cipher that all can read.
-    public let cipher: ContentCipher
+    package let cipher: ContentCipher
     /// Why it is this one.
-    public let reason: Reason
+    package let reason: Reason
     /// In the order of the parties.
-    public let verdicts: [Verdict]
+    package let verdicts: [Verdict]
     /// Each in one sentence without a full stop.
-    public let warnings: [String]
+    package let warnings: [String]
 
     /// Whom to encrypt to, with the way in which each key is wrapped; each certificate once.
-    public var recipients: [Recipient] {
+    package var recipients: [Recipient] {
         var seen: Set<Fingerprint> = []
         return verdicts.map(\.recipient).filter { seen.insert($0.certificate.fingerprint).inserted }
     }
 
     /// - Throws: `SMIMEError.noCommonCipher`, naming who announces what; `.cipherBelowFloor`.
-    public init(for parties: [Party], _ preferences: Preferences) throws(SMIMEError) {
+    package init(for parties: [Party], _ preferences: Preferences) throws(SMIMEError) {
         let announced = parties.map { Self.ciphers($0, floor: preferences.floor) }
         let unknown = zip(parties, announced).compactMap { party, ciphers -> String? in
             let announcesSome = party.capabilities?.contains { $0.isCipher } ?? false

@@ -1,13 +1,13 @@
-public import ByteStreams
-public import CMSSyntax
-public import Foundation
+package import ByteStreams
+package import CMSSyntax
+package import Foundation
 import InternetMessage
 
 /// Signs and encrypts content as bare CMS objects, without MIME around them.
 ///
 /// A file is protected byte for byte: what the recipient opens or checks is that very file. Mail content is protected in
 /// canonical form, as programs expect that put the object into a mail themselves (RFC 8551 §3.1.1).
-public struct ContentProtector {
+package struct ContentProtector {
     private let source: any ByteSource
     private let content: ReplayableContent
 
@@ -16,7 +16,7 @@ public struct ContentProtector {
     /// - Parameter isMail: whether the content is a MIME entity that is protected with CRLF line ends. A part whose transfer
     ///   encoding is binary keeps its bytes.
     /// - Throws: `MIMEError` for mail content that exceeds a limit, and what reading throws.
-    public init(_ source: any ByteSource, isMail: Bool = false) throws {
+    package init(_ source: any ByteSource, isMail: Bool = false) throws {
         self.source = source
         guard isMail else {
             content = ReplayableContent(count: source.count) { try source.reader().copy(to: $0) }
@@ -31,7 +31,7 @@ public struct ContentProtector {
     /// - Parameter time: the signing time.
     /// - Throws: `CMSError.unsupported` for a key that cannot sign, `StreamError.changedWhileReading`, and what reading and
     ///   writing throw.
-    public func sign(
+    package func sign(
         by signer: SignedDataWriter.Signer,
         as form: MessageProtector.SignatureForm,
         at time: Date,
@@ -45,7 +45,7 @@ public struct ContentProtector {
     ///
     /// - Throws: `CMSError.unsupported` for a certificate that cannot be encrypted to, `StreamError.changedWhileReading`, and
     ///   what reading and writing throw.
-    public func encrypt(
+    package func encrypt(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],
         cipher: ContentCipher,

@@ -1,14 +1,14 @@
-public import ByteStreams
-public import CMSSyntax
-public import Foundation
-public import InternetMessage
+package import ByteStreams
+package import CMSSyntax
+package import Foundation
+package import InternetMessage
 
 /// Signs and encrypts whole messages.
 ///
 /// The message's own header fields stay outside in their order and bytes, and are copied inside; the fields that
 /// describe the content move into the protected entity.
 /// RFC 8551 §3.1-3.6, RFC 9788
-public struct MessageProtector {
+package struct MessageProtector {
     /// How a signature is put into the message.
     public enum SignatureForm: Sendable {
         /// multipart/signed: the content stays readable for everybody (RFC 8551 §3.5.3).
@@ -24,7 +24,7 @@ public struct MessageProtector {
     private let message: Entity
 
     /// Whether the content is compressed before anything else is done to it (RFC 8551 §3.6).
-    public var compresses = false
+    package var compresses = false
 
     /// Prepares a message for protection.
     ///
@@ -34,7 +34,7 @@ public struct MessageProtector {
     ///   - headers: what becomes of the header.
     /// - Throws: `MIMEError`, `SMIMEError.defective` for a header that other programs read differently, and what reading
     ///   throws.
-    public init(
+    package init(
         _ source: any ByteSource,
         omitting: Set<String> = ["Bcc", "Resent-Bcc"],
         headers: HeaderPolicy = HeaderPolicy()
@@ -64,7 +64,7 @@ public struct MessageProtector {
     /// The names of the fields that will stay unprotected though protection was asked for.
     ///
     /// They cannot be written in seven bits; or none is protected as there is a Content-Type that cannot be read.
-    public func unprotectedNames(isEncrypted: Bool) -> [String] {
+    package func unprotectedNames(isEncrypted: Bool) -> [String] {
         guard let protection = policy.protection(isEncrypted: isEncrypted) else { return [] }
         // The fields of what is signed already stay where they are; that is worth a word if they should be hidden.
         guard message.protection == nil else { return protection.hiddenFields(of: message.header).map(\.name) }
@@ -74,7 +74,7 @@ public struct MessageProtector {
     }
 
     /// The message's header.
-    public var header: HeaderBlock { message.header }
+    package var header: HeaderBlock { message.header }
 
     /// The message, signed.
     ///
@@ -83,7 +83,7 @@ public struct MessageProtector {
     ///   - time: the signing time.
     /// - Throws: `CMSError.unsupported` for a key that cannot sign, `SMIMEError.malformed` for content that cannot be
     ///   made safe, `.defective` for content that `MessageOpener` would refuse, and what reading and writing throw.
-    public func sign(
+    package func sign(
         by signer: SignedDataWriter.Signer,
         as signatureForm: SignatureForm,
         at time: Date,
@@ -97,7 +97,7 @@ public struct MessageProtector {
     /// The message, encrypted, and signed before if there is a signer.
     ///
     /// - Throws: `CMSError.unsupported` for a certificate that cannot be encrypted to, and what reading and writing throw.
-    public func encrypt(
+    package func encrypt(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],
         cipher: ContentCipher,

@@ -1,13 +1,13 @@
-public import InternetMessage
-public import PKIX
+package import InternetMessage
+package import PKIX
 
 /// Who is to have signed a message: somebody with an address, or whoever has one certificate.
-public enum AssertedSigner: Hashable, Sendable {
+package enum AssertedSigner: Hashable, Sendable {
     case address(EmailAddress)
     case fingerprint(Fingerprint)
 
     /// Reads an address or a fingerprint; nil if it is neither.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         if let fingerprint = Fingerprint(text) {
             self = .fingerprint(fingerprint)
         } else if let address = try? EmailAddress(text) {
@@ -31,7 +31,7 @@ extension VerificationReport {
     ///
     /// What is wrong with the signatures of others is no matter: anybody can add one. It does not hold for a part of a
     /// message, nor for one that something else is wrong with, nor for somebody beside a sender whose own signature fails.
-    public func isSigned(by asserted: AssertedSigner) -> Bool {
+    package func isSigned(by asserted: AssertedSigner) -> Bool {
         guard !isMalformed, coverage == .whole, !problems.contains(where: { $0.level == .error }) else { return false }
         return signers.contains { $0.isGood && $0.certificate.map(asserted.matches) == true }
     }

@@ -1,7 +1,7 @@
-public import ByteStreams
+package import ByteStreams
 
 /// What verifying a message gave: the report, and the content that the first signature is about.
-public struct VerifiedContent: Sendable {
+package struct VerifiedContent: Sendable {
     /// The verdict, with all that it rests on.
     public internal(set) var report = VerificationReport()
     /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
@@ -12,7 +12,7 @@ public struct VerifiedContent: Sendable {
     ///
     /// - Returns: false, and nothing is written, if there is none or the integrity of any signature does not hold.
     /// - Throws: `StreamError.changedWhileReading` if it may have changed since it was hashed, and what writing throws.
-    public func writeContent(to sink: any ByteSink) throws -> Bool {
+    package func writeContent(to sink: any ByteSink) throws -> Bool {
         guard let content, !report.signers.isEmpty, report.signers.allSatisfy({ $0.integrity.ok == true }) else {
             return false
         }

@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import PKIX
+import ArgumentParser
+import PKIX
 
 extension FingerprintPrefix: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }

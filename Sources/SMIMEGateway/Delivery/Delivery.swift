@@ -1,22 +1,22 @@
-public import ByteStreams
-public import Foundation
-public import SMIMEStore
+package import ByteStreams
+package import Foundation
+package import SMIMEStore
 
 /// The messages that came of one, finished and ready to be sent.
 ///
 /// Nothing is computed any more: all that can still fail is the transport and the journal. Who has got a message is in
 /// the journal before the next one is sent.
-public struct Delivery: Sendable {
+package struct Delivery: Sendable {
     /// One message, and who gets it.
-    public struct Message: Sendable {
+    package struct Message: Sendable {
         /// The message.
-        public let file: SpooledFile
+        package let file: SpooledFile
         /// The envelope's recipients, as the mail server wrote them.
-        public let recipients: [String]
+        package let recipients: [String]
         /// The envelope sender of this one; nil for that of them all.
         let sender: String?
 
-        public init(_ file: SpooledFile, to recipients: [String], from sender: String? = nil) {
+        package init(_ file: SpooledFile, to recipients: [String], from sender: String? = nil) {
             self.file = file
             self.recipients = recipients
             self.sender = sender
@@ -24,11 +24,11 @@ public struct Delivery: Sendable {
     }
 
     /// The envelope sender; empty for the null sender.
-    public let sender: String
+    package let sender: String
     /// The messages, which are handed over one after the other.
-    public let messages: [Message]
+    package let messages: [Message]
 
-    public init(from sender: String, _ messages: [Message]) {
+    package init(from sender: String, _ messages: [Message]) {
         self.sender = sender
         self.messages = messages
     }
@@ -52,7 +52,7 @@ public struct Delivery: Sendable {
     ///   - named: is told what the transport calls each message from now on, where it says so.
     ///   - warn: is told if it could not be written down in the end who got the message.
     /// - Throws: `TransportError`, `KeystoreError`; what was sent until then is in the journal.
-    public func run(
+    package func run(
         through transport: any MailTransport,
         rememberingIn store: Store?,
         as entry: DeliveryJournal.Entry?,

@@ -1,8 +1,8 @@
-public import ByteStreams
-public import Foundation
+package import ByteStreams
+import Foundation
 
 /// Takes finished messages off our hands.
-public protocol MailTransport: Sendable {
+package protocol MailTransport: Sendable {
     /// Sends the message in `file`; it is the transport's when this returns, and not at all when this throws.
     func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError)
 
@@ -14,7 +14,7 @@ public protocol MailTransport: Sendable {
 
 extension MailTransport {
     /// Sends the message; it gets no name.
-    public func sendAndName(
+    package func sendAndName(
         _ file: SpooledFile,
         from sender: String,
         to recipients: [String]
@@ -25,14 +25,14 @@ extension MailTransport {
 }
 
 /// Why a transport did not take a message.
-public struct TransportError: Error, Equatable, Sendable {
+package struct TransportError: Error, Equatable, Sendable {
     /// What it said, or how it ended.
-    public let reason: String
+    package let reason: String
 
-    public init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String) { self.reason = reason }
 }
 
 extension TransportError: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { description }
-    public var description: String { reason }
+    package var errorDescription: String? { description }
+    package var description: String { reason }
 }

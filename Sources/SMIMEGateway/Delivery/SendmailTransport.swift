@@ -1,20 +1,20 @@
-public import ByteStreams
+package import ByteStreams
 import Foundation
 
 /// Hands messages to the sendmail program of whatever MTA there is: `sendmail -G -i -f SENDER -- RCPT…`.
 ///
 /// The program reads the message from a file and not from a pipe, so that our own end never makes half a message of it.
-public struct SendmailTransport: MailTransport {
+package struct SendmailTransport: MailTransport {
     /// Where Postfix, Exim and OpenSMTPD put it.
-    public static let standardProgram = "/usr/sbin/sendmail"
+    package static let standardProgram = "/usr/sbin/sendmail"
     /// What it is told besides sender and recipients: the mail comes from a gateway (Postfix), and a lone dot does not
     /// end it.
-    public static let standardArguments = ["-G", "-i"]
+    package static let standardArguments = ["-G", "-i"]
 
     private let program: String
     private let arguments: [String]
 
-    public init(program: String = Self.standardProgram, arguments: [String] = Self.standardArguments) {
+    package init(program: String = Self.standardProgram, arguments: [String] = Self.standardArguments) {
         self.program = program
         self.arguments = arguments
     }
@@ -23,24 +23,24 @@ public struct SendmailTransport: MailTransport {
     /// standard arguments.
     ///
     /// - Returns: nil if there is no path in front.
-    public init?(parsing text: String) {
+    package init?(parsing text: String) {
         let words = text.split(separator: " ").map(String.init)
         guard let program = words.first, program.hasPrefix("/") else { return nil }
         self.init(program: program, arguments: words.count == 1 ? Self.standardArguments : Array(words.dropFirst()))
     }
 
     /// Whether the program is told that a line of a lone dot does not end the message, as `-i` and `-oi` say.
-    public var passesLoneDots: Bool { arguments.contains("-i") || arguments.contains("-oi") }
+    package var passesLoneDots: Bool { arguments.contains("-i") || arguments.contains("-oi") }
 
     /// Gives the message to the program on its standard input, and waits for its end.
     ///
     /// - Throws: also where the program succeeds and has not read the message to its end.
-    public func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError) {
+    package func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError) {
         _ = try sendAndName(file, from: sender, to: recipients)
     }
 
     /// The same; the name is the word behind `queued as` or `id=` in what the program says, where it says one.
-    public func sendAndName(
+    package func sendAndName(
         _ file: SpooledFile,
         from sender: String,
         to recipients: [String]
@@ -117,5 +117,5 @@ public struct SendmailTransport: MailTransport {
 
 extension SendmailTransport: CustomStringConvertible {
     /// The transport as `init(parsing:)` reads it.
-    public var description: String { ([program] + arguments).joined(separator: " ") }
+    package var description: String { ([program] + arguments).joined(separator: " ") }
 }

@@ -1,14 +1,14 @@
-public import ByteStreams
-public import Foundation
+package import ByteStreams
+package import Foundation
 import InternetMessage
-public import PKIX
-public import SMIME
-public import SMIMEStore
+package import PKIX
+package import SMIME
+package import SMIMEStore
 
 /// Judges mail on its way in, and says so in its header; nothing that is signed is touched.
 ///
 /// What its caller does not say it takes from the store's settings, anew for each message.
-public struct IncomingFilter: Sendable {
+package struct IncomingFilter: Sendable {
     private let store: Store
     private let givenProvider: (any KeyProvider)?
     private let time: Date
@@ -29,7 +29,7 @@ public struct IncomingFilter: Sendable {
     ///   - revocation: who is asked about revocation where nothing at hand tells. Nil is nobody, whatever
     ///     `revocation.online` says: `Store.revocationServices()` reads that, and the module Revocation asks.
     ///   - warn: is told of what was passed over, such as files that are no revocation lists.
-    public init(
+    package init(
         store: Store,
         provider: (any KeyProvider)? = nil,
         time: Date,
@@ -53,7 +53,7 @@ public struct IncomingFilter: Sendable {
     ///
     /// - Throws: `GatewayError.loop`; else only what keeps us from judging, such as a store that cannot be read. Whatever
     ///   is wrong with the message is a verdict.
-    public func plan(_ source: any ByteSource, to recipients: [String]) async throws -> IncomingPlan {
+    package func plan(_ source: any ByteSource, to recipients: [String]) async throws -> IncomingPlan {
         let provider = givenProvider ?? StoreKeyProvider(store, warn: warn)
         let tags = if let tagsSubjects { tagsSubjects } else { try await store.tagsSubjects() }
         let verified = try await MessageOpener(provider, at: time, terms: terms, revocation: revocation).verify(source)

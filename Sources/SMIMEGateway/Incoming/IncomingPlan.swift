@@ -1,41 +1,41 @@
-public import ByteStreams
-public import PKIX
-public import SMIME
-public import SMIMEStore
+package import ByteStreams
+package import PKIX
+package import SMIME
+package import SMIMEStore
 
 /// A message's way in: the verdict, and the messages that come of it.
-public struct IncomingPlan: Sendable {
+package struct IncomingPlan: Sendable {
     /// One of the messages, and who gets it.
-    public struct Message: Sendable {
+    package struct Message: Sendable {
         /// The envelope's recipients, as the mail server wrote them.
-        public let recipients: [String]
+        package let recipients: [String]
         /// The message with the verdict in its header.
-        public let source: any ByteSource
+        package let source: any ByteSource
         /// The verdict on it; on what was inside, if it was decrypted for these recipients.
-        public let report: VerificationReport
+        package let report: VerificationReport
         /// Whether it is in clear behind us. Then its envelope sender must be `Store.decryptedSender()`: what cannot be
         /// delivered must not go back in clear to whoever sent the ciphertext.
-        public var isDecrypted: Bool { decryption != nil }
+        package var isDecrypted: Bool { decryption != nil }
         /// How it was decrypted; nil if it was not.
-        public let decryption: Decryption?
+        package let decryption: Decryption?
     }
 
     /// How a message was decrypted here.
-    public struct Decryption: Sendable {
+    package struct Decryption: Sendable {
         /// The cipher of the outermost encryption.
-        public let cipher: String
+        package let cipher: String
         /// The certificate whose key opened it.
-        public let certificate: Fingerprint
+        package let certificate: Fingerprint
         /// The rule by which it was decrypted.
-        public let rule: Policy.Scope
+        package let rule: Policy.Scope
     }
 
     /// What is to be delivered: one message for all recipients but those whose mail was decrypted, who get their own.
     public internal(set) var messages: [Message] = []
     /// The verdict on the message as it came.
-    public let report: VerificationReport
+    package let report: VerificationReport
     /// The verdict on what was found inside, where anybody's mail was decrypted; else that on the message as it came.
-    public var deepestReport: VerificationReport { messages.first(where: \.isDecrypted)?.report ?? report }
+    package var deepestReport: VerificationReport { messages.first(where: \.isDecrypted)?.report ?? report }
     /// What may be learned from it as it came, or once it was decrypted; nil if that is nothing.
     public internal(set) var learnable: VerifiedMessage?
 

@@ -1,7 +1,7 @@
-public import ByteStreams
+package import ByteStreams
 import InternetMessage
 import SMIME
-public import SMIMEStore
+package import SMIMEStore
 
 /// Finds clear mail of our own accounts that must be encrypted and comes in by the way for other people's mail.
 ///
@@ -10,11 +10,11 @@ public import SMIMEStore
 /// with or without a detail (`alice+tag@…`), or if the text of From
 /// contains one's address. Of such mail from outside From is forged, or a
 /// mailing list sends a colleague's mail back; that is refused, too, for nobody can tell it from mail that leaks.
-public struct RequiredEncryption: Sendable {
+package struct RequiredEncryption: Sendable {
     private let store: Store
 
     /// A check by the rules and accounts of `store`.
-    public init(store: Store) { self.store = store }
+    package init(store: Store) { self.store = store }
 
     /// Makes sure that the message in `source` may go on in clear to `recipients`, or is encrypted.
     ///
@@ -22,7 +22,7 @@ public struct RequiredEncryption: Sendable {
     /// From is read as leniently as any program does: an account counts whose address stands anywhere in it.
     /// A message beyond our limits is no encrypted one.
     /// - Throws: `GatewayError.mustBeEncrypted`, `KeystoreError`, `SettingError`, and what reading throws.
-    public func check(
+    package func check(
         _ source: any ByteSource,
         from sender: EnvelopeSender,
         to recipients: [String]
@@ -41,7 +41,7 @@ public struct RequiredEncryption: Sendable {
     ///
     /// Nothing of the message is read, so it does not count who is in From, nor that it may be encrypted.
     /// - Throws: `GatewayError.mayBeClear`, `KeystoreError` and `SettingError`.
-    public func checkEnvelope(from sender: EnvelopeSender, to recipients: [String]) async throws {
+    package func checkEnvelope(from sender: EnvelopeSender, to recipients: [String]) async throws {
         guard let found = try await required(sender, [], recipients) else { return }
         throw GatewayError.mayBeClear(sender: found.sender, recipients: found.recipients)
     }

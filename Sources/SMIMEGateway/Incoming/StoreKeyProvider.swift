@@ -1,12 +1,12 @@
-public import PKIX
-public import SMIME
-public import SMIMEStore
+package import PKIX
+package import SMIME
+package import SMIMEStore
 
 /// The keys, certificates and trust of a store, for opening messages; the lists of the folder that its setting
 /// `revocation.directory` names count, too.
 ///
 /// The folder is read once, so whoever runs for long makes a new one from time to time, as the filter does.
-public struct StoreKeyProvider: KeyProvider {
+package struct StoreKeyProvider: KeyProvider {
     private let opening: StoreOpening
     private let systemAnchors: Bool
     private let lists: FolderLists
@@ -16,7 +16,7 @@ public struct StoreKeyProvider: KeyProvider {
     /// - Parameters:
     ///   - systemAnchors: whether the system's trust anchors count.
     ///   - warn: is told of files in the folder that are no lists.
-    public init(
+    package init(
         _ opening: StoreOpening,
         systemAnchors: Bool = true,
         warn: @escaping @Sendable (String) -> Void = { _ in }
@@ -27,7 +27,7 @@ public struct StoreKeyProvider: KeyProvider {
     }
 
     /// What a store knows that is open; else as above.
-    public init(
+    package init(
         _ store: Store,
         systemAnchors: Bool = true,
         warn: @escaping @Sendable (String) -> Void = { _ in }
@@ -36,20 +36,20 @@ public struct StoreKeyProvider: KeyProvider {
     }
 
     /// The key of the first of `recipients` that is one of the store's accounts.
-    public func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] {
+    package func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] {
         guard let own = try await opening.store().accounts.decryptionKey(matching: recipients) else { return [] }
         return [Identity(unchecked: own.certificate, own.key)]
     }
 
     /// The certificates that the store has of `signers`.
-    public func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
+    package func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
         try await opening.store().certificates(matching: signers)
     }
 
     /// What judges `certificates`. Where the folder of revocation lists cannot be read, its verdicts say so.
     ///
     /// - Throws: `KeystoreError`, `SettingError`
-    public func trust(for certificates: [Certificate]) async throws -> TrustStore {
+    package func trust(for certificates: [Certificate]) async throws -> TrustStore {
         let store = try await opening.store()
         var trust = try await store.anchors.trust(judging: certificates, systemAnchors: systemAnchors)
         let folder = try await lists.contents(in: store)
@@ -61,5 +61,5 @@ public struct StoreKeyProvider: KeyProvider {
     /// What the settings accept: `verify.accept-sender`, `verify.accept-weak`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func exceptions() async throws -> VerdictExceptions { try await opening.store().verdictExceptions() }
+    package func exceptions() async throws -> VerdictExceptions { try await opening.store().verdictExceptions() }
 }

@@ -1,11 +1,11 @@
-public import ByteStreams
+package import ByteStreams
 import Foundation
 import InternetMessage
 
 /// A message as it came, less the verdicts that others wrote in our name: what is delivered if the filter died at it.
 ///
 /// It is read line by line, and shares nothing with the parsers that may have died.
-public struct UnparsedMessage {
+package struct UnparsedMessage {
     private let source: any ByteSource
     private let header: [UInt8]
     private let bodyStart: Int
@@ -15,7 +15,7 @@ public struct UnparsedMessage {
     /// - Parameter tagsSubjects: whether people are told in the subject, too. Tags in it are not believed then.
     /// - Throws: `MIMEError.limitExceeded` for a header of which verdicts in our name cannot be taken out, `GatewayError.loop`, and
     ///   what reading throws.
-    public init(_ source: any ByteSource, by host: MailHost, tagsSubjects: Bool) throws {
+    package init(_ source: any ByteSource, by host: MailHost, tagsSubjects: Bool) throws {
         let limit = MIMELimit.headerBytes.rawValue
         let bytes = try source.bytes(in: 0..<min(source.count, limit + 2))
         let end = UnparsedHeader.end(in: bytes)
@@ -40,13 +40,13 @@ public struct UnparsedMessage {
     /// Writes the message.
     ///
     /// - Throws: what reading and writing throw.
-    public func write(to sink: any ByteSink) throws {
+    package func write(to sink: any ByteSink) throws {
         try MemorySource(header).reader().copy(to: sink)
         try source.reader(in: bodyStart..<source.count).copy(to: sink)
     }
 
     /// The Message-ID of the message in `source` as it is written; nil if there is none within its first 64 KiB.
-    public static func messageID(of source: any ByteSource) -> String? {
+    package static func messageID(of source: any ByteSource) -> String? {
         guard let bytes = try? source.bytes(in: 0..<min(source.count, 65_536)) else { return nil }
         let lines = Array(bytes[..<(UnparsedHeader.end(in: bytes) ?? bytes.count)])
         let name = Array("message-id".utf8)

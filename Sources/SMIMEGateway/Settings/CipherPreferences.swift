@@ -1,22 +1,22 @@
-public import CMSSyntax
-public import InternetMessage
-public import SMIME
+package import CMSSyntax
+package import InternetMessage
+package import SMIME
 import SMIMEStore
 
 /// Which cipher is used where nothing is known of the recipients: a standard one, and others for some of them or for
 /// some senders.
 ///
 /// Written as `aes-256-gcm old.example.org=aes-256-cbc alice@example.com=aes-256-cbc`.
-public struct CipherPreferences: Sendable {
+package struct CipherPreferences: Sendable {
     private let standard: ContentCipher
     private let rules: [(pattern: Policy.Pattern, cipher: ContentCipher)]
     private let floor: ContentCipher
 
-    public init() { (standard, rules, floor) = (.aes256GCM, [], .aes128CBC) }
+    package init() { (standard, rules, floor) = (.aes256GCM, [], .aes128CBC) }
 
     /// - Parameter floor: the least cipher that is ever negotiated.
     /// - Returns: nil if a word is neither a cipher nor PATTERN=CIPHER, or the standard is missing or there twice.
-    public init?(parsing text: String, floor: ContentCipher = .aes128CBC) {
+    package init?(parsing text: String, floor: ContentCipher = .aes128CBC) {
         var standard: ContentCipher?
         var rules: [(pattern: Policy.Pattern, cipher: ContentCipher)] = []
         for word in text.split(separator: " ") {
@@ -35,7 +35,7 @@ public struct CipherPreferences: Sendable {
     }
 
     /// The cipher of the rule for `sender` itself; nil if there is none.
-    public func cipher(for sender: EmailAddress) -> ContentCipher? {
+    package func cipher(for sender: EmailAddress) -> ContentCipher? {
         let pattern = Policy.Pattern("\(sender)")
         return rules.first { $0.pattern.key == pattern?.key }?.cipher
     }
@@ -43,7 +43,7 @@ public struct CipherPreferences: Sendable {
     /// `text` with `cipher` as the rule for `sender` itself, or without such a rule.
     ///
     /// - Returns: nil if the address cannot stand in such a text.
-    public static func text(_ text: String, _ sender: EmailAddress, cipher: ContentCipher?) -> String? {
+    package static func text(_ text: String, _ sender: EmailAddress, cipher: ContentCipher?) -> String? {
         guard let key = Policy.Pattern("\(sender)")?.key else { return nil }
         let others = text.split(separator: " ").filter { word in
             Policy.Pattern(String(word.prefix { $0 != "=" }))?.key != key
@@ -54,7 +54,7 @@ public struct CipherPreferences: Sendable {
 
     /// What is preferred for one message: by the rule for a recipient, then by the one for the sender, the closest
     /// pattern first.
-    public func preferences(
+    package func preferences(
         from senders: [EmailAddress],
         to recipients: [EmailAddress],
         demanded: ContentCipher? = nil

@@ -1,6 +1,6 @@
 import InternetMessage
-public import SMIME
-public import SMIMEStore
+package import SMIME
+package import SMIMEStore
 
 extension Store {
     /// What becomes of the header of mail that `account` sends: by the account's own setting, then the store's,
@@ -8,7 +8,7 @@ extension Store {
     ///
     /// - Parameter account: nil for a sender without an account.
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func headerPolicy(of account: AccountSummary?) async throws -> HeaderPolicy {
+    package func headerPolicy(of account: AccountSummary?) async throws -> HeaderPolicy {
         let values = try await settingValues()
         let standard = try values[.headerConfidentiality, HeaderConfidentiality.init(rawValue:)]
         return HeaderPolicy(

@@ -1,6 +1,6 @@
 import ByteStreams
 import Foundation
-public import PKIX
+package import PKIX
 package import SMIMEStore
 
 /// A folder of revocation lists, which somebody else keeps up to date.
@@ -57,11 +57,11 @@ struct RevocationFolder {
 }
 
 /// A revocation list in the folder that the settings of a store name.
-public struct FiledRevocationList: Sendable {
+package struct FiledRevocationList: Sendable {
     /// The file that it lies in.
-    public let path: String
+    package let path: String
     /// The list; whether it is genuine is checked where it is used.
-    public let list: CertificateList
+    package let list: CertificateList
 }
 
 /// The lists of the folder that a store's settings name, read once.

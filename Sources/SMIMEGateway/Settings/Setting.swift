@@ -1,10 +1,10 @@
 import CMSSyntax
-public import Foundation
+import Foundation
 import InternetMessage
 import SMIME
 
 /// What can be set in a store: the names that `smime config` knows, and how their values are written.
-public enum Setting: String, CaseIterable, Sendable {
+package enum Setting: String, CaseIterable, Sendable {
     /// As `CipherPreferences` reads it.
     case encryptionCipher = "encryption.cipher"
     /// The least cipher that is ever used.
@@ -51,14 +51,14 @@ public enum Setting: String, CaseIterable, Sendable {
     case acceptWeak = "verify.accept-weak"
 
     /// Where the line goes that `smime filter` writes on each mail.
-    public enum LogTarget: String, CaseIterable, Sendable {
+    package enum LogTarget: String, CaseIterable, Sendable {
         case none
         case stderr
         case syslog
     }
 
     /// What holds where nothing was set.
-    public var standard: String {
+    package var standard: String {
         switch self {
         case .encryptionCipher: "aes-256-gcm"
         case .encryptionFloor: "aes-128-cbc"
@@ -79,7 +79,7 @@ public enum Setting: String, CaseIterable, Sendable {
     }
 
     /// Whether `value` says something.
-    public func accepts(_ value: String) -> Bool {
+    package func accepts(_ value: String) -> Bool {
         switch self {
         case .encryptionCipher: CipherPreferences(parsing: value) != nil
         case .encryptionFloor: ContentCipher(writable: value) != nil
@@ -125,7 +125,7 @@ public enum Setting: String, CaseIterable, Sendable {
 }
 
 /// What keeps a setting of the store from being heeded.
-public enum SettingError: Error, Equatable, Sendable {
+package enum SettingError: Error, Equatable, Sendable {
     /// The folder that `revocation.directory` names cannot be read.
     case folderUnreadable(path: String)
     /// The setting has a value that is not understood, as one of a newer smime.
@@ -133,10 +133,10 @@ public enum SettingError: Error, Equatable, Sendable {
 }
 
 extension SettingError: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 
     /// One sentence for a log or a user, in lower case and without a full stop.
-    public var description: String {
+    package var description: String {
         switch self {
         case .folderUnreadable(let path): "\(path): cannot be read, and the setting revocation.directory names it"
         case .notUnderstood(let setting):

@@ -1,27 +1,27 @@
-public import InternetMessage
+package import InternetMessage
 
 /// The name of a setting in a store: that of a `Setting`, and for some a domain behind it that the value is for.
-public struct SettingKey: Hashable, Sendable {
+package struct SettingKey: Hashable, Sendable {
     /// What is set.
-    public let setting: Setting
+    package let setting: Setting
     /// The domain that it is set for, in lower case and with A-labels; nil for all others.
-    public let domain: String?
+    package let domain: String?
 
     /// The setting for everything.
-    public init(_ setting: Setting) {
+    package init(_ setting: Setting) {
         self.setting = setting
         domain = nil
     }
 
     /// The setting for mail of `sender`'s domain; nil if it cannot be set for a domain.
-    public init?(_ setting: Setting, domainOf sender: EmailAddress) {
+    package init?(_ setting: Setting, domainOf sender: EmailAddress) {
         guard setting.isPerDomain else { return nil }
         self.setting = setting
         domain = sender.asciiDomain
     }
 
     /// Reads `filter.tags`, or `filter.bounce-text.example.org`; nil if there is no such setting.
-    public init?(_ name: String) {
+    package init?(_ name: String) {
         if let setting = Setting(rawValue: name) {
             self.init(setting)
             return
@@ -33,10 +33,10 @@ public struct SettingKey: Hashable, Sendable {
     }
 
     /// The name that the value is stored under.
-    public var name: String { domain.map { "\(setting.rawValue).\($0)" } ?? setting.rawValue }
+    package var name: String { domain.map { "\(setting.rawValue).\($0)" } ?? setting.rawValue }
 }
 
 extension Setting {
     /// Whether it can be set for single domains, too.
-    public var isPerDomain: Bool { self == .bounceText }
+    package var isPerDomain: Bool { self == .bounceText }
 }

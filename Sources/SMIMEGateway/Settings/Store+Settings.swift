@@ -1,8 +1,8 @@
 import CMSSyntax
-public import InternetMessage
-public import PKIX
-public import SMIME
-public import SMIMEStore
+package import InternetMessage
+package import PKIX
+package import SMIME
+package import SMIMEStore
 
 /// The settings of the store as the values they stand for. Each is read anew; the filters take theirs from here.
 extension Store {
@@ -21,7 +21,7 @@ extension Store {
     /// What subject tags mean: `subject-tags`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func subjectTags() async throws -> SubjectTags {
+    package func subjectTags() async throws -> SubjectTags {
         try await value(of: .subjectTags, SubjectTags.init(parsing:))
     }
 
@@ -29,7 +29,7 @@ extension Store {
     /// `encryption.cipher`, `encryption.floor`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func cipherPreferences() async throws -> CipherPreferences {
+    package func cipherPreferences() async throws -> CipherPreferences {
         let values = try await settingValues()
         let floor = try values[.encryptionFloor, { ContentCipher(writable: $0) }]
         return try values[.encryptionCipher, { CipherPreferences(parsing: $0, floor: floor) }]
@@ -39,7 +39,7 @@ extension Store {
     /// `lookup.directory.timeout`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func lookupSources() async throws -> [any CertificateSource] {
+    package func lookupSources() async throws -> [any CertificateSource] {
         let values = try await settingValues()
         let names = try values[.lookupSources, Setting.sources]
         let path = try values[.lookupDirectory, { $0 }]
@@ -51,7 +51,7 @@ extension Store {
     ///
     /// - Parameter warn: is told of files in it that are no lists, which are passed over.
     /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
-    public func revocationLists(warn: @Sendable (String) -> Void = { _ in }) async throws -> [CertificateList] {
+    package func revocationLists(warn: @Sendable (String) -> Void = { _ in }) async throws -> [CertificateList] {
         try await filedRevocationLists(warn: warn).map(\.list)
     }
 
@@ -59,7 +59,7 @@ extension Store {
     ///
     /// - Parameter warn: is told of files in it that are no lists, which are passed over.
     /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
-    public func filedRevocationLists(
+    package func filedRevocationLists(
         warn: @Sendable (String) -> Void = { _ in }
     ) async throws -> [FiledRevocationList] {
         let path = try await value(of: .revocationDirectory) { $0 }
@@ -70,7 +70,7 @@ extension Store {
     /// `revocation.timeout`, `revocation.private-addresses`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func revocationServices() async throws -> RevocationServices {
+    package func revocationServices() async throws -> RevocationServices {
         let values = try await settingValues()
         return RevocationServices(
             areAsked: try values[.revocationOnline, Setting.isOn],
@@ -82,7 +82,7 @@ extension Store {
     /// What counts as a warning in a verdict: `verify.accept-sender`, `verify.accept-weak`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func verdictExceptions() async throws -> VerdictExceptions {
+    package func verdictExceptions() async throws -> VerdictExceptions {
         let values = try await settingValues()
         var exceptions: VerdictExceptions = []
         if try values[.acceptSender, Setting.isOn] { exceptions.insert(.sender) }
@@ -93,21 +93,21 @@ extension Store {
     /// Whether the verdict on incoming mail is told in the subject, too: `filter.tags`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func tagsSubjects() async throws -> Bool { try await value(of: .filterTags, Setting.isOn) }
+    package func tagsSubjects() async throws -> Bool { try await value(of: .filterTags, Setting.isOn) }
 
     /// The envelope sender of mail that was decrypted here: `filter.decrypted-sender`, the null sender unless set.
     ///
     /// What cannot be delivered goes back to it: whoever sends us a stranger's ciphertext must not get it in clear.
     ///
     /// - Throws: `KeystoreError`
-    public func decryptedSender() async throws -> EnvelopeSender {
+    package func decryptedSender() async throws -> EnvelopeSender {
         try await value(of: .decryptedSender) { EnvelopeSender($0) }
     }
 
     /// What is the detail of a local part: `filter.recipient-delimiter`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func subaddressing() async throws -> Subaddressing {
+    package func subaddressing() async throws -> Subaddressing {
         try await value(of: .recipientDelimiter, Subaddressing.init(parsing:))
     }
 
@@ -115,7 +115,7 @@ extension Store {
     /// itself. Empty for none.
     ///
     /// - Throws: `KeystoreError`
-    public func bounceText(for sender: EmailAddress?) async throws -> String {
+    package func bounceText(for sender: EmailAddress?) async throws -> String {
         let made = try await settings.all()
         let own = sender.flatMap { SettingKey(.bounceText, domainOf: $0) }.flatMap { made[$0.name] }
         return own ?? made[Setting.bounceText.rawValue] ?? Setting.bounceText.standard
@@ -124,7 +124,7 @@ extension Store {
     /// The host as `filter.authserv-id` names it, or the system where that is empty.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func mailHost() async throws -> MailHost {
+    package func mailHost() async throws -> MailHost {
         try await value(of: .authservID) { $0.isEmpty ? MailHost() : HostName($0).map { MailHost(name: $0) } }
     }
 
@@ -169,11 +169,11 @@ struct SettingValues {
 }
 
 /// How the services are asked that certificates name for questions about revocation.
-public struct RevocationServices: Hashable, Sendable {
+package struct RevocationServices: Hashable, Sendable {
     /// Whether they are asked at all.
-    public let areAsked: Bool
+    package let areAsked: Bool
     /// How long one of them may take to answer.
-    public let timeLimit: Duration
+    package let timeLimit: Duration
     /// Whether they are asked in private networks, too.
-    public let allowsPrivateAddresses: Bool
+    package let allowsPrivateAddresses: Bool
 }

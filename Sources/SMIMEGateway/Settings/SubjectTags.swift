@@ -6,19 +6,19 @@ import SMIMEStore
 /// Words in brackets that people write into the subject to say how their mail is to be protected.
 ///
 /// RFC 5322 §3.6.5, RFC 2047
-public struct SubjectTags: Hashable, Sendable {
+package struct SubjectTags: Hashable, Sendable {
     /// What each tag asks for; the tags in lower case and without their brackets.
     private let meanings: [String: ProtectionRequest]
 
     /// `[encrypt]` and `[sign]`, which require what they say.
-    public static let standard = SubjectTags(["encrypt": "encrypt=require", "sign": "sign=require"])
+    package static let standard = SubjectTags(["encrypt": "encrypt=require", "sign": "sign=require"])
 
     private init(_ meanings: [String: String]) { self.meanings = meanings.mapValues { ProtectionRequest(parsing: $0) } }
 
     /// Reads `[encrypt] encrypt=require [open] encrypt=never; sign=never`: tags, each with what it asks for.
     ///
     /// An empty text makes no tags at all. Nil if there is something else in it, or a tag that asks for nothing.
-    public init?(parsing text: String) {
+    package init?(parsing text: String) {
         var meanings: [String: String] = [:]
         for piece in text.split(separator: "[", omittingEmptySubsequences: false).enumerated() {
             let isBlank = piece.element.allSatisfy(\.isWhitespace)
@@ -127,7 +127,7 @@ public struct SubjectTags: Hashable, Sendable {
 
 extension SubjectTags: CustomStringConvertible {
     /// The tags as `init(parsing:)` reads them.
-    public var description: String {
+    package var description: String {
         meanings.sorted { $0.key < $1.key }.map { tag, wish in
             let says = [("sign", wish.sign), ("encrypt", wish.encrypt)].compactMap { name, level in
                 level.map { "\(name)=\($0.rawValue)" }

@@ -18,11 +18,11 @@ public struct Account: Sendable {
 }
 
 /// An account without its certificates.
-public struct AccountSummary: Sendable {
+package struct AccountSummary: Sendable {
     /// The main address, by which the account is named.
-    public let address: EmailAddress
+    package let address: EmailAddress
     /// What encrypted mail of the account hides of its header; nil if the store's setting holds.
-    public let headerConfidentiality: HeaderConfidentiality?
+    package let headerConfidentiality: HeaderConfidentiality?
 }
 
 /// A certificate of ours, whose private key the store holds, as one account uses it.
@@ -38,7 +38,7 @@ public struct AccountIdentity: Sendable {
     /// When it came into the store.
     public let added: Date
 
-    public init(
+    package init(
         account: EmailAddress,
         certificate: Certificate,
         isAssigned: Bool = false,

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import GRDB
 public import InternetMessage
 public import PKIX
@@ -8,7 +8,7 @@ extension AccountStore {
     /// Makes an account without identities.
     ///
     /// - Throws: `.addressTaken` if an account has the address or one of the aliases.
-    public func add(
+    package func add(
         _ address: EmailAddress,
         _ change: AccountChange = AccountChange(),
         at time: Date
@@ -31,7 +31,7 @@ extension AccountStore {
     ///
     /// - Throws: `.unknownAccount`, `.addressTaken`; `.unknownCertificate` for a pin that is no identity of it, and
     ///   `.unknownAlias`.
-    public func set(_ address: EmailAddress, _ change: AccountChange) async throws(KeystoreError) -> Account {
+    package func set(_ address: EmailAddress, _ change: AccountChange) async throws(KeystoreError) -> Account {
         try await database.write { database in
             let id = try AccountRecord.existing(address, in: database)
             try AccountRecord.apply(change, to: id, in: database)
@@ -44,7 +44,7 @@ extension AccountStore {
     ///
     /// - Returns: the account as it was, the certificates whose keys are gone, and the rules that are.
     /// - Throws: `.unknownAccount`
-    public func remove(
+    package func remove(
         _ address: EmailAddress
     ) async throws(KeystoreError) -> (account: Account, keys: [Certificate], rules: [Policy.Rule]) {
         try await database.write { database in
@@ -87,7 +87,7 @@ extension AccountStore {
     }
 
     /// The accounts that can sign as `address` at `time`: they have an identity whose certificate names it.
-    public func accounts(
+    package func accounts(
         signingAs address: EmailAddress,
         at time: Date
     ) async throws(KeystoreError) -> [Account] {

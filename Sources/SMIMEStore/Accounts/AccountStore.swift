@@ -1,10 +1,10 @@
-public import Foundation
+package import Foundation
 import GRDB
-public import InternetMessage
-public import PKIX
+package import InternetMessage
+package import PKIX
 
 /// The accounts and the keys they sign and decrypt with.
-public actor AccountStore {
+package actor AccountStore {
     let database: StoreDatabase
     private let location: StoreLocation
     private let unlocker: StoreUnlocker
@@ -16,7 +16,7 @@ public actor AccountStore {
     }
 
     /// All accounts, by address.
-    public func all() async throws(KeystoreError) -> [Account] {
+    package func all() async throws(KeystoreError) -> [Account] {
         try await database.read { database in
             try Int64.fetchAll(database, sql: "SELECT id FROM account ORDER BY address_key").map {
                 try AccountRecord.account($0, in: database)
@@ -27,24 +27,24 @@ public actor AccountStore {
     /// The account that mail of `address` belongs to.
     ///
     /// - Throws: `.unknownAccount`
-    public func account(for address: EmailAddress) async throws(KeystoreError) -> Account {
+    package func account(for address: EmailAddress) async throws(KeystoreError) -> Account {
         try await database.read { try Self.account(for: address, in: $0) }
     }
 
     /// The account that mail of `address` belongs to; nil if there is none, or no address.
-    public func account(ifAnyFor address: EmailAddress?) async throws(KeystoreError) -> Account? {
+    package func account(ifAnyFor address: EmailAddress?) async throws(KeystoreError) -> Account? {
         guard let address else { return nil }
         do throws(KeystoreError) { return try await account(for: address) } catch .unknownAccount { return nil }
     }
 
     /// The account that mail of `address` belongs to, without its certificates; nil if there is none, or no address.
-    public func summary(of address: EmailAddress?) async throws(KeystoreError) -> AccountSummary? {
+    package func summary(of address: EmailAddress?) async throws(KeystoreError) -> AccountSummary? {
         guard let address else { return nil }
         return try await database.read { try AccountRecord.summary(sendingAs: address, in: $0) }
     }
 
     /// Whether an account was given `certificate` by hand, whatever addresses it names.
-    public func isAssigned(_ certificate: Certificate) async throws(KeystoreError) -> Bool {
+    package func isAssigned(_ certificate: Certificate) async throws(KeystoreError) -> Bool {
         try await database.read { database in
             try Bool.fetchOne(
                 database.cachedStatement(
@@ -63,7 +63,7 @@ public actor AccountStore {
     ///
     /// - Parameter terms: whether revocation counts, and lists at hand beside those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`
-    public func identity(
+    package func identity(
         for address: EmailAddress,
         purpose: IdentitySelection.Purpose,
         at time: Date,
@@ -77,7 +77,7 @@ public actor AccountStore {
     /// - Parameter terms: whether revocation counts, and lists at hand beside those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; `.keyMissing`, `.keyMismatch`, `.locked`,
     ///   `.wrongPassphrase` if the store key is not to be had.
-    public func signingIdentity(
+    package func signingIdentity(
         for address: EmailAddress,
         at time: Date,
         under terms: ValidationOptions = ValidationOptions()
@@ -93,7 +93,7 @@ public actor AccountStore {
     /// The certificate with this fingerprint and its key, whatever its validity and usage.
     ///
     /// - Throws: `.unknownCertificate` if the store does not hold its key.
-    public func identity(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Identity {
+    package func identity(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Identity {
         let keys = try await opened { database in
             [try SealedKeys(where: "fingerprint = ?", [Data(fingerprint.bytes)], in: database)]
         }
@@ -104,7 +104,7 @@ public actor AccountStore {
     /// Opens a key that a snapshot gave.
     ///
     /// - Throws: what opening the store key throws; `.corrupt` for a key that was changed.
-    public func open(_ identity: SealedIdentity) async throws(KeystoreError) -> Identity {
+    package func open(_ identity: SealedIdentity) async throws(KeystoreError) -> Identity {
         guard let certificate = identity.keys.certificates.first else {
             throw KeystoreError.unexpected("a sealed identity without a key")
         }
@@ -121,7 +121,7 @@ public actor AccountStore {
     /// All keys of `address`, current and old, for taking them elsewhere.
     ///
     /// - Throws: `.unknownAccount`
-    public func identities(of address: EmailAddress) async throws(KeystoreError) -> [Identity] {
+    package func identities(of address: EmailAddress) async throws(KeystoreError) -> [Identity] {
         try await opened { database in
             let account = try Self.account(for: address, in: database)
             return [try SealedKeys(certificates: account.identities.map(\.certificate), in: database)]
@@ -131,7 +131,7 @@ public actor AccountStore {
     /// Which of `recipients` are certificates of ours, old ones included, in the order of `recipients`.
     ///
     /// Several certificates may share a key identifier; all of them are given, each once. No key is opened.
-    public func certificates(matching recipients: [EntityIdentifier]) async throws(KeystoreError) -> [Certificate] {
+    package func certificates(matching recipients: [EntityIdentifier]) async throws(KeystoreError) -> [Certificate] {
         try await database.read { database in
             var (named, seen): (Set<EntityIdentifier>, Set<Fingerprint>) = ([], [])
             return try recipients.filter { named.insert($0).inserted }
@@ -144,7 +144,7 @@ public actor AccountStore {
     /// nil if none is. No other key is opened, however many RecipientInfos there are.
     ///
     /// - Throws: what opening the store key throws; `.unsupportedKey` if this libcrypto can work with none of ours.
-    public func decryptionKey(
+    package func decryptionKey(
         matching recipients: [EntityIdentifier]
     ) async throws(KeystoreError) -> Identity? {
         try await opened { database in

@@ -1,16 +1,16 @@
-public import Foundation
+package import Foundation
 import GRDB
-public import PKIX
+package import PKIX
 
 /// What the store knows against some certificates of ours: which of them are known to have been revoked, by the lists and
 /// answers at hand, and which nobody here trusts though another could be used in their place. That nothing is known of one
 /// is no reason against it: whoever reads the mail decides.
-public struct CertificateVerdicts: Sendable, Equatable {
+package struct CertificateVerdicts: Sendable, Equatable {
     private let revoked: Set<Fingerprint>
     private let untrusted: Set<Fingerprint>
 
     /// Nothing is known against any.
-    public init() {
+    package init() {
         revoked = []
         untrusted = []
     }
@@ -46,10 +46,10 @@ public struct CertificateVerdicts: Sendable, Equatable {
     }
 
     /// Whether it is known to have been revoked.
-    public func isRevoked(_ certificate: Certificate) -> Bool { revoked.contains(certificate.fingerprint) }
+    package func isRevoked(_ certificate: Certificate) -> Bool { revoked.contains(certificate.fingerprint) }
 
     /// Whether another one that is trusted goes before it.
-    public func isUntrusted(_ certificate: Certificate) -> Bool { untrusted.contains(certificate.fingerprint) }
+    package func isUntrusted(_ certificate: Certificate) -> Bool { untrusted.contains(certificate.fingerprint) }
 }
 
 extension AccountStore {
@@ -58,7 +58,7 @@ extension AccountStore {
     /// - Parameters:
     ///   - groups: those that could be used for each other, as the certificates of one account, in one group.
     ///   - terms: whether revocation counts, and lists at hand beside those of the store.
-    public func verdicts(
+    package func verdicts(
         on groups: [[Certificate]],
         at time: Date,
         under terms: ValidationOptions = ValidationOptions()

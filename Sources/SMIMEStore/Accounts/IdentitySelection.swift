@@ -1,17 +1,17 @@
-public import Foundation
-public import InternetMessage
+package import Foundation
+package import InternetMessage
 import PKIX
 
 /// Which of an account's identities is used today, and why not the others. Pure: the same arguments, the same answer.
-public enum IdentitySelection {
+package enum IdentitySelection {
     /// What the key is wanted for.
-    public enum Purpose: String, Hashable, Sendable {
+    package enum Purpose: String, Hashable, Sendable {
         case encryption
         case signing
     }
 
     /// Where an identity stands.
-    public enum Standing: String, Hashable, Sendable {
+    package enum Standing: String, Hashable, Sendable {
         /// The one that is used.
         case current
         case expired
@@ -44,7 +44,7 @@ public enum IdentitySelection {
     }
 
     /// Why one of several is current.
-    public enum Merit: Hashable, Sendable {
+    package enum Merit: Hashable, Sendable {
         case newest
         /// No other one can be used.
         case only
@@ -59,7 +59,7 @@ public enum IdentitySelection {
     /// pinned one goes first, then those that are trusted, then the one that became valid last.
     ///
     /// - Parameter verdicts: what is known against their certificates.
-    public static func judge(
+    package static func judge(
         _ identities: [AccountIdentity],
         for address: EmailAddress,
         purpose: Purpose,
@@ -83,7 +83,7 @@ public enum IdentitySelection {
     }
 
     /// The identity that `judge` finds current.
-    public static func current(
+    package static func current(
         of identities: [AccountIdentity],
         for address: EmailAddress,
         purpose: Purpose,
@@ -98,7 +98,7 @@ public enum IdentitySelection {
     /// `start`, or else the one that ended last.
     ///
     /// - Returns: nil if one can be used at the time `end`, or none ever could.
-    public static func lapsing(
+    package static func lapsing(
         of identities: [AccountIdentity],
         for address: EmailAddress,
         purpose: Purpose,
@@ -117,7 +117,7 @@ public enum IdentitySelection {
     /// Why `current`, which `judge` made so beside others with `standings`, goes before them.
     ///
     /// - Parameter standings: those of `identities`.
-    public static func merit(
+    package static func merit(
         of current: AccountIdentity,
         among identities: [AccountIdentity],
         _ standings: [Standing]

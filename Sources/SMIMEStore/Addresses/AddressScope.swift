@@ -1,20 +1,20 @@
-public import InternetMessage
+package import InternetMessage
 
 /// One address, or `@domain` for every address of one domain.
 ///
 /// Accounts have them as aliases; certificates are kept for them, a whole domain having the one of its gateway.
-public struct AddressScope: Hashable, Sendable {
+package struct AddressScope: Hashable, Sendable {
     /// The scope as it was written.
-    public let text: String
+    package let text: String
     /// What equal scopes have in common: the address's key, or `@` and the domain with A-labels.
-    public let key: String
+    package let key: String
     /// The address; nil for a whole domain.
-    public let address: EmailAddress?
+    package let address: EmailAddress?
 
     /// Reads `local@domain` or `@domain`, also written `*@domain`.
     ///
     /// - Throws: `MIMEError.malformedAddress`
-    public init(_ written: String) throws(MIMEError) {
+    package init(_ written: String) throws(MIMEError) {
         let text = written.hasPrefix("*@") ? String(written.dropFirst()) : written
         if text.hasPrefix("@") {
             self.init(domainOf: try EmailAddress("postmaster\(text)"))
@@ -24,35 +24,35 @@ public struct AddressScope: Hashable, Sendable {
     }
 
     /// The one address.
-    public init(_ address: EmailAddress) {
+    package init(_ address: EmailAddress) {
         text = address.text
         key = address.key
         self.address = address
     }
 
     /// The whole domain of `address`.
-    public init(domainOf address: EmailAddress) {
+    package init(domainOf address: EmailAddress) {
         text = "@\(address.domain)"
         key = Self.domainKey(address)
         self.address = nil
     }
 
     /// Whether it is all addresses of a domain.
-    public var isDomain: Bool { address == nil }
+    package var isDomain: Bool { address == nil }
 
     /// Whether `address` is in it.
-    public func contains(_ address: EmailAddress) -> Bool {
+    package func contains(_ address: EmailAddress) -> Bool {
         isDomain ? key == Self.domainKey(address) : key == address.key
     }
 
     /// The key of the scope for the whole domain of `address`; no address has it.
     static func domainKey(_ address: EmailAddress) -> String { "@\(address.asciiDomain)" }
 
-    public static func == (a: Self, b: Self) -> Bool { a.key.utf8.elementsEqual(b.key.utf8) }
+    package static func == (a: Self, b: Self) -> Bool { a.key.utf8.elementsEqual(b.key.utf8) }
 
-    public func hash(into hasher: inout Hasher) { for byte in key.utf8 { hasher.combine(byte) } }
+    package func hash(into hasher: inout Hasher) { for byte in key.utf8 { hasher.combine(byte) } }
 }
 
 extension AddressScope: CustomStringConvertible {
-    public var description: String { text }
+    package var description: String { text }
 }

@@ -1,15 +1,15 @@
-public import Foundation
+package import Foundation
 import GRDB
-public import PKIX
+package import PKIX
 
 /// Trust anchors, the CA certificates between them and a leaf, and revocation lists.
-public actor AnchorStore {
+package actor AnchorStore {
     /// A certificate that is trusted by itself.
-    public struct Anchor: Sendable {
+    package struct Anchor: Sendable {
         /// The trusted certificate, as a rule an authority's own.
-        public let certificate: Certificate
+        package let certificate: Certificate
         /// When it was made an anchor.
-        public let added: Date
+        package let added: Date
     }
 
     private let database: StoreDatabase
@@ -17,7 +17,7 @@ public actor AnchorStore {
     init(database: StoreDatabase) { self.database = database }
 
     /// The anchors of this store, by subject. The system's are not among them.
-    public func all() async throws(KeystoreError) -> [Anchor] {
+    package func all() async throws(KeystoreError) -> [Anchor] {
         let anchors = try await database.read { database in
             try Row.fetchAll(database, sql: "SELECT der, added FROM anchor JOIN certificate ON id = certificate").map {
                 Anchor(certificate: try $0.certificate(), added: try $0.date("added"))
@@ -31,7 +31,7 @@ public actor AnchorStore {
     /// Makes anchors mere certificates again, and forgets those that nothing else needs. All or none.
     ///
     /// - Throws: `.unknownCertificate` for the first that is no anchor.
-    public func remove(_ fingerprints: [Fingerprint]) async throws(KeystoreError) -> [Certificate] {
+    package func remove(_ fingerprints: [Fingerprint]) async throws(KeystoreError) -> [Certificate] {
         try await database.write { database in
             try fingerprints.map { fingerprint in
                 let row = try Row.fetchOne(
@@ -50,7 +50,7 @@ public actor AnchorStore {
 
     /// The revocation lists of the store, imported or fetched, by issuer, the newest first; those that cannot be read any
     /// more, as of a store that is damaged, are left out.
-    public func revocationLists() async throws(KeystoreError) -> [CertificateList] {
+    package func revocationLists() async throws(KeystoreError) -> [CertificateList] {
         let lists = try await database.read { database in
             try Data.fetchAll(database, sql: "SELECT der FROM crl ORDER BY issuer_key, fingerprint")
                 .compactMap { try? CertificateList(der: [UInt8]($0)) }
@@ -63,7 +63,7 @@ public actor AnchorStore {
     /// Forgets revocation lists of the store. All or none.
     ///
     /// - Throws: `.unknownCertificate` for the first that it does not hold.
-    public func removeRevocationLists(_ fingerprints: [Fingerprint]) async throws(KeystoreError) {
+    package func removeRevocationLists(_ fingerprints: [Fingerprint]) async throws(KeystoreError) {
         try await database.write { database in
             for fingerprint in fingerprints {
                 try database.execute(
@@ -77,7 +77,7 @@ public actor AnchorStore {
 
     /// The services for questions about revocation, as host and port, that did not answer within the last five minutes, and
     /// when.
-    public func silentServices(at time: Date) async throws(KeystoreError) -> [String: Date] {
+    package func silentServices(at time: Date) async throws(KeystoreError) -> [String: Date] {
         try await database.read { try OutageRecord.services(at: time.seconds, in: $0) }
     }
 
@@ -85,7 +85,7 @@ public actor AnchorStore {
     /// and which of `certificates` are pinned.
     ///
     /// - Parameter certificates: the leaf, and everything that came with it.
-    public func trust(
+    package func trust(
         judging certificates: [Certificate],
         systemAnchors: Bool
     ) async throws(KeystoreError) -> TrustStore {
@@ -95,7 +95,7 @@ public actor AnchorStore {
     /// The CA certificates above `certificate` that the store knows, nearest first.
     ///
     /// - Parameter includingRoots: whether self-issued ones are among them, which a signed message does not need.
-    public func chain(
+    package func chain(
         above certificate: Certificate,
         includingRoots: Bool = false
     ) async throws(KeystoreError) -> [Certificate] {

@@ -1,13 +1,13 @@
 import Foundation
-public import InternetMessage
-public import LibCrypto
+package import InternetMessage
+package import LibCrypto
 import PKIX
 import SMIME
 
 /// A backup with everything in it read, so that nothing can turn out wrong once the store is being changed.
-public struct Restoration: Sendable {
+package struct Restoration: Sendable {
     /// The longest file that is read as a backup.
-    public static let maximumCount = BackupFile.maximumCount
+    package static let maximumCount = BackupFile.maximumCount
 
     struct Account: Sendable {
         let address: EmailAddress
@@ -36,18 +36,18 @@ public struct Restoration: Sendable {
     /// When the backup was made, in seconds since 1970.
     let created: Int
     /// The names of the ciphers that rules said for the accounts.
-    public var ciphers: [(account: EmailAddress, cipher: String)] {
+    package var ciphers: [(account: EmailAddress, cipher: String)] {
         accounts.compactMap { account in account.backup.cipher.map { (account.address, $0) } }
     }
 
     /// Whether a file begins like an account backup.
-    public static func isBackup(_ bytes: [UInt8]) -> Bool { BackupFile.isBackup(bytes) }
+    package static func isBackup(_ bytes: [UInt8]) -> Bool { BackupFile.isBackup(bytes) }
 
     /// Reads an account backup.
     ///
     /// - Parameter path: how errors call the file.
     /// - Throws: `.malformedBackup`, `.newerBackup`, `.wrongPassphrase`
-    public init(_ bytes: [UInt8], passphrase: borrowing Passphrase, path: String) throws(KeystoreError) {
+    package init(_ bytes: [UInt8], passphrase: borrowing Passphrase, path: String) throws(KeystoreError) {
         let content = try BackupFile.open(bytes, passphrase: passphrase, path: path)
         let backup = try AccountBackup.decoded(content, path: path)
         do { try self.init(backup, passphrase: passphrase) } catch {

@@ -1,24 +1,24 @@
-public import InternetMessage
-public import PKIX
+package import InternetMessage
+package import PKIX
 
 /// What a restored backup brought, and what was left as it is because it is here already.
-public struct RestoreReport: Sendable {
+package struct RestoreReport: Sendable {
     /// An account of the backup.
-    public struct Account: Sendable {
+    package struct Account: Sendable {
         /// The account's main address.
-        public let address: EmailAddress
+        package let address: EmailAddress
         /// Whether the store did not have it.
-        public let isNew: Bool
+        package let isNew: Bool
     }
 
     /// An identity of the backup.
-    public struct Identity: Sendable {
+    package struct Identity: Sendable {
         /// The account that it belongs to.
-        public let account: EmailAddress
+        package let account: EmailAddress
         /// The certificate, whose private key was restored as well.
-        public let certificate: Certificate
+        package let certificate: Certificate
         /// Whether the account did not have it.
-        public let isNew: Bool
+        package let isNew: Bool
     }
 
     /// Every account of the backup.

@@ -1,7 +1,7 @@
-public import Foundation
+package import Foundation
 import GRDB
-public import InternetMessage
-public import LibCrypto
+package import InternetMessage
+package import LibCrypto
 import PKIX
 import SMIME
 
@@ -12,7 +12,7 @@ extension Store {
     /// - Parameter ciphers: the names of the ciphers that rules say for the accounts, by main address; the store knows no
     ///   ciphers.
     /// - Throws: `.unknownAccount`; what opening the store key throws.
-    public func backupAccounts(
+    package func backupAccounts(
         _ addresses: [EmailAddress],
         ciphers: [EmailAddress: String] = [:],
         passphrase: borrowing Passphrase,

@@ -10,7 +10,7 @@ extension Store {
     ///   - setting: a setting that changes along with it.
     ///   - change: what is made of its value, as by `SettingStore.change`.
     /// - Throws: what opening the store key throws.
-    public func restore(
+    package func restore(
         _ restoration: Restoration,
         setting: String,
         _ change: @escaping @Sendable (String?) -> String?

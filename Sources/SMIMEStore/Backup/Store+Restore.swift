@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 
 /// What came of putting a copy back.
-public struct StoreRestored: Sendable {
+package struct StoreRestored: Sendable {
     /// Where what was there before is kept; nil if nothing was.
-    public let kept: String?
+    package let kept: String?
     /// Whether the key file without which no private key opens has to be put back, too.
-    public let needsKeyFile: Bool
+    package let needsKeyFile: Bool
 }
 
 extension Store {
@@ -16,7 +16,7 @@ extension Store {
     ///
     /// - Throws: `.malformedBackup` for a copy that is damaged or no store, `.newer` for one, or a store, of a newer
     ///   program, `.foreignCopy`; what opening a store throws, but for damage; `.writeFailed`
-    public static func restore(
+    package static func restore(
         _ location: StoreLocation,
         from path: String
     ) async throws(KeystoreError) -> StoreRestored {

@@ -1,11 +1,11 @@
-public import Foundation
-public import PKIX
+import Foundation
+package import PKIX
 
 /// Where people's certificates can be looked up beside the registry: a directory, a server.
 ///
 /// What it answers is believed no more than any other certificate: a chain or a pin decides. Its methods may block for
 /// as long as they like; whoever asks waits for `timeLimit` and no longer.
-public protocol CertificateSource: Sendable {
+package protocol CertificateSource: Sendable {
     /// What its certificates are called in reports.
     var kind: KnownRecipient.Source { get }
     /// How long an answer may take.
@@ -23,46 +23,46 @@ public protocol CertificateSource: Sendable {
 }
 
 /// A source that could not be asked.
-public struct SourceOutage: Error, Equatable, Sendable {
+package struct SourceOutage: Error, Equatable, Sendable {
     /// Completes "… cannot be asked: ".
-    public let reason: String
+    package let reason: String
 
-    public init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String) { self.reason = reason }
 }
 
 extension SourceOutage: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { description }
-    public var description: String { reason }
+    package var errorDescription: String? { description }
+    package var description: String { reason }
 }
 
 /// What a source had.
-public struct SourceAnswer: Sendable {
+package struct SourceAnswer: Sendable {
     /// The certificates, in no order that means anything.
-    public var found: [FoundCertificate] = []
+    package var found: [FoundCertificate] = []
     /// What could not be used, one sentence each.
-    public var warnings: [String] = []
+    package var warnings: [String] = []
     /// For whom there is something that could not be read: nobody knows what it is.
-    public var outages: [AddressScope: SourceOutage] = [:]
+    package var outages: [AddressScope: SourceOutage] = [:]
 
-    public init() {}
+    package init() {}
 }
 
 /// A certificate that a source has for an address or domain.
-public struct FoundCertificate: Sendable {
+package struct FoundCertificate: Sendable {
     /// Whom it is for.
-    public let address: AddressScope
+    package let address: AddressScope
     /// The certificate, believed no more than any other.
-    public let certificate: Certificate
+    package let certificate: Certificate
     /// Where it comes from.
-    public let source: KnownRecipient.Source
+    package let source: KnownRecipient.Source
     /// Where in the source, such as a file's path.
-    public let detail: String
+    package let detail: String
     /// Authorities that lie beside it, which may help to reach an anchor and are not trusted.
-    public let authorities: [Certificate]
+    package let authorities: [Certificate]
     /// The place of the source among those that are asked.
     var rank = 1
 
-    public init(
+    package init(
         address: AddressScope,
         certificate: Certificate,
         source: KnownRecipient.Source,
@@ -79,7 +79,7 @@ public struct FoundCertificate: Sendable {
 
 extension CertificateSource {
     /// Calls `question` on a thread of its own, which is left to itself when the time is over.
-    public func ask<Answer: Sendable>(
+    package func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (any CertificateSource) throws(SourceOutage) -> Answer
     ) async throws(SourceOutage) -> Answer {
         let limit = timeLimit

@@ -5,27 +5,27 @@ import PKIX
 ///
 /// `bob@example.org.pem` holds Bob's certificate, `@example.org.pem` that of everybody at example.org, the names in lower
 /// case; endings are those of `endings`. PEM and PKCS#7 files may hold several certificates, and authorities beside them.
-public struct DirectorySource: CertificateSource {
+package struct DirectorySource: CertificateSource {
     /// What the names of files may end with.
-    public static let endings = ["pem", "crt", "cer", "der", "p7c", "p7b"]
+    package static let endings = ["pem", "crt", "cer", "der", "p7c", "p7b"]
     /// How long a mounted folder may take to answer, unless it is said otherwise.
-    public static let standardTimeLimit = Duration.seconds(2)
+    package static let standardTimeLimit = Duration.seconds(2)
     private static let maximumFileSize = 1 << 20
 
     /// The folder.
-    public let path: String
+    package let path: String
     /// How long reading may take: the folder may be on a server.
-    public let timeLimit: Duration
+    package let timeLimit: Duration
     /// `directory`
-    public var kind: KnownRecipient.Source { .directory }
+    package var kind: KnownRecipient.Source { .directory }
 
-    public init(path: String, timeLimit: Duration = standardTimeLimit) {
+    package init(path: String, timeLimit: Duration = standardTimeLimit) {
         self.path = path
         self.timeLimit = timeLimit
     }
 
     /// Reads the files named for the addresses and their domains.
-    public func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer {
+    package func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer {
         let folder = try open()
         defer { close(folder) }
         var answer = SourceAnswer()
@@ -36,7 +36,7 @@ public struct DirectorySource: CertificateSource {
     }
 
     /// Says where the folder is, if it can be opened.
-    public func state() throws(SourceOutage) -> String {
+    package func state() throws(SourceOutage) -> String {
         close(try open())
         return path
     }

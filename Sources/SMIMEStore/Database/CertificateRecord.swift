@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-public import InternetMessage
-public import PKIX
+package import InternetMessage
+package import PKIX
 
 /// The one row of each certificate, shared by accounts, recipients and anchors.
 enum CertificateRecord {
@@ -127,15 +127,15 @@ extension Date {
 
 extension Certificate {
     /// Whether `address` is one of the certificate's addresses, without regard to case and to how a domain is written.
-    public func names(_ address: EmailAddress) -> Bool {
+    package func names(_ address: EmailAddress) -> Bool {
         addresses.contains { (try? EmailAddress($0)) == address }
     }
 
     /// Whether `scope` is one of the certificate's addresses, or the domain of one of them.
-    public func names(_ scope: AddressScope) -> Bool { emailAddresses.contains(where: scope.contains) }
+    package func names(_ scope: AddressScope) -> Bool { emailAddresses.contains(where: scope.contains) }
 
     /// The certificate's addresses that are well-formed, each once.
-    public var emailAddresses: [EmailAddress] {
+    package var emailAddresses: [EmailAddress] {
         var seen: Set<EmailAddress> = []
         return addresses.compactMap { try? EmailAddress($0) }.filter { seen.insert($0).inserted }
     }
@@ -144,12 +144,12 @@ extension Certificate {
     /// says `*@example.com` is nobody's: what stands for a domain is said by hand.
     ///
     /// RFC 3183
-    public var recipientScopes: [AddressScope] {
+    package var recipientScopes: [AddressScope] {
         ownAddresses.map { AddressScope($0) }
             + emailAddresses.filter { $0.localPart.lowercased() == "domain-confidentiality-authority" }
             .map(AddressScope.init(domainOf:))
     }
 
     /// The mailboxes that it names. One that says `*@example.com` is nobody's.
-    public var ownAddresses: [EmailAddress] { emailAddresses.filter { $0.localPart != "*" } }
+    package var ownAddresses: [EmailAddress] { emailAddresses.filter { $0.localPart != "*" } }
 }

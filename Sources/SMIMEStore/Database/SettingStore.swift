@@ -1,13 +1,13 @@
 import GRDB
 
 /// Settings of the store, by name.
-public actor SettingStore {
+package actor SettingStore {
     private let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }
 
     /// All settings that were made, as of one moment.
-    public func all() async throws(KeystoreError) -> [String: String] {
+    package func all() async throws(KeystoreError) -> [String: String] {
         try await database.read { database in
             let statement = try database.cachedStatement("SELECT key, value FROM setting")
             return try Row.fetchAll(statement).reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }
@@ -15,15 +15,15 @@ public actor SettingStore {
     }
 
     /// The value of the setting `key`; nil if it was not made.
-    public func value(of key: String) async throws(KeystoreError) -> String? { try await all()[key] }
+    package func value(of key: String) async throws(KeystoreError) -> String? { try await all()[key] }
 
     /// Makes or changes the setting `key`; without a value it is as if it had never been made.
-    public func set(_ key: String, to value: String?) async throws(KeystoreError) {
+    package func set(_ key: String, to value: String?) async throws(KeystoreError) {
         try await change(key) { _ in value }
     }
 
     /// Changes the setting `key` to what `body` makes of its value, in one transaction; nil is what was never made.
-    public func change(_ key: String, _ body: @escaping @Sendable (String?) -> String?) async throws(KeystoreError) {
+    package func change(_ key: String, _ body: @escaping @Sendable (String?) -> String?) async throws(KeystoreError) {
         try await database.write { try Self.change(key, in: $0, body) }
     }
 

@@ -2,23 +2,23 @@ import Foundation
 import GRDB
 
 /// What separates a store from the newest form.
-public struct StoreMigration: Sendable, Equatable {
+package struct StoreMigration: Sendable, Equatable {
     /// The form that was found.
-    public let found: Int
+    package let found: Int
     /// The form this program writes.
-    public let known: Int
+    package let known: Int
     /// How many records are of an older form, by table; tables without any are left out.
-    public let records: [String: Int]
+    package let records: [String: Int]
 
     /// The forms that the store goes through, each in a transaction of its own.
-    public var steps: [Int] { found < known ? Array(found + 1...known) : [] }
+    package var steps: [Int] { found < known ? Array(found + 1...known) : [] }
     /// Whether there is nothing to do.
-    public var isEmpty: Bool { steps.isEmpty && records.isEmpty }
+    package var isEmpty: Bool { steps.isEmpty && records.isEmpty }
 
     /// What there is to do for the store at `location`; nil where there is no store. Nothing is changed.
     ///
     /// - Throws: what opening a store throws, `.newer` among it.
-    public static func pending(for location: StoreLocation) async throws(KeystoreError) -> StoreMigration? {
+    package static func pending(for location: StoreLocation) async throws(KeystoreError) -> StoreMigration? {
         try await onBlockingThread { () throws(KeystoreError) in
             guard try StoreFolder(location: location).exists() else { return nil }
             return try StoreDatabase.pendingMigration(of: location)

@@ -1,17 +1,17 @@
-public import Foundation
+package import Foundation
 import GRDB
 import InternetMessage
 
 /// Who has got a message from us already, so that a mail server's second attempt sends nothing twice.
-public actor DeliveryJournal {
+package actor DeliveryJournal {
     /// One message in a mail server's queue.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// The mail server's name for it, which may be used again for another one.
-        public let queueID: String
+        package let queueID: String
         /// The SHA-256 of the message as it came.
-        public let digest: [UInt8]
+        package let digest: [UInt8]
 
-        public init(queueID: String, digest: [UInt8]) {
+        package init(queueID: String, digest: [UInt8]) {
             self.queueID = queueID
             self.digest = digest
         }
@@ -27,7 +27,7 @@ public actor DeliveryJournal {
     /// Those of `recipients`, all whom the mail server names now, who have not got the message yet.
     ///
     /// Somebody whom it names in another case or form than before is the same one, unless it names both.
-    public func waiting(
+    package func waiting(
         _ recipients: [String],
         for entry: Entry
     ) async throws(KeystoreError) -> [String] {
@@ -38,7 +38,7 @@ public actor DeliveryJournal {
     }
 
     /// Those who have got the message, as the mail server named them.
-    public func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
+    package func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
         try await database.read { database in
             try String.fetchSet(
                 database.cachedStatement("SELECT recipient FROM handed_over WHERE queue_id = ? AND digest = ?"),
@@ -53,7 +53,7 @@ public actor DeliveryJournal {
     /// Remembers, durably, that a process died at the message.
     ///
     /// - Returns: whether one had died at it before.
-    public func recordDeath(at entry: Entry, _ time: Date) async throws(KeystoreError) -> Bool {
+    package func recordDeath(at entry: Entry, _ time: Date) async throws(KeystoreError) -> Bool {
         let isKnown = try await served(entry).contains(Self.death)
         if !isKnown { try await record([Self.death], of: entry, at: time) }
         return isKnown
@@ -63,7 +63,7 @@ public actor DeliveryJournal {
     private static func key(_ recipient: String) -> String { (try? EmailAddress(recipient))?.key ?? recipient }
 
     /// Remembers that `recipients` got the message, durably, and forgets what is too old to be asked for.
-    public func record(
+    package func record(
         _ recipients: [String],
         of entry: Entry,
         at time: Date

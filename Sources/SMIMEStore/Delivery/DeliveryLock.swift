@@ -5,10 +5,10 @@ import Foundation
 /// Each message locks one byte of one file, at a place that its entry gives; the lock goes with the process. It holds
 /// against others in the same process, too, and does not go when one of those is done.
 /// Source: fcntl(2), F_OFD_SETLK
-public struct DeliveryLock: ~Copyable {
+package struct DeliveryLock: ~Copyable {
     /// How long to wait for another process, in seconds: a mail server may give us the recipients of one message in two
     /// attempts at once.
-    public static let timeout = 30.0
+    package static let timeout = 30.0
 
     #if os(Linux)
     /// F_OFD_SETLK, which Swift does not see.
@@ -23,7 +23,7 @@ public struct DeliveryLock: ~Copyable {
     /// Takes the lock for `entry`.
     ///
     /// - Throws: `.busy` after `timeout`, or when the task is cancelled; `.cannotCreate`, `.permissions`
-    public init(
+    package init(
         _ location: StoreLocation,
         for entry: DeliveryJournal.Entry,
         timeout: Double = Self.timeout

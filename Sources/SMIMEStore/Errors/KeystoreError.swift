@@ -1,10 +1,10 @@
-public import Foundation
-public import InternetMessage
-public import PKIX
+import Foundation
+package import InternetMessage
+package import PKIX
 
 /// Why the store cannot be used, or does not hold what was asked for.
 @nonexhaustive
-public enum KeystoreError: Error, Equatable, Sendable {
+package enum KeystoreError: Error, Equatable, Sendable {
     /// The address or alias belongs to another account.
     case addressTaken(String, by: EmailAddress)
     /// Another process held the store for longer than we wait; try again.
@@ -77,7 +77,7 @@ extension KeystoreError {
     /// Whether nothing is wrong that does not pass by itself: the same call may succeed a moment later.
     ///
     /// Others had the store for too long, or the caller gave up. Mail that fails for such a reason is to be deferred.
-    public var isTemporary: Bool {
+    package var isTemporary: Bool {
         switch self {
         case .busy, .cancelled, .openingTimedOut: true
         case .addressTaken, .cannotCreate, .cannotOpen, .closed, .corrupt, .foreignCopy, .insideStore, .keyMismatch,
@@ -92,11 +92,11 @@ extension KeystoreError {
 }
 
 extension KeystoreError: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 
     /// One sentence for a log or a user, with the file or address it is about in front, in lower case and without a full
     /// stop; never a secret.
-    public var description: String {
+    package var description: String {
         switch self {
         case .addressTaken(let address, let owner): "\(address): belongs to the account \(owner) already"
         case .busy(let path): "\(path): in use by another process for too long"

@@ -1,46 +1,46 @@
 import Foundation
 
 /// Where a store lies. Derived from the environment each time and never stored, so that a home can be moved.
-public struct StoreLocation: Equatable, Sendable {
+package struct StoreLocation: Equatable, Sendable {
     /// The directory that holds the whole store; nil for a store spread over the XDG directories.
-    public let home: String?
+    package let home: String?
     /// The directory of the database.
-    public let dataFolder: String
+    package let dataFolder: String
     /// The directory of the key file, apart from the data so that a copy of one is worth nothing without the other.
-    public let keyFolder: String
+    package let keyFolder: String
 
     /// The SQLite database.
-    public var database: String { dataFolder + "/smime.sqlite" }
+    package var database: String { dataFolder + "/smime.sqlite" }
     /// Where a database lies while it is being made.
     var databaseSuccessor: String { database + ".new" }
     /// The key file that seals the store key.
-    public var keyFile: String { keyFolder + "/store.key" }
+    package var keyFile: String { keyFolder + "/store.key" }
     /// Where a new key file lies until the database agrees with it.
     var keyFileSuccessor: String { keyFile + ".next" }
     /// Locked while the store, its key or its form is being made.
-    public var lockFile: String { (home ?? dataFolder) + "/lock" }
+    package var lockFile: String { (home ?? dataFolder) + "/lock" }
     /// Locked, each at a place of its own, for messages that are being handed over.
-    public var deliveryLockFile: String { (home ?? dataFolder) + "/handover.lock" }
+    package var deliveryLockFile: String { (home ?? dataFolder) + "/handover.lock" }
     /// Everything of the store that is a file, be it there or not.
-    public var files: [String] {
+    package var files: [String] {
         ["", "-wal", "-shm"].map { database + $0 } + [keyFile, keyFileSuccessor, lockFile, deliveryLockFile]
     }
     /// What a message calls the store.
-    public var path: String { home ?? dataFolder }
+    package var path: String { home ?? dataFolder }
 
     /// The store in `home`: HOME/data and HOME/key.
-    public init(home: String) {
+    package init(home: String) {
         let home = Self.absolute(home)
         self.init(home: home, dataFolder: home + "/data", keyFolder: home + "/key")
     }
 
     /// The variables of the environment that say where a user's store is.
-    public static let variables = ["SMIME_HOME", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"]
+    package static let variables = ["SMIME_HOME", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"]
 
     /// The store a user means: `home` if given, else `SMIME_HOME`, else the XDG data and configuration directories.
     ///
     /// Source: XDG Base Directory Specification 0.8; relative paths in its variables are ignored, as it says.
-    public init(home: String?, environment: [String: String]) {
+    package init(home: String?, environment: [String: String]) {
         if let home = [home, environment["SMIME_HOME"]].lazy.compactMap(\.self).first(where: { !$0.isEmpty }) {
             self.init(home: home)
             return

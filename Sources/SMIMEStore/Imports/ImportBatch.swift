@@ -1,18 +1,18 @@
-public import InternetMessage
-public import PKIX
+package import InternetMessage
+package import PKIX
 
 /// Everything one command brings into the store, stored in one transaction.
-public struct ImportBatch: Sendable {
+package struct ImportBatch: Sendable {
     /// A key and its certificate, for one or more accounts. Another certificate's key is refused, and one for no account.
-    public struct IdentityItem: Sendable {
+    package struct IdentityItem: Sendable {
         /// The key, which is sealed before it is stored, and the certificate about it.
-        public let identity: Identity
+        package let identity: Identity
         /// The accounts that get it, at least one, made if they do not exist.
-        public let accounts: [EmailAddress]
+        package let accounts: [EmailAddress]
         /// Whether the accounts were named by hand instead of by the certificate.
-        public let isAssigned: Bool
+        package let isAssigned: Bool
 
-        public init(_ identity: Identity, accounts: [EmailAddress], isAssigned: Bool) {
+        package init(_ identity: Identity, accounts: [EmailAddress], isAssigned: Bool) {
             self.identity = identity
             self.accounts = accounts
             self.isAssigned = isAssigned
@@ -29,17 +29,17 @@ public struct ImportBatch: Sendable {
     }
 
     /// Somebody's certificate, for the addresses or domains it is to be used for; refused for none.
-    public struct RecipientItem: Sendable {
+    package struct RecipientItem: Sendable {
         /// What mail to `addresses` is encrypted to.
-        public let certificate: Certificate
+        package let certificate: Certificate
         /// Whom it is for; it need not name them.
-        public let addresses: [AddressScope]
+        package let addresses: [AddressScope]
         /// Where it comes from.
-        public let source: KnownRecipient.Source
+        package let source: KnownRecipient.Source
         /// Whether it is believed without a chain from now on.
-        public let isPinned: Bool
+        package let isPinned: Bool
 
-        public init(
+        package init(
             certificate: Certificate,
             addresses: [AddressScope],
             source: KnownRecipient.Source = .imported,
@@ -60,15 +60,15 @@ public struct ImportBatch: Sendable {
     }
 
     /// What a responder said about a certificate.
-    public struct ResponseItem: Sendable {
+    package struct ResponseItem: Sendable {
         /// The `nameDigest` of the certificate that it is about.
-        public let certificate: Fingerprint
+        package let certificate: Fingerprint
         /// The answer, whose signature was checked.
-        public let response: OCSPResponse
+        package let response: OCSPResponse
         /// From when to when it holds.
-        public let lifetime: OCSPResponse.Lifetime
+        package let lifetime: OCSPResponse.Lifetime
 
-        public init(certificate: Fingerprint, response: OCSPResponse, lifetime: OCSPResponse.Lifetime) {
+        package init(certificate: Fingerprint, response: OCSPResponse, lifetime: OCSPResponse.Lifetime) {
             self.certificate = certificate
             self.response = response
             self.lifetime = lifetime
@@ -76,28 +76,28 @@ public struct ImportBatch: Sendable {
     }
 
     /// Keys of ours with their certificates.
-    public var identities: [IdentityItem] = []
+    package var identities: [IdentityItem] = []
     /// Other people's certificates.
-    public var recipients: [RecipientItem] = []
+    package var recipients: [RecipientItem] = []
     /// Authorities that help to build chains and are not trusted.
-    public var intermediates: [Certificate] = []
+    package var intermediates: [Certificate] = []
     /// Certificates that are trusted from now on.
-    public var anchors: [Certificate] = []
+    package var anchors: [Certificate] = []
     /// Revocation lists whose signatures nobody has checked; they take no other's place.
-    public var crls: [CertificateList] = []
+    package var crls: [CertificateList] = []
     /// Lists from their issuers' services whose signatures were checked; those that they take the place of are forgotten.
-    public var fetchedLists: [CertificateList] = []
+    package var fetchedLists: [CertificateList] = []
     /// Answers of responders, whose signatures were checked.
-    public var responses: [ResponseItem] = []
+    package var responses: [ResponseItem] = []
     /// Services, as host and port, that were asked and did not answer in time; it is remembered for some minutes.
-    public var silentServices: [String] = []
+    package var silentServices: [String] = []
     /// Services that did, of which that need no longer be remembered.
-    public var answeringServices: [String] = []
+    package var answeringServices: [String] = []
 
-    public init() {}
+    package init() {}
 
     /// Whether there is nothing to store.
-    public var isEmpty: Bool {
+    package var isEmpty: Bool {
         identities.isEmpty && recipients.isEmpty && intermediates.isEmpty && anchors.isEmpty && crls.isEmpty
             && fetchedLists.isEmpty && responses.isEmpty && silentServices.isEmpty && answeringServices.isEmpty
     }

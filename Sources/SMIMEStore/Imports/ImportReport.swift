@@ -5,7 +5,7 @@ public struct ImportReport: Sendable {
     /// A certificate and the account or recipient address it was stored for.
     public struct Entry: Sendable {
         /// The account's or recipient's address, or a domain.
-        public let address: AddressScope
+        package let address: AddressScope
         /// What was stored.
         public let certificate: Certificate
         /// Whether it was not stored for this address before.
@@ -42,7 +42,7 @@ public struct ImportReport: Sendable {
     var fromMail: Set<String> = []
 
     /// Whether there was anything to store, be it known already.
-    public var isFruitful: Bool {
+    package var isFruitful: Bool {
         !identities.isEmpty || !recipients.isEmpty || !intermediates.isEmpty || !anchors.isEmpty || !crls.isEmpty
     }
 }

@@ -1,13 +1,13 @@
-public import Foundation
-public import PKIX
+package import Foundation
+package import PKIX
 
 /// Finds the certificates that mail is encrypted to: in the registry, then in the other sources, in their order.
 ///
 /// The one place where certificates of recipients are looked up. A source is asked for what none before it had; where one
 /// cannot be asked the choice says so, for then nobody knows whether there is a certificate.
-public struct RecipientLookup: Sendable {
+package struct RecipientLookup: Sendable {
     /// Which addresses the sources after the registry are asked for.
-    public enum Extent: Sendable {
+    package enum Extent: Sendable {
         /// All of them, to show what there is.
         case everything
         /// Those that no certificate of their own was found for yet.
@@ -15,27 +15,27 @@ public struct RecipientLookup: Sendable {
     }
 
     /// What was found.
-    public struct Answer: Sendable {
+    package struct Answer: Sendable {
         /// The choice for each address, in the order in which they were given.
-        public let choices: [RecipientChoice]
+        package let choices: [RecipientChoice]
         /// Sources that could not be asked, and what they had that could not be used; one sentence each.
-        public let warnings: [String]
+        package let warnings: [String]
     }
 
     /// The store that is asked first.
-    public let store: Store
+    package let store: Store
     /// The sources after the registry.
-    public let sources: [any CertificateSource]
+    package let sources: [any CertificateSource]
     /// Whether the system's trust anchors count.
-    public let systemAnchors: Bool
+    package let systemAnchors: Bool
     /// How strictly chains are judged.
-    public let terms: ValidationOptions
+    package let terms: ValidationOptions
     /// Who is asked about revocation where nothing at hand tells; nil for nobody.
-    public let revocation: (any RevocationSource)?
+    package let revocation: (any RevocationSource)?
     /// How many new verdicts are kept at once at the least: to judge a few certificates takes less than to write to the disk.
     package var fewestKept = 32
 
-    public init(
+    package init(
         store: Store,
         sources: [any CertificateSource] = [],
         systemAnchors: Bool,
@@ -50,7 +50,7 @@ public struct RecipientLookup: Sendable {
     }
 
     /// What is known of each of `addresses`, and which certificate is used at `time`.
-    public func choices(
+    package func choices(
         for addresses: [AddressScope],
         at time: Date,
         asking extent: Extent = .missing
@@ -61,7 +61,7 @@ public struct RecipientLookup: Sendable {
     /// The same, with what `body` takes out of the very snapshot of the store that the choice was made in.
     ///
     /// - Parameter body: may be called several times; the last value counts.
-    public func choices<Value: Sendable>(
+    package func choices<Value: Sendable>(
         for addresses: [AddressScope],
         at time: Date,
         asking extent: Extent = .missing,

@@ -1,19 +1,19 @@
-public import Foundation
+package import Foundation
 import GRDB
 import PKIX
 
 /// What is known for one address or domain, as lists show it.
-public struct RecipientOverview: Sendable {
+package struct RecipientOverview: Sendable {
     /// Whom it was asked for.
-    public let address: AddressScope
+    package let address: AddressScope
     /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
-    public let candidates: [(entry: RecipientEntry, reason: RecipientSelection.Reason)]
+    package let candidates: [(entry: RecipientEntry, reason: RecipientSelection.Reason)]
 
     /// The one that is used; nil if none can be.
-    public var selected: RecipientEntry? { candidates.first { $0.reason.isSelected }?.entry }
+    package var selected: RecipientEntry? { candidates.first { $0.reason.isSelected }?.entry }
 
     /// What is shown of `choice`.
-    public init(_ choice: RecipientChoice) {
+    package init(_ choice: RecipientChoice) {
         address = choice.address
         candidates = choice.candidates.map { (RecipientEntry($0.recipient), $0.reason) }
     }
@@ -27,7 +27,7 @@ extension RecipientLookup {
     /// The same as `choices(for:at:)`, without reading the certificates as long as verdicts on them are kept.
     ///
     /// - Parameter addresses: in the order of the registry.
-    public func overviews(
+    package func overviews(
         of addresses: [AddressScope],
         at time: Date
     ) async throws(KeystoreError) -> (overviews: [RecipientOverview], warnings: [String]) {

@@ -1,17 +1,17 @@
-public import InternetMessage
+package import InternetMessage
 
 extension Policy {
     /// The addresses that a rule is for: one address, a domain, or everything below a domain.
     public struct Pattern: Hashable, Sendable {
         /// What equal patterns have in common: `local@domain`, `@domain`, `*.domain`.
-        public let key: String
+        package let key: String
         /// The pattern as it was written, a domain without its @.
         public let text: String
 
         /// Reads `bob@example.org`, `example.org`, `@example.org`, `*@example.org` or `*.example.org`; nil if it is none of those.
         ///
         /// Domains may be written with A-labels or U-labels.
-        public init?(_ written: String) {
+        package init?(_ written: String) {
             // `*@example.org` means what `@example.org` does, and not somebody whose name is a star.
             let text = written.hasPrefix("*@") ? String(written.dropFirst()) : written
             let isWildcard = text.hasPrefix("*.")
@@ -31,7 +31,7 @@ extension Policy {
 
         /// The keys of all patterns that `address` fits, the closest one first: the address, its domain, the domains
         /// above it.
-        public static func keys(for address: EmailAddress) -> [String] {
+        package static func keys(for address: EmailAddress) -> [String] {
             var keys = [address.key, "@" + address.asciiDomain]
             guard !address.asciiDomain.hasPrefix("[") else { return keys }
             var rest = address.asciiDomain[...]

@@ -47,16 +47,16 @@ extension Policy {
         }
 
         /// How far messages may change `level`, one that this rule decides.
-        public func bound(of level: Level) -> Override { override ?? .standard(for: level) }
+        package func bound(of level: Level) -> Override { override ?? .standard(for: level) }
 
         /// Whether the rule requires signing or encryption.
-        public var requiresSomething: Bool { sign == .require || encrypt == .require }
+        package var requiresSomething: Bool { sign == .require || encrypt == .require }
 
         /// Whether the rule says nothing at all.
-        public var isEmpty: Bool { self == Rule(scope) }
+        package var isEmpty: Bool { self == Rule(scope) }
 
         /// This rule with what `other` says in place of its own.
-        public func merging(_ other: Rule) -> Rule {
+        package func merging(_ other: Rule) -> Rule {
             Rule(
                 scope,
                 sign: other.sign ?? sign,
@@ -69,7 +69,7 @@ extension Policy {
         }
 
         /// What this rule requires, without what it says of anything else.
-        public var onlyRequired: Rule {
+        package var onlyRequired: Rule {
             Rule(
                 scope,
                 sign: sign == .require ? sign : nil,
@@ -80,7 +80,7 @@ extension Policy {
         }
 
         /// This rule without what it says alike with `other`.
-        public func removing(_ other: Rule) -> Rule {
+        package func removing(_ other: Rule) -> Rule {
             Rule(
                 scope,
                 sign: sign == other.sign ? nil : sign,

@@ -1,22 +1,22 @@
 import Foundation
 import GRDB
-public import InternetMessage
+package import InternetMessage
 
 /// The rules of the sending policy.
-public actor PolicyStore {
+package actor PolicyStore {
     private let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }
 
     /// All rules: the global one, then those for recipients, then those for senders, by pattern.
-    public func rules() async throws(KeystoreError) -> [Policy.Rule] {
+    package func rules() async throws(KeystoreError) -> [Policy.Rule] {
         try await database.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM policy_rule ORDER BY side, pattern_key").map(Self.rule)
         }
     }
 
     /// The rules that mail from `senders` to `recipients` can fall under.
-    public func rules(
+    package func rules(
         forSenders senders: [EmailAddress],
         recipients: [EmailAddress],
         kind: Policy.Kind? = nil
@@ -40,7 +40,7 @@ public actor PolicyStore {
     }
 
     /// The rule for mail of `sender`, by its very address.
-    public func rule(forSender sender: EmailAddress) async throws(KeystoreError) -> Policy.Rule? {
+    package func rule(forSender sender: EmailAddress) async throws(KeystoreError) -> Policy.Rule? {
         guard let pattern = Policy.Pattern(sender.text) else { return nil }
         return try await database.read { try Self.rule(.sender(pattern), in: $0) }
     }
@@ -48,7 +48,7 @@ public actor PolicyStore {
     /// Puts what `rule` says into the rule of the same scope, made if there is none.
     ///
     /// - Returns: the rule as it is now.
-    public func set(_ rule: Policy.Rule) async throws(KeystoreError) -> Policy.Rule {
+    package func set(_ rule: Policy.Rule) async throws(KeystoreError) -> Policy.Rule {
         try await database.write { database in
             let merged = try Self.rule(rule.scope, in: database)?.merging(rule) ?? rule
             try Self.save(merged, in: database)
@@ -60,7 +60,7 @@ public actor PolicyStore {
     /// says nothing.
     ///
     /// - Returns: the rule as it was and as it is now, which is nil when nothing is left; nil if there was none.
-    public func unset(
+    package func unset(
         _ rule: Policy.Rule
     ) async throws(KeystoreError) -> (before: Policy.Rule, after: Policy.Rule?)? {
         try await database.write { database in

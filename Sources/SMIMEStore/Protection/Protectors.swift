@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 /// What has to be there before the private keys of a store can be used.
-public enum Protection: String, CaseIterable, Sendable {
+package enum Protection: String, CaseIterable, Sendable {
     /// Either the key file or the passphrase.
     case both
     /// The key file, apart from the data.

@@ -1,5 +1,5 @@
 import Foundation
-public import LibCrypto
+package import LibCrypto
 import Synchronization
 
 /// Gives the passphrase of a store when a private key is needed, and not before.
@@ -11,7 +11,7 @@ import Synchronization
 /// ```swift
 /// { attempt in attempt == 0 ? Passphrase(bytes) : nil }
 /// ```
-public typealias PassphraseSource = @Sendable (_ attempt: Int) throws -> Passphrase?
+package typealias PassphraseSource = @Sendable (_ attempt: Int) throws -> Passphrase?
 
 /// Opens the store key once for all who need it.
 final class StoreUnlocker: Sendable {

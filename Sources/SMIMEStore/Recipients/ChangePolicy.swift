@@ -1,5 +1,5 @@
 /// What is done with a new certificate that does not continue what was known of an address.
-public enum ChangePolicy: String, CaseIterable, Sendable {
+package enum ChangePolicy: String, CaseIterable, Sendable {
     /// It is not used until a person trusts it.
     case hold
     /// It is used where it is below the trust anchor of a certificate that was learned before it, or is about the same key.

@@ -35,7 +35,7 @@ public struct KnownRecipient: Sendable {
     var isBelieved: Bool { trust == .chain || trust == .pinned }
 
     /// Whose it is: an address, or everybody's in a domain.
-    public let address: AddressScope
+    package let address: AddressScope
     /// What mail is encrypted to.
     public let certificate: Certificate
     /// Where it was first met.
@@ -51,16 +51,16 @@ public struct KnownRecipient: Sendable {
     /// The DER of the SMIMECapabilities the owner announced last (RFC 8551 §2.5.2).
     public let capabilities: [UInt8]?
     /// When the capabilities were announced.
-    public let capabilitiesTime: Date?
+    package let capabilitiesTime: Date?
     /// The place of the source that it was found in: 0 for the registry, then in the order in which they are asked.
-    public let rank: Int
+    package let rank: Int
     /// Whether it is for an address of an account of ours whose keys are here, but its own is not; false for what was given
     /// for the address or pinned by hand.
     var lacksKey = false
     /// What the store keeps beside the certificate; nil for one from another source.
     var record: VerdictRecord?
 
-    public init(
+    package init(
         address: AddressScope,
         certificate: Certificate,
         source: Source,

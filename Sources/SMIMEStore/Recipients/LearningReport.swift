@@ -36,5 +36,5 @@ public struct LearningReport: Sendable {
     /// Whether the store is changed by it, be it a date of last sight.
     public internal(set) var changesStore = false
 
-    public init() {}
+    package init() {}
 }

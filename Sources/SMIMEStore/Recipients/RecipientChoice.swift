@@ -1,12 +1,12 @@
-public import Foundation
-public import PKIX
+package import Foundation
+package import PKIX
 
 /// What is known for one address or domain, judged.
-public struct RecipientChoice: Sendable {
+package struct RecipientChoice: Sendable {
     /// Whom it was asked for.
-    public let address: AddressScope
+    package let address: AddressScope
     /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
-    public let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
+    package let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
 
     /// Why sources could not be asked for it, one sentence each: nobody knows what they have.
     public internal(set) var outages: [String] = []
@@ -16,11 +16,11 @@ public struct RecipientChoice: Sendable {
     let chains: [ChainVerdict?]
 
     /// The one that is used; nil if none can be.
-    public var selected: KnownRecipient? { candidates.first { $0.reason.isSelected }?.recipient }
+    package var selected: KnownRecipient? { candidates.first { $0.reason.isSelected }?.recipient }
 
     /// The certificates that a message which is encrypted already may name for the address: the one that is used, and those
     /// that would do and only gave way to a newer one, as a sender's own program may know them.
-    public var inUse: [Certificate] {
+    package var inUse: [Certificate] {
         guard let selected else { return [] }
         return candidates.filter { recipient, reason in
             reason.isSelected
@@ -39,10 +39,10 @@ public struct RecipientChoice: Sendable {
     let lacksChains: Bool
 
     /// Whether nobody knows if there is one that could be used: none is at hand, and a source could not be asked.
-    public var isUnknown: Bool { selected == nil && !outages.isEmpty }
+    package var isUnknown: Bool { selected == nil && !outages.isEmpty }
 
     /// Whether there is one that was good once, or would be if somebody vouched for it.
-    public var hasUnusable: Bool {
+    package var hasUnusable: Bool {
         candidates.contains { candidate in
             switch candidate.reason {
             case .expired, .held, .notYetValid, .revocationUnknown, .revoked, .unsupportedKey, .untrusted, .weakKey:
@@ -55,7 +55,7 @@ public struct RecipientChoice: Sendable {
     }
 
     /// Why none can be used, in words.
-    public var whyNone: String {
+    package var whyNone: String {
         var seen: Set<String> = []
         let reasons = candidates.map { recipient, reason in
             reason == .expired ? "expired on \(recipient.certificate.notAfter.day)" : reason.description
@@ -67,7 +67,7 @@ public struct RecipientChoice: Sendable {
     /// Judges `recipients`, all of `address` or of its domain, with the anchors and lists in `trust`.
     ///
     /// - Parameter extra: certificates of authorities that came with them; not trusted.
-    public init(
+    package init(
         address: AddressScope,
         recipients: [KnownRecipient],
         trust: TrustStore,

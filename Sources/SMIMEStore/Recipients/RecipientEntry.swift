@@ -1,36 +1,36 @@
-public import Foundation
+package import Foundation
 import GRDB
-public import PKIX
+package import PKIX
 
 /// A certificate that is known for an address, or for every address of a domain, as lists show it: what stands in the store beside the
 /// certificate, which is not read.
-public struct RecipientEntry: Sendable {
+package struct RecipientEntry: Sendable {
     /// Whose it is: an address, or everybody's in a domain.
-    public let address: AddressScope
+    package let address: AddressScope
     /// The certificate's fingerprint.
-    public let fingerprint: Fingerprint
+    package let fingerprint: Fingerprint
     /// The certificate's subject and issuer.
-    public let subject, issuer: String
+    package let subject, issuer: String
     /// The mail addresses that the certificate names.
-    public let addresses: [String]
+    package let addresses: [String]
     /// The first moment at which the certificate is valid.
-    public var notBefore: Date { traits.notBefore }
+    package var notBefore: Date { traits.notBefore }
     /// The last second in which the certificate is valid.
-    public var notAfter: Date { traits.notAfter }
+    package var notAfter: Date { traits.notAfter }
     /// Where it was first met.
-    public let source: KnownRecipient.Source
+    package let source: KnownRecipient.Source
     /// More about the source, such as the Message-ID of the mail it was learned from.
-    public let sourceDetail: String?
+    package let sourceDetail: String?
     /// When it came to the store.
-    public let firstSeen: Date
+    package let firstSeen: Date
     /// When it was last met.
-    public let lastSeen: Date
+    package let lastSeen: Date
     /// How far the user believes that it is the address's.
-    public private(set) var trust: KnownRecipient.Trust
+    package private(set) var trust: KnownRecipient.Trust
     /// The DER of the SMIMECapabilities the owner announced last (RFC 8551 §2.5.2).
-    public let capabilities: [UInt8]?
+    package let capabilities: [UInt8]?
     /// When the capabilities were announced.
-    public let capabilitiesTime: Date?
+    package let capabilitiesTime: Date?
 
     let rank: Int
     let lacksKey: Bool
@@ -50,7 +50,7 @@ extension RecipientEntry: SelectableRecipient {
 
 extension RecipientEntry {
     /// What is shown of `recipient`.
-    public init(_ recipient: KnownRecipient) {
+    package init(_ recipient: KnownRecipient) {
         let certificate = recipient.certificate
         self.init(
             address: recipient.address,

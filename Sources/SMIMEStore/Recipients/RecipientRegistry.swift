@@ -1,21 +1,21 @@
-public import Foundation
+package import Foundation
 import GRDB
-public import PKIX
+package import PKIX
 
 /// Every certificate that is known for an address, and which of them is used.
-public actor RecipientRegistry {
+package actor RecipientRegistry {
     private let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }
 
     /// All recipients, by address, newest certificate first.
-    public func all() async throws(KeystoreError) -> [KnownRecipient] {
+    package func all() async throws(KeystoreError) -> [KnownRecipient] {
         try await map { $0 }
     }
 
     /// What `transform` makes of every recipient, by address, newest certificate first; of a large registry only that is
     /// held.
-    public func map<Row: Sendable>(
+    package func map<Row: Sendable>(
         _ transform: @escaping @Sendable (KnownRecipient) throws -> Row?
     ) async throws(KeystoreError) -> [Row] {
         try await database.read { database in
@@ -26,7 +26,7 @@ public actor RecipientRegistry {
     }
 
     /// Every address and domain that a certificate is known for, in order.
-    public func addresses() async throws(KeystoreError) -> [AddressScope] {
+    package func addresses() async throws(KeystoreError) -> [AddressScope] {
         try await database.read { database in
             try String.fetchAll(database, sql: "SELECT min(address) FROM recipient GROUP BY address_key")
                 .map { try AddressScope($0) }
@@ -34,12 +34,12 @@ public actor RecipientRegistry {
     }
 
     /// The certificates known for `address` itself, newest first; usable or not.
-    public func certificates(for address: AddressScope) async throws(KeystoreError) -> [KnownRecipient] {
+    package func certificates(for address: AddressScope) async throws(KeystoreError) -> [KnownRecipient] {
         try await database.read { try RecipientRecord.all(for: address, in: $0) }
     }
 
     /// How many addresses and domains certificates are known for.
-    public func count() async throws(KeystoreError) -> Int {
+    package func count() async throws(KeystoreError) -> Int {
         try await database.read { try Int.fetchOne($0, sql: "SELECT count(DISTINCT address_key) FROM recipient") ?? 0 }
     }
 
@@ -47,7 +47,7 @@ public actor RecipientRegistry {
     /// address.
     ///
     /// What was distrusted by hand or is held back does not count.
-    public func ends(
+    package func ends(
         after start: Date,
         until end: Date
     ) async throws(KeystoreError) -> [(address: AddressScope, end: Date)] {
@@ -65,7 +65,7 @@ public actor RecipientRegistry {
     }
 
     /// What is held back until somebody trusts it, by address.
-    public func held() async throws(KeystoreError) -> [(address: AddressScope, certificate: Fingerprint)] {
+    package func held() async throws(KeystoreError) -> [(address: AddressScope, certificate: Fingerprint)] {
         try await database.read { database in
             try Row.fetchAll(
                 database,
@@ -85,7 +85,7 @@ public actor RecipientRegistry {
     /// - Parameters:
     ///   - time: when it happens; what a signer claims to be later is not believed.
     ///   - policy: what becomes of a certificate by another issuer or for another key than those known.
-    public func learn(
+    package func learn(
         _ sightings: [SignerSighting],
         at time: Date,
         onChange policy: ChangePolicy = .sameRoot
@@ -96,7 +96,7 @@ public actor RecipientRegistry {
     }
 
     /// What `learn` would do now. Nothing is written.
-    public func preview(
+    package func preview(
         _ sightings: [SignerSighting],
         at time: Date,
         onChange policy: ChangePolicy = .sameRoot
@@ -113,7 +113,7 @@ public actor RecipientRegistry {
     ///
     /// - Returns: the certificates concerned.
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`
-    public func setTrust(
+    package func setTrust(
         _ trust: KnownRecipient.Trust,
         of address: AddressScope,
         fingerprint: Fingerprint? = nil
@@ -129,7 +129,7 @@ public actor RecipientRegistry {
     ///
     /// - Returns: the certificates concerned; none if all of them are distrusted.
     /// - Throws: `.unknownRecipient`
-    public func pinUnlessDistrusted(_ address: AddressScope) async throws(KeystoreError) -> [Certificate] {
+    package func pinUnlessDistrusted(_ address: AddressScope) async throws(KeystoreError) -> [Certificate] {
         try await database.write { database in
             let known = try RecipientRecord.all(for: address, in: database)
             guard !known.isEmpty else { throw KeystoreError.unknownRecipient(address) }
@@ -143,7 +143,7 @@ public actor RecipientRegistry {
     ///
     /// - Returns: the certificates that were forgotten.
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`
-    public func remove(
+    package func remove(
         _ address: AddressScope,
         fingerprint: Fingerprint? = nil
     ) async throws(KeystoreError) -> [Certificate] {

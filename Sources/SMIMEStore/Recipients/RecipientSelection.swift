@@ -1,10 +1,10 @@
-public import Foundation
+package import Foundation
 
 /// Which certificate a message to an address is encrypted to, and why not the others. Pure: the same arguments, the
 /// same answer.
-public enum RecipientSelection {
+package enum RecipientSelection {
     /// Why a certificate is used or not.
-    public enum Reason: String, Hashable, Sendable {
+    package enum Reason: String, Hashable, Sendable {
         /// It says that it is an authority's, and is not pinned.
         case authority
         case distrusted
@@ -40,19 +40,19 @@ public enum RecipientSelection {
         case weakKey = "weak-key"
 
         /// Whether this is the one that mail is encrypted to.
-        public var isSelected: Bool { self == .selected || self == .selectedForDomain }
+        package var isSelected: Bool { self == .selected || self == .selectedForDomain }
     }
 
     /// What the outside world says of a certificate.
-    public struct Chain: Hashable, Sendable {
+    package struct Chain: Hashable, Sendable {
         /// Whether it leads to an anchor and is valid now.
-        public let isTrusted: Bool
+        package let isTrusted: Bool
         /// Whether it, or an authority above it, is known to have been revoked.
-        public let isRevoked: Bool
+        package let isRevoked: Bool
         /// Whether something should say that it was not revoked, and nothing does.
-        public let isRevocationMissing: Bool
+        package let isRevocationMissing: Bool
 
-        public init(isTrusted: Bool, isRevoked: Bool = false, isRevocationMissing: Bool = false) {
+        package init(isTrusted: Bool, isRevoked: Bool = false, isRevocationMissing: Bool = false) {
             self.isTrusted = isTrusted
             self.isRevoked = isRevoked
             self.isRevocationMissing = isRevocationMissing
@@ -67,7 +67,7 @@ public enum RecipientSelection {
     /// that became valid last.
     ///
     /// - Parameter chains: what is known of each recipient's chain, in the same order.
-    public static func judge(_ recipients: [KnownRecipient], chains: [Chain], at time: Date) -> [Reason] {
+    package static func judge(_ recipients: [KnownRecipient], chains: [Chain], at time: Date) -> [Reason] {
         reasons(for: recipients, chains, at: time)
     }
 
@@ -127,7 +127,7 @@ public enum RecipientSelection {
 }
 
 extension RecipientSelection.Reason: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         switch self {
         case .authority: "it says that it is an authority's (CA:TRUE), and is not pinned"
         case .distrusted: "distrusted by hand"

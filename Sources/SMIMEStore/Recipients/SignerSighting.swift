@@ -1,28 +1,28 @@
-public import Foundation
-public import InternetMessage
-public import PKIX
+package import Foundation
+package import InternetMessage
+package import PKIX
 
 /// What one verified message showed of its author, for the registry to remember.
 ///
 /// Whoever makes one vouches that the message was valid, that one signature covered it whole, and that the signer's
 /// certificate names `address`.
-public struct SignerSighting: Sendable {
+package struct SignerSighting: Sendable {
     /// The author's address, for which alone something is learned.
-    public let address: EmailAddress
+    package let address: EmailAddress
     /// The certificate that made the signature.
-    public let certificate: Certificate
+    package let certificate: Certificate
     /// Another certificate of the author's, for encryption.
-    public let encryptionCertificate: Certificate?
+    package let encryptionCertificate: Certificate?
     /// The authorities between the certificate and an anchor.
-    public let authorities: [Certificate]
+    package let authorities: [Certificate]
     /// Whether the chain leads to an anchor. Without one nothing is bound to an address that was not before.
-    public let isAnchored: Bool
+    package let isAnchored: Bool
     /// The DER of the SMIMECapabilities that the author announced.
-    public let capabilities: [UInt8]?
+    package let capabilities: [UInt8]?
     /// When the author says that it was signed.
-    public let signingTime: Date?
+    package let signingTime: Date?
     /// The Message-ID as it is written, which nothing protects.
-    public let messageID: String?
+    package let messageID: String?
 
     /// Only what was verified may come here; `scripts/check` sees to it.
     package init(

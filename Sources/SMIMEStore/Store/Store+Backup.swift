@@ -7,7 +7,7 @@ extension Store {
     /// The file has mode 0600, and is removed again where that fails. The key file is not part of it.
     ///
     /// - Throws: `.cannotCreate`, also where there is such a file already; `.writeFailed`
-    public func backup(to path: String) async throws(KeystoreError) {
+    package func backup(to path: String) async throws(KeystoreError) {
         let database = database
         try await onBlockingThread { () throws(KeystoreError) in
             do { try database.withWriter { try $0.writeCopy(to: path) } } catch { throw Self.error(error, path) }

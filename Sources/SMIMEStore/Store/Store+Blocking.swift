@@ -7,7 +7,7 @@ extension Store {
     ///
     /// - Throws: what `body` throws; `.busy` after `timeout`, when `body` is cancelled; `.insideStore` where waiting could
     ///   never end, since the store itself is calling.
-    public func blocking<Value: Sendable>(
+    package func blocking<Value: Sendable>(
         within timeout: Duration,
         _ body: @escaping @Sendable (Store) async throws -> Value
     ) throws -> Value {

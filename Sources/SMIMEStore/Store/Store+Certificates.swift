@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
-public import PKIX
+package import PKIX
 
 extension Store {
     /// Every certificate in the store, whosever it is, that one of `identifiers` names; in their order.
-    public func certificates(
+    package func certificates(
         matching identifiers: [EntityIdentifier]
     ) async throws(KeystoreError) -> [Certificate] {
         try await database.read { database in
@@ -15,7 +15,7 @@ extension Store {
     /// The certificate with this fingerprint, whosever it is.
     ///
     /// - Throws: `.unknownCertificate`
-    public func certificate(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Certificate {
+    package func certificate(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Certificate {
         let found = try await database.read { database in
             let statement = try database.cachedStatement("SELECT der FROM certificate WHERE fingerprint = ?")
             return try Row.fetchOne(statement, arguments: [Data(fingerprint.bytes)])?.certificate()

@@ -11,7 +11,7 @@ extension Store {
     /// - Returns: what was found, the worst first; nothing for a sound store.
     /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`, `.wrongPassphrase`; `.corrupt` if the database cannot
     ///   even be searched.
-    public func check() async throws(KeystoreError) -> [StoreFinding] {
+    package func check() async throws(KeystoreError) -> [StoreFinding] {
         guard exists else { return [] }
         let (found, protectors, keys) = try await database.read { database in
             (
@@ -28,7 +28,7 @@ extension Store {
     /// Forgets the certificates that nothing refers to. Nothing that anybody could miss is touched: no key, no file.
     ///
     /// - Returns: how many there were.
-    public func forgetUnusedCertificates() async throws(KeystoreError) -> Int {
+    package func forgetUnusedCertificates() async throws(KeystoreError) -> Int {
         try await database.write { database in
             try database.execute(sql: "DELETE FROM certificate WHERE \(CertificateRecord.isUnused)")
             return database.changesCount
@@ -36,7 +36,7 @@ extension Store {
     }
 
     /// Every file and directory of the store that others could read or change, or that is not what it should be.
-    public static func looseFiles(of location: StoreLocation) -> [StoreFinding] {
+    package static func looseFiles(of location: StoreLocation) -> [StoreFinding] {
         let folder = StoreFolder(location: location)
         return folder.everything.compactMap { path, isFolder in
             do throws(KeystoreError) {

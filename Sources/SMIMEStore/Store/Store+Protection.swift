@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
-public import LibCrypto
+package import LibCrypto
 import PKIX
 
 extension Store {
     /// What protects the store key.
     ///
     /// - Throws: `.corrupt` if nothing does.
-    public func protection() async throws(KeystoreError) -> Protection {
+    package func protection() async throws(KeystoreError) -> Protection {
         let protectors = try await database.read { try Protectors(in: $0) }
         guard let protection = protectors.protection else {
             throw KeystoreError.corrupt(path: location.database, detail: "has no protector")
@@ -20,7 +20,7 @@ extension Store {
     /// - Parameter passphrase: the new one; nil keeps the one there is.
     /// - Throws: what opening the store key throws; `.locked` if a passphrase is wanted and there is none; `.busy` if
     ///   others change it all the time.
-    public func protect(
+    package func protect(
         with protection: Protection,
         passphrase: borrowing Passphrase?
     ) async throws(KeystoreError) {
@@ -84,7 +84,7 @@ extension Store {
     /// - Returns: how many private keys there are.
     /// - Throws: what opening the store key throws; `.locked`, `.wrongPassphrase`; `.busy` if others change it all the
     ///   time; `.corrupt` for a private key that does not open.
-    public func rekey(passphrase: borrowing Passphrase?) async throws(KeystoreError) -> Int {
+    package func rekey(passphrase: borrowing Passphrase?) async throws(KeystoreError) -> Int {
         try database.checkWritable()
         var changes = 0
         while true {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-public import InternetMessage
-public import PKIX
+package import InternetMessage
+package import PKIX
 
 extension Store {
     /// What makes identities of those among `certificates` that were issued anew for keys of ours.
@@ -11,7 +11,7 @@ extension Store {
     ///
     /// - Parameter account: the only one that gets them, whatever addresses they name; nil for those above.
     /// - Throws: what opening the store key throws, if there is such a certificate.
-    public func renewals(
+    package func renewals(
         among certificates: [Certificate],
         for account: EmailAddress? = nil
     ) async throws(KeystoreError) -> [ImportBatch.IdentityItem] {

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import GRDB
 import PKIX
 
@@ -10,7 +10,7 @@ extension Store {
     /// certificate was revoked.
     ///
     /// - Returns: what was forgotten, one finding for each kind.
-    public func tidy(at time: Date) async throws(KeystoreError) -> [StoreFinding] {
+    package func tidy(at time: Date) async throws(KeystoreError) -> [StoreFinding] {
         try await database.write { database in
             let remains = try FetchedRemains(at: time, in: database)
             try remains.remove(from: database)
@@ -19,7 +19,7 @@ extension Store {
     }
 
     /// What `tidy` would forget. Nothing is changed.
-    public func untidied(at time: Date) async throws(KeystoreError) -> [StoreFinding] {
+    package func untidied(at time: Date) async throws(KeystoreError) -> [StoreFinding] {
         try await database.read { try FetchedRemains(at: time, in: $0).findings }
     }
 }

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import GRDB
 import PKIX
 
@@ -23,21 +23,21 @@ public final class Store: Sendable {
     }
 
     /// Where its files are.
-    public let location: StoreLocation
+    package let location: StoreLocation
     /// Whether a store was there or has been made.
     public let exists: Bool
     /// The accounts with their identities.
-    public let accounts: AccountStore
+    package let accounts: AccountStore
     /// What is trusted, and what helps to judge: intermediates, revocation lists, answers of responders.
-    public let anchors: AnchorStore
+    package let anchors: AnchorStore
     /// What was handed over to the mail server.
-    public let journal: DeliveryJournal
+    package let journal: DeliveryJournal
     /// The rules.
-    public let policy: PolicyStore
+    package let policy: PolicyStore
     /// Other people's certificates.
-    public let recipients: RecipientRegistry
+    package let recipients: RecipientRegistry
     /// The settings, as texts.
-    public let settings: SettingStore
+    package let settings: SettingStore
     let database: StoreDatabase
     let unlocker: StoreUnlocker
 
@@ -46,7 +46,7 @@ public final class Store: Sendable {
     /// - Parameter passphrase: where the passphrase of a locked store comes from, once a private key is needed.
     /// - Throws: `.permissions`, `.corrupt`, `.newer`, `.cannotOpen`, `.busy`; with `.readWrite` also `.cannotCreate`,
     ///   `.missing`, `.notWritable`, `.writeFailed`.
-    public static func open(
+    package static func open(
         _ location: StoreLocation,
         mode: Mode,
         passphrase: PassphraseSource? = nil
@@ -62,7 +62,7 @@ public final class Store: Sendable {
     /// - Parameter time: when the records say they were added.
     /// - Throws: `.unmatchedKey`, `.noAccount`, `.noAddress` before anything is written; what opening the store key throws; `.notWritable`,
     ///   `.writeFailed`, `.busy`
-    public func add(_ batch: ImportBatch, at time: Date) async throws(KeystoreError) -> ImportReport {
+    package func add(_ batch: ImportBatch, at time: Date) async throws(KeystoreError) -> ImportReport {
         for item in batch.identities { try item.check() }
         for item in batch.recipients { try item.check() }
         return try await sealing(batch.identities) { sealed, database in
@@ -113,7 +113,7 @@ public final class Store: Sendable {
     ///
     /// Whatever is asked of the store afterwards, also by those who are between two steps, ends with `.closed`. Closing
     /// twice does no harm.
-    public func close() async throws(KeystoreError) {
+    package func close() async throws(KeystoreError) {
         unlocker.close()
         try await database.close()
     }

@@ -1,7 +1,7 @@
 /// Something that a check of the store found.
-public struct StoreFinding: Sendable, Equatable {
+package struct StoreFinding: Sendable, Equatable {
     /// How bad it is.
-    public enum Level: String, Sendable {
+    package enum Level: String, Sendable {
         /// Good to know.
         case note
         /// Nothing is lost, and something should be tidied.
@@ -11,7 +11,7 @@ public struct StoreFinding: Sendable, Equatable {
     }
 
     /// What was found.
-    public enum Code: String, Sendable {
+    package enum Code: String, Sendable {
         /// Lists, answers and authorities that came by themselves and are of no more use.
         case ended
         /// A certificate that is not the one that was stored.
@@ -37,11 +37,11 @@ public struct StoreFinding: Sendable, Equatable {
     }
 
     /// What it is, for scripts.
-    public let code: Code
+    package let code: Code
     /// How bad it is.
-    public let level: Level
+    package let level: Level
     /// What it is, in one sentence for people.
-    public let text: String
+    package let text: String
 
     init(_ code: Code, _ level: Level, _ text: String) {
         self.code = code

@@ -5,9 +5,9 @@ import Synchronization
 ///
 /// Any number of tasks may wait for it. Each gets the store, or the opening error itself, or gives up at its own
 /// deadline, so none waits for ever.
-public final class StoreOpening: Sendable {
+package final class StoreOpening: Sendable {
     /// How long a caller waits unless told otherwise.
-    public static let timeout = Duration.seconds(5)
+    package static let timeout = Duration.seconds(5)
 
     private typealias Outcome = Result<Store, KeystoreError>
 
@@ -31,7 +31,7 @@ public final class StoreOpening: Sendable {
     /// - Parameters:
     ///   - timeout: how long whoever does not say otherwise waits.
     ///   - passphrase: where the passphrase of a locked store comes from, once a private key is needed.
-    public init(
+    package init(
         _ location: StoreLocation,
         mode: Store.Mode,
         timeout: Duration = StoreOpening.timeout,
@@ -52,7 +52,7 @@ public final class StoreOpening: Sendable {
     }
 
     /// A store that is open.
-    public init(_ store: Store) {
+    package init(_ store: Store) {
         location = store.location
         timeout = Self.timeout
         finish(.success(store))
@@ -62,7 +62,7 @@ public final class StoreOpening: Sendable {
     ///
     /// - Parameter timeout: the timeout; nil takes the one that the opening was given.
     /// - Throws: what opening it threw; `.openingTimedOut` after `timeout`.
-    public func store(within timeout: Duration? = nil) async throws(KeystoreError) -> Store {
+    package func store(within timeout: Duration? = nil) async throws(KeystoreError) -> Store {
         let timeout = timeout ?? self.timeout
         let outcome = await withCheckedContinuation { continuation in
             let ticket: Int? = state.withLock { state in
@@ -85,7 +85,7 @@ public final class StoreOpening: Sendable {
     ///
     /// - Throws: what opening it threw; `.openingTimedOut` after `timeout`; `.insideStore` where waiting could never end,
     ///   since the store itself is calling.
-    public func storeNow(within timeout: Duration? = nil) throws(KeystoreError) -> Store {
+    package func storeNow(within timeout: Duration? = nil) throws(KeystoreError) -> Store {
         guard !StoreExecutor.isCurrent else { throw .insideStore(path: location.path) }
         let deadline = DispatchTime.now() + (timeout ?? self.timeout).timeInterval
         let isOpen = opened.wait(timeout: deadline) == .success

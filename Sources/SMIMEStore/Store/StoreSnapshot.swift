@@ -1,26 +1,26 @@
-public import Foundation
+package import Foundation
 import GRDB
-public import InternetMessage
-public import PKIX
+package import InternetMessage
+package import PKIX
 
 /// The store as it is at one moment, for what must fit together: rules, accounts, keys, certificates.
 ///
 /// It lives as long as the closure that `Store.read` calls with it; what is needed later is taken out as values.
-public struct StoreSnapshot {
+package struct StoreSnapshot {
     let database: Database
 
     /// The account that mail of `address` belongs to; nil if there is none.
-    public func account(for address: EmailAddress) throws -> Account? {
+    package func account(for address: EmailAddress) throws -> Account? {
         try AccountRecord.id(sendingAs: address, in: database).map { try AccountRecord.account($0, in: database) }
     }
 
     /// The account that has the whole domain of `address` as an alias; nil if there is none.
-    public func account(forDomainOf address: EmailAddress) throws -> Account? {
+    package func account(forDomainOf address: EmailAddress) throws -> Account? {
         try AccountRecord.id(forDomainOf: address, in: database).map { try AccountRecord.account($0, in: database) }
     }
 
     /// The rules that mail from `senders` to `recipients` can fall under.
-    public func rules(
+    package func rules(
         forSenders senders: [EmailAddress],
         recipients: [EmailAddress],
         kind: Policy.Kind? = nil
@@ -29,7 +29,7 @@ public struct StoreSnapshot {
     }
 
     /// The key of `certificate` as the store keeps it, for `AccountStore.open`; nil if the store does not have it.
-    public func sealedIdentity(_ certificate: Certificate) throws -> SealedIdentity? {
+    package func sealedIdentity(_ certificate: Certificate) throws -> SealedIdentity? {
         let keys = try SealedKeys(certificates: [certificate], in: database)
         return keys.certificates.isEmpty ? nil : SealedIdentity(keys: keys)
     }
@@ -37,7 +37,7 @@ public struct StoreSnapshot {
     /// What the store knows against `certificates`, which could be used for each other.
     ///
     /// - Parameter terms: whether revocation counts, and lists at hand beside those of the store.
-    public func verdicts(
+    package func verdicts(
         on certificates: [Certificate],
         at time: Date,
         under terms: ValidationOptions
@@ -46,7 +46,7 @@ public struct StoreSnapshot {
     }
 
     /// The CA certificates above `certificate` that the store knows, nearest first, without roots.
-    public func chain(above certificate: Certificate) throws -> [Certificate] {
+    package func chain(above certificate: Certificate) throws -> [Certificate] {
         try Authorities(above: [certificate], in: database).all.filter { !$0.isSelfIssued }
     }
 
@@ -64,7 +64,7 @@ public struct StoreSnapshot {
 
 extension Store {
     /// Lets `body` look at the store as of one moment.
-    public func read<Value: Sendable>(
+    package func read<Value: Sendable>(
         _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) async throws(KeystoreError) -> Value {
         try await database.read { try body(StoreSnapshot(database: $0)) }
