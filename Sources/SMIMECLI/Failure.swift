@@ -55,7 +55,7 @@ struct Failure: Error {
         case let error as MIMEError: self.init(mime: error, in: subject)
         case let error as SettingError: self.init(setting: error)
         case let error as StreamError: self.init(stream: error, in: subject)
-        case let error as SMIMEError: self.init(smime: error, in: subject)
+        case let error as MessageError: self.init(smime: error, in: subject)
         case let error as TransportError: self.init(.tryAgain, error.description)
         case let error as OpenSSLError: self.init(cms: .openSSL(error), in: subject)
         case is CancellationError: self.init(.tryAgain, "interrupted")
@@ -106,7 +106,7 @@ extension Failure {
         }
     }
 
-    private init(smime error: SMIMEError, in subject: String?) {
+    private init(smime error: MessageError, in subject: String?) {
         let status: ExitStatus =
             switch error {
             case .cipherBelowFloor: .usage

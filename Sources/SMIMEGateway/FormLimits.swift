@@ -24,7 +24,7 @@ struct FormLimits: Sendable {
                 return nil
             } catch {
                 switch error {
-                case is SMIMEError, MIMEError.limitExceeded, StreamError.malformedBase64: return error
+                case is MessageError, MIMEError.limitExceeded, StreamError.malformedBase64: return error
                 default: throw error
                 }
             }

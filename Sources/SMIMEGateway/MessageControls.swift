@@ -17,7 +17,7 @@ package struct MessageControls: Sendable {
 
     /// Reads the header of the message in `source`.
     ///
-    /// - Throws: `MIMEError`; `SMIMEError.malformed` for a subject that is too long to be searched for tags.
+    /// - Throws: `MIMEError`; `MessageError.malformed` for a subject that is too long to be searched for tags.
     package init(of source: any ByteSource, tags: SubjectTags) throws {
         let original = try MIMEReader.message(in: source)
         let header = original.header

@@ -70,7 +70,7 @@ package struct OutgoingFilter: Sendable {
 
     /// What happens to the message in `source` that `sender` sends to `recipients`.
     ///
-    /// - Throws: `MIMEError` for a message that cannot be read, `SMIMEError` for one that cannot be protected as it is,
+    /// - Throws: `MIMEError` for a message that cannot be read, `MessageError` for one that cannot be protected as it is,
     ///   `GatewayError.loop` for one that we changed too often, `KeystoreError`, `SettingError`, and what reading throws.
     package func plan(
         _ source: any ByteSource,
@@ -168,7 +168,7 @@ package struct OutgoingFilter: Sendable {
         let actions = Set(verdict.decisions.map(\.action))
         guard actions.contains(where: \.isChange) else { return (controls, verdict, nil) }
         // Other programs end such a header elsewhere. Mail that is to be protected does not leave in clear because of that.
-        if let defect = controls.message.header.ambiguity { throw SMIMEError.defective(defect) }
+        if let defect = controls.message.header.ambiguity { throw MessageError.defective(defect) }
         let form = try FormLimits(of: controls.source, for: actions, try await headers(verdict, sender))
         return (controls, form.areNone ? verdict : verdict.limited(by: form), form)
     }

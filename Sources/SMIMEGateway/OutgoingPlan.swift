@@ -79,7 +79,7 @@ package struct OutgoingPlan: Sendable {
     ///
     /// - Parameter waitsForServices: whether a certificate may do once a service answers that does not now; what would
     ///   bounce waits then.
-    /// - Throws: `GatewayError.refused`, `GatewayError.waiting`; `SMIMEError` or `MIMEError` if only the form of the message
+    /// - Throws: `GatewayError.refused`, `GatewayError.waiting`; `MessageError` or `MIMEError` if only the form of the message
     ///   does not allow what is required.
     package func checkAllGo(waitsForServices: Bool = false) throws {
         func obstacles(_ decisions: [PolicyDecision]) -> [String] {
@@ -128,7 +128,7 @@ package struct OutgoingPlan: Sendable {
             try encrypt(message, nil, to: sink)
         case .signAndEncrypt:
             try encrypt(message, (try aSigner(), .detached), to: sink)
-        case .bounce, .deferral: throw SMIMEError.malformed("a message that must not go")
+        case .bounce, .deferral: throw MessageError.malformed("a message that must not go")
         }
     }
 
@@ -175,7 +175,7 @@ package struct OutgoingPlan: Sendable {
     }
 
     private func aSigner() throws -> SignedDataWriter.Signer {
-        guard let signer else { throw SMIMEError.malformed("nobody to sign it") }
+        guard let signer else { throw MessageError.malformed("nobody to sign it") }
         return signer
     }
 }

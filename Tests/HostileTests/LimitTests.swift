@@ -14,7 +14,7 @@ import Testing
     private static func refused(_ body: () throws -> Void) -> Bool {
         do { try body() } catch {
             switch error {
-            case CMSError.limitExceeded, MIMEError.limitExceeded, SMIMEError.tooManyLayers: return true
+            case CMSError.limitExceeded, MIMEError.limitExceeded, MessageError.tooManyLayers: return true
             default: return false
             }
         }
@@ -129,7 +129,7 @@ import Testing
         let sink = MemorySink()
         try await opener.decrypt(message(8)).write(to: sink)
         #expect(!sink.bytes.isEmpty)
-        await #expect(throws: SMIMEError.tooManyLayers) { try await opener.decrypt(message(9)) }
+        await #expect(throws: MessageError.tooManyLayers) { try await opener.decrypt(message(9)) }
     }
 
     @Test func `S/MIME layers, all signed`() async throws {

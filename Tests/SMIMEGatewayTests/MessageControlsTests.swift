@@ -61,7 +61,7 @@ import Testing
     func `A long subject full of tags is read, one beyond all measure is refused`(_ piece: String) throws {
         let message = "Subject: " + String(repeating: piece, count: 60_000 / piece.utf8.count) + "\r\n\r\nbody"
         #expect(try read(message).text.hasSuffix("\r\n\r\nbody"))
-        #expect(throws: SMIMEError.self) {
+        #expect(throws: MessageError.self) {
             try read("Subject: " + String(repeating: piece, count: 70_000 / piece.utf8.count) + "\r\n\r\n")
         }
     }
@@ -102,7 +102,7 @@ import Testing
         "=?x-none?B?W2VuY3J5cHRdIP8=?=", "=?utf-8?B?W2VuY3J5cHRdIMM=?= =?utf-8?B?pA==?=", "[enc=?x-none?Q?rypt]?=",
     ])
     func `A tag in text that cannot be decoded is not passed over`(_ text: String) {
-        #expect(throws: SMIMEError.malformed("the subject has a tag in a character set that is not known")) {
+        #expect(throws: MessageError.malformed("the subject has a tag in a character set that is not known")) {
             try read("Subject: \(text)\r\n\r\nbody")
         }
     }

@@ -56,12 +56,12 @@ import Testing
         let office = try await Office()
         let (found, warnings) = try await plan(office, body, ProtectionRequest(sign: .require))
         #expect(found.decisions.map(\.action) == [.bounce] && found.messages.isEmpty && warnings.isEmpty)
-        #expect(throws: SMIMEError.self) { try found.checkAllGo() }
+        #expect(throws: MessageError.self) { try found.checkAllGo() }
         let bob = try #require(Policy.Pattern("bob@example.com"))
         _ = try await office.store.policy.set(Policy.Rule(.recipient(bob), sign: .require, missing: .deferral))
         let (mixed, _) = try await plan(office, body, to: ["eve@x.test", "bob@example.com"])
         #expect(mixed.decisions.map(\.action) == [.plain, .bounce])
-        #expect(throws: SMIMEError.self) { try mixed.checkAllGo() }
+        #expect(throws: MessageError.self) { try mixed.checkAllGo() }
     }
 
     @Test func `What cannot be encrypted goes as it is with a warning, but not under require`() async throws {
@@ -76,6 +76,6 @@ import Testing
             ProtectionRequest(encrypt: .require)
         )
         #expect(strict.decisions.map(\.action) == [.bounce] && strict.messages.isEmpty)
-        #expect(throws: SMIMEError.self) { try strict.checkAllGo() }
+        #expect(throws: MessageError.self) { try strict.checkAllGo() }
     }
 }

@@ -33,7 +33,7 @@ import Testing
                 sent += try plan.messages.indices.map { try plan.source($0) }
             } catch {
                 switch error {
-                case is SMIMEError, is MIMEError, is GatewayError: break
+                case is MessageError, is MIMEError, is GatewayError: break
                 default: Issue.record("\(error)\n\(String(decoding: bytes, as: UTF8.self))")
                 }
             }

@@ -53,7 +53,7 @@ import Testing
 
     @Test func `Text behind a carriage return in the header does not go out beside what is encrypted`() async throws {
         let header = "From: alice@example.com\rTo: bob@example.com\r\rMeet me at nine."
-        await #expect(throws: SMIMEError.defective(.bareCR)) { try await plan(to: "bob@example.com", header: header) }
+        await #expect(throws: MessageError.defective(.bareCR)) { try await plan(to: "bob@example.com", header: header) }
         let plain = ProtectionRequest(sign: .never, encrypt: .never)
         #expect(try await plan(to: "bob@example.com", header: header, flags: plain).messages.count == 1)
     }
@@ -61,7 +61,7 @@ import Testing
     @Test(arguments: ["X-A: b\u{C}Subject: c\n", "X-A: b\r\r\n", "From2: eve@x.test\n"])
     func `What other programs may read differently is neither signed nor sent in clear`(field: String) async throws {
         let header = "\(field)From: alice@example.com\nTo: bob@example.com\n"
-        await #expect(throws: SMIMEError.self) { try await plan(to: "bob@example.com", header: header) }
+        await #expect(throws: MessageError.self) { try await plan(to: "bob@example.com", header: header) }
     }
 
     @Test func `A message nobody needs a change of is the very same bytes`() async throws {

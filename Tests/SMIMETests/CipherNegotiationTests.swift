@@ -63,7 +63,7 @@ import Testing
 
     @Test func `disjoint lists are an error that says who announces what`() throws {
         #expect(
-            throws: SMIMEError.noCommonCipher(
+            throws: MessageError.noCommonCipher(
                 "0@example.com announces aes-256-gcm; 1@example.com announces aes-256-cbc, aes-128-cbc"
             )
         ) { try choose([[.aes256GCM], [.aes256CBC, .aes128CBC]]) }
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `nothing below the floor is used, whoever asks for it`() throws {
-        #expect(throws: SMIMEError.cipherBelowFloor(.aes256CBC, floor: .aes128GCM)) {
+        #expect(throws: MessageError.cipherBelowFloor(.aes256CBC, floor: .aes128GCM)) {
             try choose([nil], floor: .aes128GCM, demanded: .aes256CBC)
         }
         #expect(try choose([nil], floor: .aes128GCM, demanded: .aes128GCM).cipher == .aes128GCM)

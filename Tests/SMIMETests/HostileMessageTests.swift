@@ -159,7 +159,7 @@ import Testing
         let chain = Fixtures.certs.appending(path: "alice/chain.pem").path
         let bag = try openssl.run("crl2pkcs7 -nocrl -certfile \(chain) -outform DER", input: [])
         let text = Self.header + opaque(bag).replacing("signed-data", with: "certs-only")
-        await #expect(throws: SMIMEError.certificatesOnly) {
+        await #expect(throws: MessageError.certificatesOnly) {
             try await opener().decrypt(MemorySource(Array(text.utf8)))
         }
     }

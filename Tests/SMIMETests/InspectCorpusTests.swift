@@ -18,7 +18,7 @@ import Testing
                 do {
                     let inspection = try Inspection(of: MemorySource(bytes))
                     verdict = inspection.allProblems.contains { $0.level == .error } ? "damaged" : "ok"
-                } catch is CMSError {} catch is SMIMEError {} catch is MIMEError {}
+                } catch is CMSError {} catch is MessageError {} catch is MIMEError {}
             }
             slowest = max(slowest, time)
             figures.count(item, verdict, isGood: verdict == "ok")

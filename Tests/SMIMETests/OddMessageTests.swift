@@ -71,7 +71,7 @@ import Testing
                 try message.write(to: CountingSink())
                 #expect(!isSigned || message.report.status == .valid, "\(message.report.problems)\n\(bytes.shown)")
                 opened += 1
-            } catch SMIMEError.notARecipient {
+            } catch MessageError.notARecipient {
                 continue
             } catch { Issue.record("\(error)\n\(bytes.shown)") }
         }
@@ -117,7 +117,7 @@ import Testing
     /// A refusal says what is wrong with the message.
     private func checkRefusal(_ error: any Error, of bytes: [UInt8]) throws {
         switch error {
-        case is SMIMEError, MIMEError.limitExceeded, CMSError.decryptionFailed: break
+        case is MessageError, MIMEError.limitExceeded, CMSError.decryptionFailed: break
         default: Issue.record("\(error)\n\(bytes.shown)")
         }
     }

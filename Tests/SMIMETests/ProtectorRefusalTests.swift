@@ -54,7 +54,7 @@ import Testing
         "From: a@example.com\rTo: b@example.com\r\rsecret", "Received: x\r\nFrom: a@example.com\r\rsecret",
     ])
     func `text that many readers take for the body is not left in the header`(mail: String) {
-        #expect(throws: SMIMEError.defective(.bareCR)) { try MessageProtector(MemorySource(Array(mail.utf8))) }
+        #expect(throws: MessageError.defective(.bareCR)) { try MessageProtector(MemorySource(Array(mail.utf8))) }
     }
 
     @Test(arguments: [
@@ -66,7 +66,7 @@ import Testing
     ])
     func `a header in which other programs find other fields is not protected`(field: String, defect: MIMEDefect) {
         let mail = "\(field)From: a@example.com\r\nTo: b@example.com\r\n\r\nhello\r\n"
-        #expect(throws: SMIMEError.defective(defect)) { try MessageProtector(MemorySource(Array(mail.utf8))) }
+        #expect(throws: MessageError.defective(defect)) { try MessageProtector(MemorySource(Array(mail.utf8))) }
     }
 
     @Test(arguments: [
@@ -83,10 +83,10 @@ import Testing
         let mail = "From: alice@example.com\n\(fields)\n--b\n\nhello\n--b--\n"
         let alice = try TestKeyring.signer("alice")
         let sink = MemorySink()
-        #expect(throws: SMIMEError.defective(defect)) {
+        #expect(throws: MessageError.defective(defect)) {
             try MessageProtector(MemorySource(Array(mail.utf8))).sign(by: alice, as: .opaque, at: Self.time, to: sink)
         }
-        #expect(throws: SMIMEError.defective(defect)) {
+        #expect(throws: MessageError.defective(defect)) {
             try MessageProtector(MemorySource(Array(mail.utf8)))
                 .encrypt(
                     to: [Recipient(unchecked: alice.identity.certificate)],
@@ -106,7 +106,7 @@ import Testing
     func `what claims to be protected, and is broken, is not encrypted once more`(entity: String) throws {
         let bob = try #require(try TestKeyring("bob").identities.first).certificate
         let source = MemorySource(Array("From: alice@example.com\nContent-Type: \(entity)".utf8))
-        let error = #expect(throws: SMIMEError.self) {
+        let error = #expect(throws: MessageError.self) {
             try MessageProtector(source).encrypt(
                 to: [Recipient(unchecked: bob)],
                 cipher: .aes256GCM,

@@ -141,7 +141,7 @@ extension ByteStream {
     /// The bytes that the base64 text of this stream stands for (RFC 4648 §4; line ends and blanks are skipped).
     ///
     /// - Parameter noteMissingPadding: called at the end of a text that lacks its padding.
-    public func base64Decoded(noteMissingPadding: (@Sendable () -> Void)? = nil) -> ByteStream {
+    package func base64Decoded(noteMissingPadding: (@Sendable () -> Void)? = nil) -> ByteStream {
         ByteStream { Base64Decoder(try makeReader(), noteMissingPadding: noteMissingPadding) }
     }
 }

@@ -84,7 +84,7 @@ public struct HeaderBlock: Sendable {
     public func all(_ name: String) -> [HeaderField] { fields.filter { $0.isNamed(name) } }
 
     /// Whether every field describes the body only, so that what has this header is no mail.
-    public var isOnlyStructural: Bool {
+    package var isOnlyStructural: Bool {
         leadingBytes.isEmpty && fields.allSatisfy(\.isStructural)
     }
 

@@ -3,7 +3,7 @@ package import ByteStreams
 /// What a text's lines are like, learned in one pass: the question whether it passes every transport.
 ///
 /// RFC 5321 §4.5.2, RFC 5322 §2.1.1
-public struct LineStatistics: Sendable, Equatable {
+package struct LineStatistics: Sendable, Equatable {
     /// Lines that end in CRLF.
     package private(set) var crlf = 0
     /// Line feeds without a carriage return.

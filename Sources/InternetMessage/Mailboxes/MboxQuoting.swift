@@ -4,7 +4,7 @@ package import ByteStreams
 ///
 /// A writer of mbox files puts ">" in front of them so that no message seems to begin there; one of the kind "mboxrd"
 /// also in front of those that have some already. RFC 4155
-public enum MboxQuoting {
+package enum MboxQuoting {
     private static let mark = Array("From ".utf8)
 
     /// `message` with one ">" less in front of every line that is quoted so; nil if there is none.

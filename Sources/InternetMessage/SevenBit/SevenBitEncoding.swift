@@ -10,7 +10,7 @@ package import ByteStreams
 /// each time.
 ///
 /// RFC 2045 §2.7, §6, RFC 2049 §4
-public struct SevenBitEncoding: Sendable {
+package struct SevenBitEncoding: Sendable {
     /// Whether anything but line ends has to change.
     package let needsEncoding: Bool
     /// The parts that are not safe and cannot be made so, for want of an encoding that may or can be changed.
@@ -22,7 +22,7 @@ public struct SevenBitEncoding: Sendable {
     package let wasShown: Bool
 
     /// Makes a header, its empty line included.
-    public typealias Header = (TransferEncoding?) -> [UInt8]
+    package typealias Header = (TransferEncoding?) -> [UInt8]
 
     private let source: any ByteSource
     private let pieces: [SevenBitPiece]

@@ -22,7 +22,7 @@ extension Entity {
     /// The entity, or a place in it, with lines that end in CRLF; binary bodies pass as they are.
     ///
     /// RFC 2049 §4
-    public func canonicalStream(of source: any ByteSource, range: Range<Int>? = nil) -> ByteStream {
+    package func canonicalStream(of source: any ByteSource, range: Range<Int>? = nil) -> ByteStream {
         stream(of: source, range: range, lineEnd: .crlf)
     }
 

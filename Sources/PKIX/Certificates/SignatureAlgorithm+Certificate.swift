@@ -1,4 +1,4 @@
-public import LibCrypto
+package import LibCrypto
 import SwiftASN1
 
 extension SignatureAlgorithm {
@@ -39,7 +39,7 @@ extension SignatureAlgorithm {
 
 extension Certificate {
     /// The digests that its key can sign with here, the one to prefer first; none if it cannot sign.
-    public var signatureDigests: [DigestAlgorithm] {
+    package var signatureDigests: [DigestAlgorithm] {
         switch publicKeyAlgorithm {
         case .ed25519: [.sha512]
         case .rsa, .ellipticCurve: [.sha256, .sha384, .sha512]

@@ -26,7 +26,7 @@ package struct EncodedPrivateKey: Sendable {
     }
 
     /// As many iterations of key derivation as encrypted PKCS#8 may ask for unless the caller says otherwise.
-    public static let maximumIterations = DerivationBudget.maximumIterations
+    package static let maximumIterations = DerivationBudget.maximumIterations
 
     /// Opens the key.
     ///

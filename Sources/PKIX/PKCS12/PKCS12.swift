@@ -25,7 +25,7 @@ public struct PKCS12: Sendable {
     /// The most iterations of key derivation over one file.
     package static let maximumIterations = DerivationBudget.maximumIterations
     /// What may be allowed instead, at the most: libcrypto counts no further.
-    public static let mostIterations = DerivationBudget.mostIterations
+    package static let mostIterations = DerivationBudget.mostIterations
     /// What `CMSError.limitExceeded` names where a file asks for more iterations than are allowed.
     package static let iterationLimit = DerivationBudget.name
     /// How many iterations are run for it at most: once for each block of a key and each form of the passphrase.

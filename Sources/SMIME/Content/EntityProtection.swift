@@ -9,7 +9,7 @@ enum EntityProtection {
     /// multipart/signed: content beside its detached signature.
     case multipartSigned(content: Entity, signature: Entity)
     /// Something that claims to be S/MIME and must not be taken for it.
-    case malformed(SMIMEError)
+    case malformed(MessageError)
 }
 
 extension Entity {

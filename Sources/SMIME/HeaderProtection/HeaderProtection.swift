@@ -1,5 +1,5 @@
 import ByteStreams
-public import InternetMessage
+package import InternetMessage
 
 /// How a message's header fields are copied into what is signed or encrypted.
 ///

@@ -1,4 +1,4 @@
-public import InternetMessage
+package import InternetMessage
 
 extension HeaderSplit {
     /// The header, with its empty line, of the message that `outer` was made from around an entity with the header

@@ -1,5 +1,5 @@
-public import ByteStreams
-public import InternetMessage
+package import ByteStreams
+package import InternetMessage
 
 /// A message's header divided for S/MIME: the fields that describe the content move into the protected entity, all
 /// others stay outside in their order and bytes; with header protection they are copied inside, too.

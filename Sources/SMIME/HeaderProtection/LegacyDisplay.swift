@@ -1,5 +1,5 @@
-public import ByteStreams
-public import InternetMessage
+package import ByteStreams
+package import InternetMessage
 
 /// Hidden header fields, written once more at the top of the text for readers that decrypt but know no header protection.
 ///

@@ -1,4 +1,4 @@
-public import InternetMessage
+package import InternetMessage
 
 extension ProtectedHeader {
     /// The message's header as its author wrote it, with its empty line, in the line ends of `outer`.

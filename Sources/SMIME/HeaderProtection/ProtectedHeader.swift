@@ -1,11 +1,11 @@
-public import InternetMessage
+package import InternetMessage
 
 /// The header fields that stand inside what was signed or encrypted.
 ///
 /// What they are worth depends on what is around them: nothing here is verified.
 ///
 /// RFC 9788 §4
-public struct ProtectedHeader: Sendable {
+package struct ProtectedHeader: Sendable {
     /// How the fields came inside.
     public enum Scheme: String, Sendable {
         /// `hp="cipher"`: the sender hid some fields, and recorded what stands outside (RFC 9788 §2.1.1).

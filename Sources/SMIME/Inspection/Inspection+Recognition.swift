@@ -21,7 +21,7 @@ extension Inspection {
             }
         }
         guard !header.fields.isEmpty else {
-            throw SMIMEError.malformed("neither mail, nor CMS, PKCS#12, certificates or keys")
+            throw MessageError.malformed("neither mail, nor CMS, PKCS#12, certificates or keys")
         }
         return Inspection(.message(try inspector.message(in: source)))
     }

@@ -74,10 +74,10 @@ package struct Inspection: Sendable {
     /// Finds out what `source` is, and looks into it.
     ///
     /// Memory does not grow with the content of a message; opaque content is spooled to look for layers inside it.
-    /// - Throws: `SMIMEError.malformed` for what is empty or nothing that is known; `CMSError` and `MIMEError` where
+    /// - Throws: `MessageError.malformed` for what is empty or nothing that is known; `CMSError` and `MIMEError` where
     ///   nothing can be shown; `StreamError`.
     package init(of source: any ByteSource, form: Form = .any) throws {
-        guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
+        guard source.count > 0 else { throw MessageError.malformed("the input is empty") }
         var inspector = Inspector()
         switch form {
         case .message: self.init(.message(try inspector.message(in: source)))

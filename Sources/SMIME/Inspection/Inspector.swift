@@ -64,7 +64,7 @@ struct Inspector {
     private mutating func content(of source: any ByteSource, depth: Int) throws -> Inspection.Content? {
         let head = try source.bytes(in: 0..<min(source.count, 2))
         if head.first == 0x30, try CMSOutline.isCMS(source.stream()) {
-            guard mayOpen(depth) else { throw SMIMEError.tooManyLayers }
+            guard mayOpen(depth) else { throw MessageError.tooManyLayers }
             return .layer(try object(source.stream(), depth: depth))
         }
         let entity = try MIMEReader.message(in: source)

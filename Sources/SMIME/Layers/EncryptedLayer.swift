@@ -59,7 +59,7 @@ package struct EncryptedLayer: Sendable {
 
     /// Decrypts with the first key that a recipient names; one is tried and no other.
     ///
-    /// - Throws: `SMIMEError.notARecipient`, `SMIMEError.needsSecret`; `CMSError.decryptionFailed` for every fault after that.
+    /// - Throws: `MessageError.notARecipient`, `MessageError.needsSecret`; `CMSError.decryptionFailed` for every fault after that.
     func decrypt(with keys: [Identity]) throws -> Plaintext {
         for recipient in data.recipients {
             guard let key = keys.first(where: { recipient.identifier?.matches($0.certificate) == true }) else {
@@ -68,7 +68,7 @@ package struct EncryptedLayer: Sendable {
             return try plaintext(data.key(for: recipient, with: key.key))
         }
         throw recipientIdentifiers.isEmpty && data.recipients.contains(where: \.isForSecret)
-            ? SMIMEError.needsSecret : .notARecipient
+            ? MessageError.needsSecret : .notARecipient
     }
 
     /// Whether a RecipientInfo is meant for such a secret.
@@ -79,7 +79,7 @@ package struct EncryptedLayer: Sendable {
     /// - Throws: as `decrypt(with:)`.
     func decrypt(with secret: SharedSecret) throws -> Plaintext {
         guard let recipient = data.recipients.first(where: { secret.matches($0) }) else {
-            throw SMIMEError.notARecipient
+            throw MessageError.notARecipient
         }
         return try plaintext(data.key(for: recipient, with: secret))
     }

@@ -13,7 +13,7 @@ enum Layer {
     ///
     /// - Parameter isMail: whether the part is mail, or stands in it.
     /// - Parameter ignored: what may be wrong with the part's header.
-    /// - Throws: `SMIMEError.malformed` and `.defective` if the MIME is not what it claims, `CMSError`.
+    /// - Throws: `MessageError.malformed` and `.defective` if the MIME is not what it claims, `CMSError`.
     init?(_ part: LocatedEntity, isMail: Bool = true, ignoring ignored: Set<MIMEDefect> = []) throws {
         switch part.entity.protection(ignoring: ignored) {
         case nil: return nil
@@ -36,7 +36,7 @@ enum Layer {
         content: EncryptedLayer.Content
     ) throws {
         let type = try CMSContentType(of: stream)
-        if let why = Self.contradiction(of: type, to: declared) { throw SMIMEError.malformed(why) }
+        if let why = Self.contradiction(of: type, to: declared) { throw MessageError.malformed(why) }
         switch type {
         case .signedData:
             self = .signed(
@@ -57,7 +57,7 @@ enum Layer {
                 )
             )
         case .compressedData: self = .compressed(try CompressedLayer(cms: stream))
-        default: throw SMIMEError.malformed("a CMS object that mail does not carry")
+        default: throw MessageError.malformed("a CMS object that mail does not carry")
         }
     }
 

@@ -62,10 +62,10 @@ package struct SignedLayer: Sendable {
         }
         data = try SignedData(reading: stream, content: sink)
         guard declared != "certs-only" || data.signers.isEmpty else {
-            throw SMIMEError.malformed("smime-type says certs-only, but there is a signature")
+            throw MessageError.malformed("smime-type says certs-only, but there is a signature")
         }
         guard data.hasContent || data.signers.isEmpty else {
-            throw SMIMEError.malformed("a detached signature without the content it is for")
+            throw MessageError.malformed("a detached signature without the content it is for")
         }
         let source = try spool.finish()
         signedBytes = data.hasContent ? SignedBytes(stream: source.stream(), source: source) : nil

@@ -1,12 +1,12 @@
 import CMSSyntax
-package import Foundation
+import Foundation
 import InternetMessage
-package import PKIX
+import PKIX
 
 /// What makes a certificate unusable, whatever chain it has.
 enum CertificateFitness {
-    /// - Throws: `SMIMEError.unusableSigner`
-    static func checkSigner(_ identity: Identity, of header: HeaderBlock, at time: Date) throws(SMIMEError) {
+    /// - Throws: `MessageError.unusableSigner`
+    static func checkSigner(_ identity: Identity, of header: HeaderBlock, at time: Date) throws(MessageError) {
         let certificate = identity.certificate
         let author = AuthorReading(header)
         let reason: String? =
@@ -24,8 +24,8 @@ enum CertificateFitness {
         if let reason { throw .unusableSigner("\(certificate.subject): \(reason)") }
     }
 
-    /// - Throws: `SMIMEError.unusableRecipient`
-    static func checkRecipient(_ certificate: Certificate, at time: Date) throws(SMIMEError) {
+    /// - Throws: `MessageError.unusableRecipient`
+    static func checkRecipient(_ certificate: Certificate, at time: Date) throws(MessageError) {
         let reason: String? =
             certificate.isCertificateAuthority
             ? "the certificate is an authority's"
@@ -49,13 +49,13 @@ extension Recipient {
     /// - Parameters:
     ///   - capabilities: what the recipient announces to read; nil takes what the certificate says.
     ///   - time: when the certificate must be valid.
-    /// - Throws: `SMIMEError.unusableRecipient` for a certificate that is an authority's, not for encryption, weak, or not valid at
+    /// - Throws: `MessageError.unusableRecipient` for a certificate that is an authority's, not for encryption, weak, or not valid at
     ///   `time`.
     package init(
         _ certificate: Certificate,
         capabilities: [SMIMECapability]? = nil,
         at time: Date = .now
-    ) throws(SMIMEError) {
+    ) throws(MessageError) {
         try CertificateFitness.checkRecipient(certificate, at: time)
         let known = capabilities ?? certificate.capabilitiesEncoding.flatMap { try? SMIMECapability.list($0) }
         let party = CipherNegotiation.Party(name: "", certificate: certificate, capabilities: known)

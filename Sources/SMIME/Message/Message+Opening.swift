@@ -9,12 +9,12 @@ extension Message {
     /// What is wrong with signatures is in the report; errors are for what keeps the content from being read.
     ///
     /// - Parameter time: as of when certificates are judged.
-    /// - Throws: `SMIMEError.notARecipient`, `.needsSecret`, `.certificatesOnly`, `.malformed`; `CMSError.decryptionFailed`;
+    /// - Throws: `MessageError.notARecipient`, `.needsSecret`, `.certificatesOnly`, `.malformed`; `CMSError.decryptionFailed`;
     ///   `CancellationError`; what reading and the provider throw.
     public func opened(with keys: some KeyProvider, at time: Date = .now) async throws -> OpenedMessage {
         let message = try settled()
         let opener = MessageOpener(keys, at: time)
-        do { return try await opener.decrypt(message.source) } catch SMIMEError.notEncrypted {
+        do { return try await opener.decrypt(message.source) } catch MessageError.notEncrypted {
             let verified = try await opener.verify(message.source)
             return OpenedMessage(asItCame: message.source, header: message.header, verified)
         }

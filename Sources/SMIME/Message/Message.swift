@@ -55,7 +55,7 @@ public struct Message: Sendable {
     /// The message, to be signed by `identity`.
     ///
     /// - Parameter time: the signing time, for which the certificate is checked, too.
-    /// - Throws: `SMIMEError.unusableSigner` for a certificate that may not sign mail, is weak or not valid at `time`, or does not
+    /// - Throws: `MessageError.unusableSigner` for a certificate that may not sign mail, is weak or not valid at `time`, or does not
     ///   name the one address in From; what writing throws, if the message is encrypted already.
     package func signed(by identity: Identity, as form: SignatureForm = .detached, at time: Date = .now) throws
         -> Message
@@ -71,7 +71,7 @@ public struct Message: Sendable {
     /// - Parameters:
     ///   - cipher: nil takes the best that all recipients are known to read, or AES-256-GCM.
     ///   - time: for which `Recipient` was checked; nothing in the message tells it.
-    /// - Throws: `SMIMEError.noCommonCipher`; what writing throws, if the message is encrypted already.
+    /// - Throws: `MessageError.noCommonCipher`; what writing throws, if the message is encrypted already.
     public func encrypted(
         to recipients: [Recipient],
         cipher: ContentCipher? = nil,
@@ -98,7 +98,7 @@ public struct Message: Sendable {
 
     /// The same for certificates, each of which is checked as of now.
     ///
-    /// - Throws: `SMIMEError.unusableRecipient` for a certificate that `Recipient` rejects; `.noCommonCipher`.
+    /// - Throws: `MessageError.unusableRecipient` for a certificate that `Recipient` rejects; `.noCommonCipher`.
     public func encrypted(to certificates: Certificate...) throws -> Message {
         try encrypted(to: certificates.map { try Recipient($0) })
     }
@@ -112,7 +112,7 @@ public struct Message: Sendable {
 
     /// Writes the message, signed and encrypted as was asked for.
     ///
-    /// - Throws: `SMIMEError.defective` for a header that other programs read differently, `CMSError.unsupported` for a key that
+    /// - Throws: `MessageError.defective` for a header that other programs read differently, `CMSError.unsupported` for a key that
     ///   cannot be used, and what reading and writing throw.
     package func write(to sink: any ByteSink) throws {
         switch protection {

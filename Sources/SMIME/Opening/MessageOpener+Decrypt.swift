@@ -10,15 +10,15 @@ extension MessageOpener {
     ///   all that is in it, so that its recipient can judge it, too.
     /// - Parameter onlyAuthenticated: whether nothing is decrypted that its encryption does not protect against changes
     ///   (CBC): who answers strangers tells them nothing about such plaintext then.
-    /// - Throws: `SMIMEError.notEncrypted` if no layer is encrypted or compressed,
-    ///   `SMIMEError.certificatesOnly`, `SMIMEError.notARecipient`, `SMIMEError.unauthenticated`,
+    /// - Throws: `MessageError.notEncrypted` if no layer is encrypted or compressed,
+    ///   `MessageError.certificatesOnly`, `MessageError.notARecipient`, `MessageError.unauthenticated`,
     ///   `CMSError.decryptionFailed`, `CancellationError`, and what reading and the provider throw.
     package func decrypt(
         _ source: any ByteSource,
         keepingSignatures: Bool = false,
         onlyAuthenticated: Bool = false
     ) async throws -> OpenedMessage {
-        guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
+        guard source.count > 0 else { throw MessageError.malformed("the input is empty") }
         let message = try MIMEReader.message(in: source)
         let opening = Opening(
             source: source,
@@ -78,7 +78,7 @@ extension MessageOpener {
             guard opening.isMalleable, tellsOfContent(error) else { throw error }
             throw CMSError.decryptionFailed
         }
-        guard opening.isEncrypted || opening.isCompressed else { throw SMIMEError.notEncrypted }
+        guard opening.isEncrypted || opening.isCompressed else { throw MessageError.notEncrypted }
         opening.result.report.noteCosigners()
         try opening.source.checkUnchanged()
         return OpenedMessage(
@@ -102,7 +102,7 @@ extension MessageOpener {
         }
         layers: while let layer = next {
             try Task.checkCancellation()
-            guard opening.result.report.layers.count < Self.maximumLayers else { throw SMIMEError.tooManyLayers }
+            guard opening.result.report.layers.count < Self.maximumLayers else { throw MessageError.tooManyLayers }
             switch layer {
             case .signed(let signed) where opening.keepsSignatures && opening.isEncrypted:
                 try await judge(signed, &opening)
@@ -176,7 +176,7 @@ extension MessageOpener {
     /// Makes sure that what was decrypted says once what it is, as for what is signed: readers choose differently.
     ///
     /// RFC 2045 §3
-    private func checkContentType(_ opening: Opening) throws(SMIMEError) {
+    private func checkContentType(_ opening: Opening) throws(MessageError) {
         guard let header = opening.part?.entity.header ?? opening.plaintext?.header else { return }
         if header.all("Content-Type").count > 1 { throw .defective(.duplicateContentType) }
         if header.all("Content-Transfer-Encoding").count > 1 { throw .defective(.duplicateTransferEncoding) }
@@ -186,7 +186,7 @@ extension MessageOpener {
         try await judge(layer, &opening)
         guard let content = layer.content else {
             throw layer.onlyBringsCertificates
-                ? SMIMEError.certificatesOnly : .malformed("a signature without content")
+                ? MessageError.certificatesOnly : .malformed("a signature without content")
         }
         opening.part = content
         opening.plaintext = nil
@@ -215,7 +215,7 @@ extension MessageOpener {
     private func protectedHeader(
         in layer: SignedLayer,
         _ opening: inout Opening
-    ) throws(SMIMEError) -> ProtectedHeader? {
+    ) throws(MessageError) -> ProtectedHeader? {
         guard let outer = opening.header else { return nil }
         if case .unknown = opening.payload { opening.payload = .known(try innerLayers(of: layer.content).payload) }
         guard case .known(let payload?) = opening.payload else { return nil }
@@ -224,7 +224,7 @@ extension MessageOpener {
 
     private func read(_ layer: EncryptedLayer, _ opening: inout Opening) async throws {
         guard layer.data.isAuthenticated || !opening.isAuthenticatedOnly else {
-            throw SMIMEError.unauthenticated(cipher: layer.data.algorithm)
+            throw MessageError.unauthenticated(cipher: layer.data.algorithm)
         }
         opening.result.report.add(layer.layer)
         opening.isEncrypted = true
@@ -252,6 +252,6 @@ private func tellsOfContent(_ error: any Error) -> Bool {
     switch error {
     case MIMEError.unreadable: false
     case StreamError.malformedBase64: true
-    default: error is CMSError || error is SMIMEError || error is MIMEError
+    default: error is CMSError || error is MessageError || error is MIMEError
     }
 }

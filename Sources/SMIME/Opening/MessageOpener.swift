@@ -14,7 +14,7 @@ package import PKIX
 /// `withTaskExecutorPreference` takes it.
 package struct MessageOpener: Sendable {
     /// How many layers are opened.
-    public static let maximumLayers = LayerLimit.count
+    package static let maximumLayers = LayerLimit.count
     /// How many signers are judged in the parts of one message.
     static let maximumSigners = SignedData.maximumSigners
 
@@ -70,7 +70,7 @@ package struct MessageOpener: Sendable {
     private func judge(_ source: any ByteSource) async throws -> VerifiedContent {
         var result = VerifiedContent()
         do {
-            guard source.count > 0 else { throw SMIMEError.malformed("the input is empty") }
+            guard source.count > 0 else { throw MessageError.malformed("the input is empty") }
             let message = try MIMEReader.message(in: source)
             result.report.note(message.defects)
             if message.protection != nil {
@@ -118,7 +118,7 @@ package struct MessageOpener: Sendable {
                     ?? SignedLayer(cms: stream, mustBeEntity: false)
                 try await forOneVerdict.judge(layer, header: nil, coverage: .whole, into: &result)
             default:
-                throw SMIMEError.malformed("the CMS object is not signed")
+                throw MessageError.malformed("the CMS object is not signed")
             }
         } catch {
             try result.report.note(error)
@@ -222,7 +222,7 @@ package struct MessageOpener: Sendable {
     /// and the content inside them all, if no key is needed to get at it.
     func innerLayers(
         of content: LocatedEntity?
-    ) throws(SMIMEError) -> (layers: [InnerLayer], payload: LocatedEntity?) {
+    ) throws(MessageError) -> (layers: [InnerLayer], payload: LocatedEntity?) {
         var layers: [InnerLayer] = []
         var next = content
         while let part = next {

@@ -14,19 +14,19 @@ package struct CertificatesMessage: Sendable {
 
     /// Reads the message in `source`; nil unless it says that it is one.
     ///
-    /// - Throws: `CMSError`, `SMIMEError.malformed` for one that lies, and what reading throws.
+    /// - Throws: `CMSError`, `MessageError.malformed` for one that lies, and what reading throws.
     package init?(_ source: any ByteSource) throws {
         guard let message = try? MIMEReader.message(in: source), case .cms("certs-only") = message.protection else {
             return nil
         }
         let data = try SignedData(reading: message.decodedBody(of: source))
         guard data.signers.isEmpty else {
-            throw SMIMEError.malformed("smime-type says certs-only, but there is a signature")
+            throw MessageError.malformed("smime-type says certs-only, but there is a signature")
         }
         certificates = data.certificates
         certificateLists = data.revocationEvidence.certificateLists
         guard !certificates.isEmpty || !certificateLists.isEmpty else {
-            throw SMIMEError.malformed("smime-type says certs-only, but there are no certificates")
+            throw MessageError.malformed("smime-type says certs-only, but there are no certificates")
         }
     }
 }

@@ -95,8 +95,8 @@ package struct CipherNegotiation: Sendable {
         return verdicts.map(\.recipient).filter { seen.insert($0.certificate.fingerprint).inserted }
     }
 
-    /// - Throws: `SMIMEError.noCommonCipher`, naming who announces what; `.cipherBelowFloor`.
-    package init(for parties: [Party], _ preferences: Preferences) throws(SMIMEError) {
+    /// - Throws: `MessageError.noCommonCipher`, naming who announces what; `.cipherBelowFloor`.
+    package init(for parties: [Party], _ preferences: Preferences) throws(MessageError) {
         let announced = parties.map { Self.ciphers($0, floor: preferences.floor) }
         let unknown = zip(parties, announced).compactMap { party, ciphers -> String? in
             let announcesSome = party.capabilities?.contains { $0.isCipher } ?? false
@@ -123,7 +123,7 @@ package struct CipherNegotiation: Sendable {
     private static func choose(
         _ announced: [(name: String, ciphers: [ContentCipher])],
         _ preferences: Preferences
-    ) throws(SMIMEError) -> (ContentCipher, Reason) {
+    ) throws(MessageError) -> (ContentCipher, Reason) {
         if let demanded = preferences.demanded {
             guard !demanded.isBelow(preferences.floor) else {
                 throw .cipherBelowFloor(demanded, floor: preferences.floor)

@@ -56,17 +56,17 @@ struct DividedMessage {
 
     /// Makes sure that the protected entity has a form in which it can be signed and sent anywhere.
     ///
-    /// - Throws: `SMIMEError.malformed` if it has none, `MIMEError.limitExceeded`, and what reading throws.
+    /// - Throws: `MessageError.malformed` if it has none, `MIMEError.limitExceeded`, and what reading throws.
     func checkSafe() throws { try Self.checkSafe(SevenBitEncoding(of: message, in: source, split: split)) }
 
     private static func checkSafe(_ form: SevenBitEncoding) throws {
         guard form.unsafeMessages.isEmpty else {
-            throw SMIMEError.malformed(
+            throw MessageError.malformed(
                 "the header of a message attached to it has letters outside ASCII, which cannot be signed unchanged; attach that message in a ZIP file"
             )
         }
         guard form.unsafeParts.isEmpty else {
-            throw SMIMEError.malformed(
+            throw MessageError.malformed(
                 "a part of it cannot be signed as it is, and its type or transfer encoding allows no other form; attach it in a ZIP file"
             )
         }

@@ -32,7 +32,7 @@ package struct MessageProtector {
     ///   - omitting: fields that shall not be in the output. Bcc would tell everybody who else got it; whoever leaves it in
     ///     has a program behind him that reads it and takes it out.
     ///   - headers: what becomes of the header.
-    /// - Throws: `MIMEError`, `SMIMEError.defective` for a header that other programs read differently, and what reading
+    /// - Throws: `MIMEError`, `MessageError.defective` for a header that other programs read differently, and what reading
     ///   throws.
     package init(
         _ source: any ByteSource,
@@ -44,7 +44,7 @@ package struct MessageProtector {
         policy = headers
         message = try MIMEReader.message(in: source)
         // `MessageOpener` calls no such message valid, and what others take for the body would stay outside, in clear.
-        if let defect = message.header.ambiguity { throw SMIMEError.defective(defect) }
+        if let defect = message.header.ambiguity { throw MessageError.defective(defect) }
         lineEnd = message.header.lineEnd
     }
 
@@ -81,7 +81,7 @@ package struct MessageProtector {
     /// - Parameters:
     ///   - lineEnd: the line ends to write; the message's own if nil.
     ///   - time: the signing time.
-    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `SMIMEError.malformed` for content that cannot be
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `MessageError.malformed` for content that cannot be
     ///   made safe, `.defective` for content that `MessageOpener` would refuse, and what reading and writing throw.
     package func sign(
         by signer: SignedDataWriter.Signer,

@@ -102,7 +102,7 @@ extension SMIMECommand.FilterCommand {
         private static func failure(_ error: any Error) -> Failure {
             let failure = Failure(error, in: "message")
             switch error {
-            case is Failure, is GatewayError, is MIMEError, is SMIMEError, StreamError.malformedBase64: return failure
+            case is Failure, is GatewayError, is MIMEError, is MessageError, StreamError.malformedBase64: return failure
             default: return Failure(max(failure.status, .tryAgain), failure.message, hints: failure.hints)
             }
         }

@@ -151,11 +151,11 @@ package struct IncomingFilter: Sendable {
                 switch error {
                 case MIMEError.unreadable(let cause): throw cause
                 // Another key may be named; whatever else fails, no other one is tried.
-                case SMIMEError.notARecipient: continue
-                case SMIMEError.unauthenticated:
+                case MessageError.notARecipient: continue
+                case MessageError.unauthenticated:
                     stays("\(error), and the rule decrypts only what is authenticated")
                     return nil
-                case is CMSError, is SMIMEError, is MIMEError, StreamError.malformedBase64:
+                case is CMSError, is MessageError, is MIMEError, StreamError.malformedBase64:
                     stays("\(error)")
                     return nil
                 default: throw error

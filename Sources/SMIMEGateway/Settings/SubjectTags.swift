@@ -42,14 +42,14 @@ package struct SubjectTags: Hashable, Sendable {
     /// it may be a correspondent's, as in `Re: [open] Plans`, and stays there. What a tag requires counts everywhere.
     ///
     /// - Parameter mayLower: whether a tag may ask for less at all.
-    /// - Throws: `SMIMEError.malformed` for a subject beyond all measure, which could hold anything, and for one with a tag in
+    /// - Throws: `MessageError.malformed` for a subject beyond all measure, which could hold anything, and for one with a tag in
     ///   text that cannot be decoded.
     func read(
         _ field: HeaderField,
         lineEnd: LineEnd,
         mayLower: Bool = true
-    ) throws(SMIMEError) -> (wish: ProtectionRequest, field: [UInt8])? {
-        guard field.rawBytes.count <= Self.maximumSubject else { throw SMIMEError.malformed("the subject is too long") }
+    ) throws(MessageError) -> (wish: ProtectionRequest, field: [UInt8])? {
+        guard field.rawBytes.count <= Self.maximumSubject else { throw MessageError.malformed("the subject is too long") }
         var wish = ProtectionRequest()
         // Those that stand there plainly are taken out of the text as it is; those in encoded words out of what is said.
         var text = remove(from: field.value, isEncoded: true, mayLower: mayLower, &wish)
@@ -60,7 +60,7 @@ package struct SubjectTags: Hashable, Sendable {
         let guessed = EncodedWord.decode(rest, replacing: true)
         var ignored = ProtectionRequest()
         guard guessed == rest || remove(from: guessed, isEncoded: false, mayLower: false, &ignored) == guessed else {
-            throw SMIMEError.malformed("the subject has a tag in a character set that is not known")
+            throw MessageError.malformed("the subject has a tag in a character set that is not known")
         }
         guard text != field.value || rest != shown else { return nil }
         if rest != shown { text = EncodedWord.encode(rest) }

@@ -2,7 +2,7 @@ import PKIX
 
 extension ImportReport {
     /// Adds what was learned from mail to the recipients.
-    public mutating func add(_ report: LearningReport) {
+    package mutating func add(_ report: LearningReport) {
         let learned = report.entries.map { Entry(address: .init($0.address), certificate: $0.certificate, isNew: true) }
         let known = report.known.map { Entry(address: .init($0.address), certificate: $0.certificate, isNew: false) }
         // Somebody who wrote a thousand times is named once.

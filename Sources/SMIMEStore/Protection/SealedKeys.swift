@@ -125,6 +125,6 @@ struct SealedKeys: Sendable {
 }
 
 /// A certificate of ours with its private key, which is not open yet.
-public struct SealedIdentity: Sendable {
+package struct SealedIdentity: Sendable {
     let keys: SealedKeys
 }

@@ -4,7 +4,7 @@ package import InternetMessage
 
 /// Why a message could not be protected or opened.
 @nonexhaustive
-package enum SMIMEError: Error, Equatable, Sendable {
+package enum MessageError: Error, Equatable, Sendable {
     /// The message has nothing to decrypt and no signature: it only brings certificates, or revocation lists (RFC 8551 §3.8).
     case certificatesOnly
     /// The cipher that was demanded is below the least that may be used.
@@ -31,7 +31,7 @@ package enum SMIMEError: Error, Equatable, Sendable {
     case unusableSigner(String)
 }
 
-extension SMIMEError: LocalizedError, CustomStringConvertible {
+extension MessageError: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 
     /// One sentence for a log or a user, in lower case and without a full stop; never a secret.
