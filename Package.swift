@@ -87,7 +87,7 @@ let package = Package(
         .testTarget(
             name: "SMIMEStoreTests",
             dependencies: [
-                "InternetMessage", "LibCrypto", "PKIX", "SMIMEStore", "TestSupport",
+                "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEStore", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),

@@ -141,6 +141,7 @@ extension Failure {
 
     private init(stream error: StreamError, in subject: String?) {
         switch error {
+        case .cancelled: self.init(.tryAgain, "interrupted")
         case .cannotCreate: self.init(.cannotCreate, error.description)
         case .cannotOpen, .notRegular: self.init(.noInput, error.description)
         case .committed: self.init(.software, error.description)

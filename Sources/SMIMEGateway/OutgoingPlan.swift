@@ -134,7 +134,7 @@ package struct OutgoingPlan: Sendable {
 
     private func encrypt(
         _ message: Message,
-        _ signer: (SignedDataWriter.Signer, MessageProtector.SignatureForm)?,
+        _ signer: (SignedDataWriter.Signer, SignatureForm)?,
         to sink: any ByteSink
     ) throws {
         let negotiation = try negotiation(for: message)

@@ -2,6 +2,7 @@ import Foundation
 import InternetMessage
 import LibCrypto
 import PKIX
+import SMIME
 import SMIMEStore
 import TestSupport
 import Testing

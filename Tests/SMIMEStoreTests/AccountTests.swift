@@ -1,5 +1,6 @@
 import InternetMessage
 import PKIX
+import SMIME
 import SMIMEStore
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import InternetMessage
 import PKIX
+import SMIME
 import SMIMEStore
 import Synchronization
 import TestSupport

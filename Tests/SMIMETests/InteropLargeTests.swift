@@ -14,8 +14,8 @@ import Testing
     private static let source = Result { MemorySource(try large.bytes) }
     private let mail = Self.large
 
-    @Test(arguments: [MessageProtector.SignatureForm.detached, .opaque])
-    func `openssl verifies 50 MB that we sign`(form: MessageProtector.SignatureForm) throws {
+    @Test(arguments: [SignatureForm.detached, .opaque])
+    func `openssl verifies 50 MB that we sign`(form: SignatureForm) throws {
         let signed = try [UInt8](
             written {
                 try MessageProtector(Self.source.get())

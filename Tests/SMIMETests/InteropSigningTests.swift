@@ -14,7 +14,7 @@ import Testing
     @Test(arguments: ["alice", "bob", "carol", "p384", "p521", "pss"], [LineEnd.lf, .crlf])
     func `openssl verifies what we sign, and gets the entity byte for byte`(name: String, lineEnd: LineEnd) throws {
         let mail = SampleMail(from: name, lineEnd: lineEnd)
-        for form in [MessageProtector.SignatureForm.detached, .opaque] {
+        for form in [SignatureForm.detached, .opaque] {
             for (digest, usesKeyIdentifier) in [(DigestAlgorithm.sha256, false), (.sha384, true), (.sha512, true)] {
                 var signer = try TestKeyring.signer(name)
                 signer.digest = digest

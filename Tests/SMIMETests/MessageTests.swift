@@ -59,13 +59,13 @@ import Testing
         ("future", "not valid yet"), ("wrong-eku", "may not sign"),
     ])
     func `nothing is signed that could not be valid`(name: String, reason: String) throws {
-        let error = #expect(throws: MessageError.self) { try mail().signed(by: identity(name), at: Self.time) }
+        let error = #expect(throws: SMIMEError.self) { try mail().signed(by: identity(name), at: Self.time) }
         #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
     }
 
     @Test(arguments: ["From: a@x.test, b@x.test\n\nx\n", "Subject: s\n\nx\n", "From: a@x.test\nFrom: b@x.test\n\nx\n"])
     func `nothing is signed for an author who is not one`(text: String) throws {
-        #expect(throws: MessageError.self) { try Message(text.utf8).signed(by: identity("alice"), at: Self.time) }
+        #expect(throws: SMIMEError.self) { try Message(text.utf8).signed(by: identity("alice"), at: Self.time) }
     }
 
     @Test(arguments: [
@@ -75,14 +75,15 @@ import Testing
     ])
     func `nothing is encrypted to whom it should not be, unless it is said`(path: String, reason: String) throws {
         let certificate = try certificate(path)
-        let error = #expect(throws: MessageError.self) { try Recipient(certificate, at: Self.time) }
+        let error = #expect(throws: SMIMEError.self) { try Recipient(certificate, at: Self.time) }
         #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
         _ = try mail().encrypted(to: [Recipient(unchecked: certificate)], at: Self.time)
     }
 
     @Test func `a key that belongs to another certificate is no identity`() throws {
         let (alice, bob) = (try identity("alice"), try identity("bob"))
-        #expect(throws: CMSError.noKeyPair) { try Identity(certificate: alice.certificate, key: bob.key) }
+        let error = #expect(throws: SMIMEError.self) { try Identity(certificate: alice.certificate, key: bob.key) }
+        #expect(error?.code == .noKeyPair && error?.kind == .key)
         #expect("\(alice)".contains(alice.certificate.fingerprint.description))
     }
 }

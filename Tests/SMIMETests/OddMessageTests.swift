@@ -30,7 +30,7 @@ import Testing
             let bytes = messages.next()
             let sink = MemorySink()
             do {
-                let form = number.isMultiple(of: 2) ? MessageProtector.SignatureForm.detached : .opaque
+                let form = number.isMultiple(of: 2) ? SignatureForm.detached : .opaque
                 try MessageProtector(MemorySource(bytes)).sign(by: signer, as: form, at: Self.time, to: sink)
             } catch {
                 try checkRefusal(error, of: bytes)

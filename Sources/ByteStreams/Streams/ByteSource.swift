@@ -46,7 +46,7 @@ extension ByteSource {
     }
 }
 
-/// Reads a range of a source from front to back.
+/// Reads a range of a source from front to back; ends with an error between two pieces if the task is cancelled.
 package final class SourceReader: ByteReader {
     private let source: any ByteSource
     private var position: Int
@@ -62,6 +62,7 @@ package final class SourceReader: ByteReader {
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let wanted = min(buffer.count, end - position)
         guard wanted > 0 else { return 0 }
+        guard !Task.isCancelled else { throw StreamError.cancelled }
         let count = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
         guard count > 0 else { throw StreamError.changedWhileReading }
         position += count

@@ -3,6 +3,8 @@ import Foundation
 /// Why bytes could not be read or written.
 @nonexhaustive
 package enum StreamError: Error, Equatable, Sendable {
+    /// The task was cancelled while it read.
+    case cancelled
     /// The file or temporary file cannot be made; `code` is errno.
     case cannotCreate(path: String, code: Int32)
     /// The file cannot be opened; `code` is errno.
@@ -29,6 +31,7 @@ extension StreamError: LocalizedError, CustomStringConvertible {
     /// One sentence for a log or a user, in lower case and without a full stop.
     package var description: String {
         switch self {
+        case .cancelled: "cancelled"
         case .cannotCreate(let path, let code): "\(path): cannot create: \(String(cString: strerror(code)))"
         case .cannotOpen(let path, let code): "\(path): cannot open: \(String(cString: strerror(code)))"
         case .changedWhileReading: "the input changed while it was being read"

@@ -37,13 +37,16 @@ public struct Recipient: Sendable {
     /// What the recipient announces to read; nil if nothing is known.
     public var capabilities: [SMIMECapability]?
 
-    /// A recipient whose certificate is taken as it is: whether it is valid, trusted and fit for encryption is for others to
-    /// judge (`Certificate.canEncrypt`, `TrustStore.judge`).
+    /// A recipient whose certificate is taken as it is: whether it is valid, trusted and fit for encryption is for the caller to
+    /// judge.
+    public init(unchecked certificate: Certificate) { self.init(unchecked: certificate, rsaWrapping: .oaep) }
+
+    /// The same.
     ///
     /// - Parameter rsaWrapping: for an RSA key; `CipherNegotiation` finds out what the recipient reads.
     package init(
         unchecked certificate: Certificate,
-        rsaWrapping: RSAWrapping = .oaep,
+        rsaWrapping: RSAWrapping,
         usesKeyIdentifier: Bool = false
     ) {
         self.certificate = certificate

@@ -120,6 +120,7 @@ struct LineScanner {
         let length = min(window.bytes.count, end - position)
         while filled < length, position + filled < wanted || filled == 0 {
             let rest = UnsafeMutableRawBufferPointer(rebasing: window.bytes[filled..<length])
+            guard !Task.isCancelled else { throw .unreadable(.cancelled) }
             let read: Int
             do throws(StreamError) {
                 read = try source.read(into: rest, at: position + filled)

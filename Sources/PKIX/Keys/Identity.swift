@@ -11,12 +11,6 @@ public struct Identity: Sendable {
     /// The name that a PKCS#12 file gives it, as it stands there: escape it before showing it.
     public let friendlyName: String?
 
-    /// - Throws: `CMSError.noKeyPair` if `key` does not belong to `certificate`.
-    package init(certificate: Certificate, key: PrivateKey, chain: [Certificate] = []) throws(CMSError) {
-        guard key.belongs(to: certificate) else { throw .noKeyPair }
-        self.init(unchecked: certificate, key, chain: chain)
-    }
-
     /// An identity that is not checked: the caller knows that the key belongs to the certificate, or checks it itself.
     package init(
         unchecked certificate: Certificate,

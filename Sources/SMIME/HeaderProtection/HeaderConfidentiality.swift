@@ -5,7 +5,7 @@ import InternetMessage
 /// A Header Confidentiality Policy. What is hidden is restored by whoever can decrypt the message.
 ///
 /// RFC 9788 §3
-package enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
+public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
     /// The subject becomes `[...]`; comments and keywords are removed (RFC 9788 §3.2.1), and the copy of the subject that
     /// Outlook keeps.
     case baseline

@@ -5,7 +5,7 @@ package import InternetMessage
 /// What they are worth depends on what is around them: nothing here is verified.
 ///
 /// RFC 9788 §4
-package struct ProtectedHeader: Sendable {
+public struct ProtectedHeader: Sendable {
     /// How the fields came inside.
     public enum Scheme: String, Sendable {
         /// `hp="cipher"`: the sender hid some fields, and recorded what stands outside (RFC 9788 §2.1.1).

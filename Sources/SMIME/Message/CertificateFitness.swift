@@ -5,15 +5,35 @@ import PKIX
 
 /// What makes a certificate unusable, whatever chain it has.
 enum CertificateFitness {
+    /// What keeps the certificate from being used; empty if nothing does.
+    static func problems(of certificate: Certificate, for purpose: Certificate.KeyPurpose, at time: Date) -> [Problem] {
+        var problems: [Problem] = []
+        switch purpose {
+        case .signing where !certificate.canSign:
+            problems.append(Problem(.keyUsage, "the certificate may not sign mail"))
+        case .encryption where certificate.isCertificateAuthority:
+            problems.append(Problem(.endEntityIsCA, "the certificate is an authority's"))
+        case .encryption where !certificate.canEncrypt:
+            problems.append(Problem(.keyUsage, "the certificate may not be used for encryption"))
+        default: break
+        }
+        if time < certificate.notBefore {
+            problems.append(Problem(.certificateNotYetValid, "the certificate is not valid yet"))
+        }
+        if time > certificate.notAfter { problems.append(Problem(.certificateExpired, "the certificate has expired")) }
+        if certificate.publicKeyAlgorithm.isWeak {
+            problems.append(Problem(.weakKey, "its key is too short: \(certificate.publicKeyAlgorithm)"))
+        }
+        return problems
+    }
+
     /// - Throws: `MessageError.unusableSigner`
     static func checkSigner(_ identity: Identity, of header: HeaderBlock, at time: Date) throws(MessageError) {
         let certificate = identity.certificate
         let author = AuthorReading(header)
         let reason: String? =
-            if !certificate.canSign {
-                "the certificate may not sign mail"
-            } else if let weakness = weakness(of: certificate, at: time) {
-                weakness
+            if let problem = problems(of: certificate, for: .signing, at: time).first {
+                problem.text
             } else if let problem = author.firstProblem {
                 "\(problem), so no signature would be valid"
             } else if let address = author.soleAddress, !certificate.mailAddresses.contains(address) {
@@ -26,40 +46,7 @@ enum CertificateFitness {
 
     /// - Throws: `MessageError.unusableRecipient`
     static func checkRecipient(_ certificate: Certificate, at time: Date) throws(MessageError) {
-        let reason: String? =
-            certificate.isCertificateAuthority
-            ? "the certificate is an authority's"
-            : certificate.canEncrypt
-                ? weakness(of: certificate, at: time) : "the certificate may not be used for encryption"
-        if let reason { throw .unusableRecipient("\(certificate.subject): \(reason)") }
-    }
-
-    private static func weakness(of certificate: Certificate, at time: Date) -> String? {
-        if time < certificate.notBefore { return "the certificate is not valid yet" }
-        if time > certificate.notAfter { return "the certificate has expired" }
-        return certificate.publicKeyAlgorithm.isWeak ? "its key is too short: \(certificate.publicKeyAlgorithm)" : nil
-    }
-}
-
-extension Recipient {
-    /// A recipient with a certificate that may be encrypted to.
-    ///
-    /// Whether it is trusted, and whether it was revoked, is not looked at: see `TrustStore.judge`.
-    ///
-    /// - Parameters:
-    ///   - capabilities: what the recipient announces to read; nil takes what the certificate says.
-    ///   - time: when the certificate must be valid.
-    /// - Throws: `MessageError.unusableRecipient` for a certificate that is an authority's, not for encryption, weak, or not valid at
-    ///   `time`.
-    package init(
-        _ certificate: Certificate,
-        capabilities: [SMIMECapability]? = nil,
-        at time: Date = .now
-    ) throws(MessageError) {
-        try CertificateFitness.checkRecipient(certificate, at: time)
-        let known = capabilities ?? certificate.capabilitiesEncoding.flatMap { try? SMIMECapability.list($0) }
-        let party = CipherNegotiation.Party(name: "", certificate: certificate, capabilities: known)
-        self.init(unchecked: certificate, rsaWrapping: CipherNegotiation.wrapping(party, .aes256GCM))
-        self.capabilities = known
+        guard let problem = problems(of: certificate, for: .encryption, at: time).first else { return }
+        throw .unusableRecipient("\(certificate.subject): \(problem.text)")
     }
 }

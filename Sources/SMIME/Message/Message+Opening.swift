@@ -1,52 +1,61 @@
 import ByteStreams
 public import Foundation
-import InternetMessage
+public import InternetMessage
 import PKIX
 
 extension Message {
     /// The message with all its layers opened, whatever it is: encrypted, signed, both in any order, or plain.
     ///
-    /// What is wrong with signatures is in the report; errors are for what keeps the content from being read.
+    /// What is wrong with signatures is in the report; errors are for what keeps the content from being read. Runs on
+    /// `SMIMEExecutor`; a task that is cancelled ends between two pieces of the message.
     ///
     /// - Parameter time: as of when certificates are judged.
-    /// - Throws: `MessageError.notARecipient`, `.needsSecret`, `.certificatesOnly`, `.malformed`; `CMSError.decryptionFailed`;
-    ///   `CancellationError`; what reading and the provider throw.
-    public func opened(with keys: some KeyProvider, at time: Date = .now) async throws -> OpenedMessage {
-        let message = try settled()
-        let opener = MessageOpener(keys, at: time)
-        do { return try await opener.decrypt(message.source) } catch MessageError.notEncrypted {
-            let verified = try await opener.verify(message.source)
-            return OpenedMessage(asItCame: message.source, header: message.header, verified)
+    /// - Throws: `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.decryptionFailed`, `.cancelled`, `.file`, and what
+    ///   the provider throws.
+    public func opened(
+        with keys: some KeyProvider,
+        at time: Date = .now
+    ) async throws(SMIMEError) -> OpenedMessage {
+        try await SMIMEError.inBackground {
+            let message = try settled()
+            let opener = MessageOpener(keys, at: time)
+            do { return try await opener.decrypt(message.source) } catch MessageError.notEncrypted {
+                let verified = try await opener.verify(message.source)
+                return OpenedMessage(asItCame: message.source, header: message.header, verified)
+            }
         }
     }
 
-    /// What is to be said about the signatures; nothing is decrypted.
+    /// What is to be said about the signatures; nothing is decrypted. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `StreamError`, `CancellationError`, or what the provider throws.
-    public func verified(with keys: some KeyProvider, at time: Date = .now) async throws -> VerificationReport {
-        try await MessageOpener(keys, at: time).verify(settled().source).report
+    /// - Throws: `.file`, `.cancelled`, and what the provider throws.
+    public func verified(
+        with keys: some KeyProvider,
+        at time: Date = .now
+    ) async throws(SMIMEError) -> VerificationReport {
+        try await SMIMEError.inBackground { try await MessageOpener(keys, at: time).verify(settled().source).report }
     }
 }
 
-extension OpenedMessage {
+extension OpenedMessage: WritableContent {
     /// Who wrote it, as a valid signature of all of it shows; nil if none does.
     public var verifiedAuthor: EmailAddress? { learnable?.author }
 
+    package func write(to sink: any ByteSink) throws { try write(to: sink, lineEnd: nil) }
+
+    /// Writes what it says, in pieces that fit in memory.
+    ///
+    /// - Throws: `.file`, `.cancelled`; `.decryptionFailed` if the message changed since it was checked: what was written is then
+    ///   not to be used; what `sink` throws, as `underlyingError` of a `.bug` if it is no `SMIMEError`.
+    public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
+
     /// Writes what it says into a file of mode 0600, which appears whole or not at all.
     ///
-    /// - Throws: `StreamError.cannotCreate`; as for a sink.
-    public func write(to path: String) throws {
-        let output = try OutputFile(path: path, isPrivate: true)
-        try write(to: output)
-        try output.commit()
-    }
+    /// - Throws: as for a sink.
+    public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path, isPrivate: true) }
 
     /// What it says, for a message that fits in memory.
     ///
     /// - Throws: as for a sink.
-    public func bytes() throws -> [UInt8] {
-        let sink = MemorySink()
-        try write(to: sink)
-        return sink.bytes
-    }
+    public func bytes() throws(SMIMEError) -> [UInt8] { try allBytes() }
 }

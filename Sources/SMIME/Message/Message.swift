@@ -20,47 +20,47 @@ public struct Message: Sendable {
         case encrypted([Recipient], ContentCipher, signedBy: (SignedDataWriter.Signer, SignatureForm)?, Date)
     }
 
-    /// How a signature is put into the message.
-    package typealias SignatureForm = MessageProtector.SignatureForm
-
     /// The header as the message has it now; protection that is still to be written changes it outside.
     public let header: HeaderBlock
     let source: any ByteSource
     private var headers = HeaderPolicy()
     private var protection = Protection.none
 
-    /// - Throws: `MIMEError` for a header beyond a limit, and what reading throws.
-    package init(_ source: any ByteSource) throws {
+    package init(_ source: any ByteSource) throws(SMIMEError) {
         self.source = source
-        header = try MIMEReader.message(in: source).header
+        header = try SMIMEError.catching { try MIMEReader.message(in: source).header }
     }
 
-    /// - Throws: as for a source.
-    public init(_ bytes: some Sequence<UInt8>) throws { try self.init(MemorySource(Array(bytes))) }
+    /// - Throws: `.limitExceeded` for a header beyond a limit.
+    public init(_ bytes: some Sequence<UInt8>) throws(SMIMEError) { try self.init(MemorySource(Array(bytes))) }
 
-    /// A message in a file, of any size.
+    /// A message in a file, of any size. The file must not change while the message is used.
     ///
-    /// - Throws: `StreamError.cannotOpen`; as for a source.
-    public init(contentsOf path: String) throws { try self.init(FileSource(path: path)) }
+    /// - Throws: `.file`; as for bytes.
+    public init(contentsOf path: String) throws(SMIMEError) {
+        try self.init(try SMIMEError.catching { try FileSource(path: path) })
+    }
 
     /// A message that comes in pieces: kept in memory up to 1 MB, beyond that in an unlinked file.
     ///
-    /// - Throws: what `chunks` throws; `StreamError.spoolFailed`; as for a source.
+    /// - Throws: what `chunks` throws; `.file` if the file cannot be written; as for bytes.
     public init<Chunks: AsyncSequence>(_ chunks: Chunks) async throws where Chunks.Element: Sequence<UInt8> {
         let spool = Spool()
-        for try await chunk in chunks { try spool.write(Array(chunk)) }
-        try self.init(spool.finish())
+        for try await chunk in chunks { try SMIMEError.catching { try spool.write(Array(chunk)) } }
+        try self.init(try SMIMEError.catching { try spool.finish() })
     }
 
     /// The message, to be signed by `identity`.
     ///
     /// - Parameter time: the signing time, for which the certificate is checked, too.
-    /// - Throws: `MessageError.unusableSigner` for a certificate that may not sign mail, is weak or not valid at `time`, or does not
+    /// - Throws: `.unusableSigner` for a certificate that may not sign mail, is weak or not valid at `time`, or does not
     ///   name the one address in From; what writing throws, if the message is encrypted already.
-    package func signed(by identity: Identity, as form: SignatureForm = .detached, at time: Date = .now) throws
-        -> Message
-    {
-        try CertificateFitness.checkSigner(identity, of: header, at: time)
+    public func signed(
+        by identity: Identity,
+        as form: SignatureForm = .detached,
+        at time: Date = .now
+    ) throws(SMIMEError) -> Message {
+        try SMIMEError.catching { try CertificateFitness.checkSigner(identity, of: header, at: time) }
         var message = try settled()
         message.protection = .signed(SignedDataWriter.Signer(identity), form, time)
         return message
@@ -71,20 +71,13 @@ public struct Message: Sendable {
     /// - Parameters:
     ///   - cipher: nil takes the best that all recipients are known to read, or AES-256-GCM.
     ///   - time: for which `Recipient` was checked; nothing in the message tells it.
-    /// - Throws: `MessageError.noCommonCipher`; what writing throws, if the message is encrypted already.
+    /// - Throws: `.noCommonCipher`; what writing throws, if the message is encrypted already.
     public func encrypted(
         to recipients: [Recipient],
         cipher: ContentCipher? = nil,
         at time: Date = .now
-    ) throws -> Message {
-        let parties = recipients.map {
-            CipherNegotiation.Party(
-                name: "\($0.certificate.subject)",
-                certificate: $0.certificate,
-                capabilities: $0.capabilities
-            )
-        }
-        let negotiation = try CipherNegotiation(for: parties, CipherNegotiation.Preferences(demanded: cipher))
+    ) throws(SMIMEError) -> Message {
+        let cipher = try recipients.commonCipher(demanded: cipher)
         var message = self
         var signer: (SignedDataWriter.Signer, SignatureForm)?
         switch protection {
@@ -92,15 +85,15 @@ public struct Message: Sendable {
         case .signed(let pending, let form, _): signer = (pending, form)
         case .encrypted: message = try settled()
         }
-        message.protection = .encrypted(recipients, negotiation.cipher, signedBy: signer, signingTime ?? time)
+        message.protection = .encrypted(recipients, cipher, signedBy: signer, signingTime ?? time)
         return message
     }
 
     /// The same for certificates, each of which is checked as of now.
     ///
-    /// - Throws: `MessageError.unusableRecipient` for a certificate that `Recipient` rejects; `.noCommonCipher`.
-    public func encrypted(to certificates: Certificate...) throws -> Message {
-        try encrypted(to: certificates.map { try Recipient($0) })
+    /// - Throws: `.unusableRecipient` for a certificate that `Recipient` rejects; `.noCommonCipher`.
+    public func encrypted(to certificates: Certificate...) throws(SMIMEError) -> Message {
+        try encrypted(to: certificates.map { certificate throws(SMIMEError) in try Recipient(certificate) })
     }
 
     /// The same message, whose header is treated by `policy` when it is signed or encrypted (RFC 9788).
@@ -110,10 +103,41 @@ public struct Message: Sendable {
         return message
     }
 
-    /// Writes the message, signed and encrypted as was asked for.
+    /// Writes the message, signed and encrypted as was asked for, in pieces that fit in memory.
     ///
-    /// - Throws: `MessageError.defective` for a header that other programs read differently, `CMSError.unsupported` for a key that
-    ///   cannot be used, and what reading and writing throw.
+    /// Between the pieces it looks whether the task was cancelled.
+    ///
+    /// - Throws: `.malformed` for a header that other programs read differently, `.unsupported` for a key that cannot be used,
+    ///   `.file`, `.cancelled`; what `sink` throws, as `underlyingError` of a `.bug` if it is no `SMIMEError`.
+    public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
+
+    /// Writes the message into a file, which appears whole or not at all.
+    ///
+    /// - Throws: `.file`; as for a sink.
+    public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path, isPrivate: false) }
+
+    /// The message's bytes, for one that fits in memory.
+    ///
+    /// - Throws: as for a sink.
+    public func bytes() throws(SMIMEError) -> [UInt8] { try allBytes() }
+
+    private var signingTime: Date? {
+        if case .signed(_, _, let time) = protection { time } else { nil }
+    }
+
+    /// A message whose source is what this one would be written as.
+    func settled() throws(SMIMEError) -> Message {
+        if case .none = protection { return self }
+        let source = try SMIMEError.catching {
+            let spool = Spool()
+            try write(to: spool)
+            return try spool.finish()
+        }
+        return try Message(source).protectingHeader(headers)
+    }
+}
+
+extension Message: WritableContent {
     package func write(to sink: any ByteSink) throws {
         switch protection {
         case .none:
@@ -125,35 +149,5 @@ public struct Message: Sendable {
             try MessageProtector(source, headers: headers)
                 .encrypt(to: recipients, cipher: cipher, signedBy: signer, at: time, to: sink)
         }
-    }
-
-    /// Writes the message into a file, which appears whole or not at all.
-    ///
-    /// - Throws: `StreamError.cannotCreate`; as for a sink.
-    public func write(to path: String) throws {
-        let output = try OutputFile(path: path, isPrivate: false)
-        try write(to: output)
-        try output.commit()
-    }
-
-    /// The message's bytes, for one that fits in memory.
-    ///
-    /// - Throws: as for a sink.
-    public func bytes() throws -> [UInt8] {
-        let sink = MemorySink()
-        try write(to: sink)
-        return sink.bytes
-    }
-
-    private var signingTime: Date? {
-        if case .signed(_, _, let time) = protection { time } else { nil }
-    }
-
-    /// A message whose source is what this one would be written as.
-    func settled() throws -> Message {
-        if case .none = protection { return self }
-        let spool = Spool()
-        try write(to: spool)
-        return try Message(spool.finish()).protectingHeader(headers)
     }
 }

@@ -33,7 +33,7 @@ package struct ContentProtector {
     ///   writing throw.
     package func sign(
         by signer: SignedDataWriter.Signer,
-        as form: MessageProtector.SignatureForm,
+        as form: SignatureForm,
         at time: Date,
         to sink: any ByteSink
     ) throws {

@@ -5,12 +5,12 @@ public struct HeaderPolicy: Hashable, Sendable {
     /// Whether the header fields are signed and encrypted with the content.
     public var isProtected: Bool
     /// Which of them are hidden outside if the message is encrypted.
-    package var confidentiality: HeaderConfidentiality
+    public var confidentiality: HeaderConfidentiality
     /// Whether hidden ones stand in the text, too, for readers that know no header protection.
     public var hasLegacyDisplay: Bool
 
     /// By default everything is protected and nothing is hidden.
-    package init(
+    public init(
         isProtected: Bool = true,
         confidentiality: HeaderConfidentiality = .none,
         hasLegacyDisplay: Bool = false

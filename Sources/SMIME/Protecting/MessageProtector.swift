@@ -9,14 +9,6 @@ package import InternetMessage
 /// describe the content move into the protected entity.
 /// RFC 8551 §3.1-3.6, RFC 9788
 package struct MessageProtector {
-    /// How a signature is put into the message.
-    public enum SignatureForm: Sendable {
-        /// multipart/signed: the content stays readable for everybody (RFC 8551 §3.5.3).
-        case detached
-        /// application/pkcs7-mime: content and signature in one CMS object (RFC 8551 §3.5.2).
-        case opaque
-    }
-
     private let omitted: Set<String>
     private let policy: HeaderPolicy
     private let lineEnd: LineEnd

@@ -6,7 +6,7 @@ import PKIX
 /// RFC 9788 §4.3
 public struct HeaderReport: Sendable {
     /// How the fields came inside.
-    package let scheme: ProtectedHeader.Scheme
+    public let scheme: ProtectedHeader.Scheme
     /// What the fields say, by their names in lower case, for display; one field after the other, one in each line.
     public let values: [String: String]
     /// The fields that are signed, and are what was signed.

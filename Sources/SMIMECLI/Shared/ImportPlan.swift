@@ -1,6 +1,7 @@
 import Foundation
 import InternetMessage
 import PKIX
+import SMIME
 import SMIMEStore
 
 /// What is to be stored, and what is odd about it.

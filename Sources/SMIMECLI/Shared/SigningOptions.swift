@@ -31,7 +31,7 @@ struct SigningOptions: ParsableArguments {
     /// Whether something was said that only a signature can heed.
     var isSaid: Bool { identity != nil || opaque || digest != nil || noChain }
 
-    var form: MessageProtector.SignatureForm { opaque ? .opaque : .detached }
+    var form: SignatureForm { opaque ? .opaque : .detached }
     /// The From that plain text gets; none if the message has to say it.
     var fromField: [NewField] { from.map { [NewField("From", $0.text)] } ?? [] }
 

@@ -49,7 +49,9 @@ package struct SubjectTags: Hashable, Sendable {
         lineEnd: LineEnd,
         mayLower: Bool = true
     ) throws(MessageError) -> (wish: ProtectionRequest, field: [UInt8])? {
-        guard field.rawBytes.count <= Self.maximumSubject else { throw MessageError.malformed("the subject is too long") }
+        guard field.rawBytes.count <= Self.maximumSubject else {
+            throw MessageError.malformed("the subject is too long")
+        }
         var wish = ProtectionRequest()
         // Those that stand there plainly are taken out of the text as it is; those in encoded words out of what is said.
         var text = remove(from: field.value, isEncoded: true, mayLower: mayLower, &wish)

@@ -1,7 +1,7 @@
 public import Foundation
 public import InternetMessage
 public import PKIX
-public import SMIME
+package import SMIME
 
 /// A person or role that mail is sent as.
 public struct Account: Sendable {
@@ -12,7 +12,7 @@ public struct Account: Sendable {
     /// What people call the account.
     public let name: String?
     /// What encrypted mail of the account hides of its header; nil if the store's setting holds.
-    public let headerConfidentiality: HeaderConfidentiality?
+    package let headerConfidentiality: HeaderConfidentiality?
     /// Everything the account can or could sign and decrypt with, newest first.
     public let identities: [AccountIdentity]
 }

@@ -1,5 +1,5 @@
-public import PKIX
-public import SMIME
+package import PKIX
+package import SMIME
 
 /// What is to be changed of an account.
 package struct AccountChange: Sendable {

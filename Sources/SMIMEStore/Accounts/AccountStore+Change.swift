@@ -1,7 +1,7 @@
 package import Foundation
 import GRDB
-public import InternetMessage
-public import PKIX
+package import InternetMessage
+package import PKIX
 import SMIME
 
 extension AccountStore {

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 package import InternetMessage
 package import PKIX
+import SMIME
 
 /// The one row of each certificate, shared by accounts, recipients and anchors.
 enum CertificateRecord {
@@ -133,12 +134,6 @@ extension Certificate {
 
     /// Whether `scope` is one of the certificate's addresses, or the domain of one of them.
     package func names(_ scope: AddressScope) -> Bool { emailAddresses.contains(where: scope.contains) }
-
-    /// The certificate's addresses that are well-formed, each once.
-    package var emailAddresses: [EmailAddress] {
-        var seen: Set<EmailAddress> = []
-        return addresses.compactMap { try? EmailAddress($0) }.filter { seen.insert($0).inserted }
-    }
 
     /// Whom mail is encrypted to with it: its addresses, and for the certificate of a gateway the whole domain. One that
     /// says `*@example.com` is nobody's: what stands for a domain is said by hand.

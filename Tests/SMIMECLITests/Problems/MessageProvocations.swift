@@ -161,7 +161,7 @@ enum MessageProvocations {
     private static func signed(
         _ mail: [UInt8],
         by name: String = "alice",
-        as form: MessageProtector.SignatureForm = .detached,
+        as form: SignatureForm = .detached,
         at time: Date = .judged
     ) throws -> [UInt8] {
         let sink = MemorySink()

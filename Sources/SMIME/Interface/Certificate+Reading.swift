@@ -1,0 +1,81 @@
+import ByteStreams
+public import Foundation
+public import InternetMessage
+public import PKIX
+
+extension Certificate {
+    /// The first certificate in bytes of PEM, DER, base64 or PKCS#7.
+    ///
+    /// - Throws: `.malformed` if there is none; `.limitExceeded`
+    public init(_ bytes: some Sequence<UInt8>) throws(SMIMEError) {
+        guard let first = try Self.all(in: bytes).first else {
+            throw SMIMEError(CMSError.malformed(.keyMaterial, "it holds no certificate"))
+        }
+        self = first
+    }
+
+    /// The first certificate in a file.
+    ///
+    /// - Throws: `.file`; as for bytes.
+    public init(contentsOf path: String) throws(SMIMEError) { try self.init(SMIMEError.bytes(ofFile: path)) }
+
+    /// Every certificate in bytes of PEM, DER, base64 or PKCS#7, as in a bundle; none is no error.
+    ///
+    /// - Throws: `.malformed`, `.limitExceeded`
+    public static func all(in bytes: some Sequence<UInt8>) throws(SMIMEError) -> [Certificate] {
+        try SMIMEError.catching {
+            try KeyMaterial.read(Array(bytes)).compactMap {
+                if case .certificate(let found) = $0 { found } else { nil }
+            }
+        }
+    }
+
+    /// The certificate's addresses that are well-formed, each once.
+    public var emailAddresses: [EmailAddress] {
+        var seen: Set<EmailAddress> = []
+        return addresses.compactMap { try? EmailAddress($0) }.filter { seen.insert($0).inserted }
+    }
+
+    /// What its key may be wanted for.
+    public enum KeyPurpose: Sendable {
+        case encryption
+        case signing
+    }
+
+    /// What keeps the certificate from being used for `purpose`, whatever chain it has; empty if nothing does.
+    ///
+    /// Key usage and purpose, validity, the strength of its key. `TrustStore.problems(of:for:at:)` judges the chain, too.
+    public func problems(for purpose: KeyPurpose, at time: Date = .now) -> [Problem] {
+        CertificateFitness.problems(of: self, for: purpose, at: time)
+    }
+}
+
+extension Certificate: Codable {
+    /// Its DER, as the coder writes `Data`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(Data(der))
+    }
+
+    /// - Throws: `DecodingError`; `SMIMEError` if the bytes are no certificate.
+    public init(from decoder: any Decoder) throws {
+        let der = try decoder.singleValueContainer().decode(Data.self)
+        self = try SMIMEError.catching { try Certificate(der: Array(der)) }
+    }
+}
+
+extension Certificate: CustomStringConvertible {
+    /// Whose it is, and its fingerprint.
+    public var description: String { "\(subject) (\(fingerprint))" }
+}
+
+extension SMIMEError {
+    /// A file of keys or certificates.
+    static func bytes(ofFile path: String) throws(SMIMEError) -> [UInt8] {
+        try catching {
+            let source = try FileSource(path: path)
+            guard source.count <= KeyMaterial.maximumFileCount else { throw CMSError.limitExceeded("file size") }
+            return try source.bytes(in: 0..<source.count)
+        }
+    }
+}

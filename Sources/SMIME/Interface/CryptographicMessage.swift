@@ -1,0 +1,113 @@
+import ByteStreams
+public import CMSSyntax
+public import Foundation
+public import PKIX
+
+/// Signed and encrypted objects that are no mail: passes, documents, code (RFC 5652).
+///
+/// Whose certificates may sign such an object is for the caller to say: mail addresses are not looked at, and `TrustStore.usage`
+/// says which extended key usage is asked for.
+public enum CryptographicMessage {
+    /// Bytes to sign or encrypt, or what comes out; in memory or in a file of any size.
+    public struct Content: Sendable, WritableContent {
+        let source: any ByteSource
+        private let opened: OpenedMessage?
+
+        public init(_ bytes: some Sequence<UInt8>) { self.init(MemorySource(Array(bytes))) }
+
+        /// - Throws: `.file`
+        public init(contentsOf path: String) throws(SMIMEError) {
+            self.init(try SMIMEError.catching { try FileSource(path: path) })
+        }
+
+        private init(_ source: any ByteSource) { (self.source, opened) = (source, nil) }
+
+        init(_ opened: OpenedMessage, in source: any ByteSource) { (self.source, self.opened) = (source, opened) }
+
+        package func write(to sink: any ByteSink) throws {
+            if let opened { return try opened.write(to: sink, lineEnd: nil) }
+            try source.reader().copy(to: sink)
+            try source.checkUnchanged()
+        }
+
+        /// Writes the bytes in pieces that fit in memory.
+        ///
+        /// - Throws: `.file`, `.cancelled`, `.decryptionFailed`; what `sink` throws, as for `Message`.
+        public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
+
+        /// Writes the bytes into a file of mode 0600, which appears whole or not at all.
+        ///
+        /// - Throws: as for a sink.
+        public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path, isPrivate: true) }
+
+        /// All of it, if it fits in memory.
+        ///
+        /// - Throws: as for a sink.
+        public func bytes() throws(SMIMEError) -> [UInt8] { try allBytes() }
+    }
+
+    /// A SignedData in DER over the bytes as they are (RFC 5652 §5).
+    ///
+    /// - Parameters:
+    ///   - isAttached: whether the content is inside.
+    ///   - time: the signing time.
+    /// - Throws: `.unsupported` for a key that cannot sign; `.file`
+    public static func sign(
+        _ content: Content,
+        by identity: Identity,
+        isAttached: Bool = false,
+        at time: Date = .now
+    ) throws(SMIMEError) -> [UInt8] {
+        try SMIMEError.catching {
+            let sink = MemorySink()
+            try ContentProtector(content.source)
+                .sign(by: SignedDataWriter.Signer(identity), as: isAttached ? .opaque : .detached, at: time, to: sink)
+            return sink.bytes
+        }
+    }
+
+    /// What is to be said about a signature, over `content` or over what is inside. Runs on `SMIMEExecutor`.
+    ///
+    /// - Throws: `.file`, `.cancelled`, and what the provider throws; a malformed object is in the report.
+    public static func verify(
+        _ signature: some Sequence<UInt8>,
+        of content: Content? = nil,
+        with keys: some KeyProvider,
+        at time: Date = .now
+    ) async throws(SMIMEError) -> VerificationReport {
+        let stream = MemorySource(Array(signature)).stream()
+        return try await SMIMEError.inBackground {
+            try await MessageOpener(keys, at: time).verify(cms: stream, detached: content?.source).report
+        }
+    }
+
+    /// An AuthEnvelopedData, or an EnvelopedData for a cipher that needs one, in DER (RFC 5083, RFC 5652 §6).
+    ///
+    /// - Parameter cipher: nil takes the best that all recipients are known to read, or AES-256-GCM.
+    /// - Throws: `.noCommonCipher`, `.unsupported`, `.file`
+    public static func encrypt(
+        _ content: Content,
+        to recipients: [Recipient],
+        cipher: ContentCipher? = nil
+    ) throws(SMIMEError) -> [UInt8] {
+        let cipher = try recipients.commonCipher(demanded: cipher)
+        return try SMIMEError.catching {
+            let sink = MemorySink()
+            try ContentProtector(content.source).encrypt(to: recipients, cipher: cipher, to: sink)
+            return sink.bytes
+        }
+    }
+
+    /// What is inside of an encrypted object. Runs on `SMIMEExecutor`.
+    ///
+    /// - Throws: `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`, and what the provider throws.
+    public static func decrypt(
+        _ object: Content,
+        with keys: some KeyProvider
+    ) async throws(SMIMEError) -> Content {
+        try await SMIMEError.inBackground {
+            let opener = MessageOpener(keys, at: .now)
+            return Content(try await opener.decrypt(cms: object.source.stream(), in: object.source), in: object.source)
+        }
+    }
+}

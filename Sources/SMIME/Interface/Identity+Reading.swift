@@ -1,0 +1,115 @@
+import LibCrypto
+public import PKIX
+
+extension Identity {
+    /// - Throws: `.noKeyPair` if `key` does not belong to `certificate`.
+    public init(certificate: Certificate, key: PrivateKey, chain: [Certificate] = []) throws(SMIMEError) {
+        guard key.belongs(to: certificate) else { throw SMIMEError(CMSError.noKeyPair) }
+        self.init(unchecked: certificate, key, chain: chain)
+    }
+
+    /// The identity in a PKCS#12 file that signs mail, or else its first one.
+    ///
+    /// `PKCS12` has all of them, and takes a `Passphrase`, which is wiped.
+    ///
+    /// - Throws: `.noKeyPair`; what `PKCS12` throws.
+    public init(pkcs12 bytes: some Sequence<UInt8>, passphrase: String) throws(SMIMEError) {
+        let file = try PKCS12(bytes, passphrase: passphrase)
+        guard let first = file.identities.first(where: \.certificate.canSign) ?? file.identities.first else {
+            throw SMIMEError(CMSError.noKeyPair)
+        }
+        self = first
+    }
+
+    /// The first private key in bytes of PEM, with the certificate about it, and the others as its chain.
+    ///
+    /// - Parameter passphrase: for an encrypted key.
+    /// - Throws: `.noKeyPair` if there is no key, or no certificate about it; `.wrongPassphrase`, `.malformed`, `.unsupported`,
+    ///   `.limitExceeded`
+    public init(pem bytes: some Sequence<UInt8>, passphrase: String? = nil) throws(SMIMEError) {
+        self = try SMIMEError.catching {
+            var certificates: [Certificate] = []
+            var encoded: EncodedPrivateKey?
+            var bytes = Array(bytes)
+            defer { bytes.wipe() }
+            for item in try KeyMaterial.read(bytes) {
+                switch item {
+                case .certificate(let certificate): certificates.append(certificate)
+                case .privateKey(let key): encoded = encoded ?? key
+                default: break
+                }
+            }
+            guard let encoded else { throw CMSError.noKeyPair }
+            let key =
+                try passphrase.map { try encoded.decode(passphrase: Passphrase($0.utf8)) }
+                ?? encoded.decode(passphrase: nil)
+            guard let own = certificates.first(where: key.belongs(to:)) else { throw CMSError.noKeyPair }
+            return Identity(unchecked: own, key, chain: certificates.filter { $0 != own })
+        }
+    }
+}
+
+extension PrivateKey {
+    /// Reads a PKCS#8 PrivateKeyInfo in DER (RFC 5958); the bytes stay the caller's to wipe.
+    ///
+    /// - Throws: `.malformed`, `.unsupported`, `.limitExceeded`
+    public init(pkcs8 bytes: some Sequence<UInt8>) throws(SMIMEError) {
+        self = try SMIMEError.catching {
+            var copy = Array(bytes)
+            defer { copy.wipe() }
+            return try PrivateKey(pkcs8: copy)
+        }
+    }
+
+    /// Lends the key as PKCS#8 in DER, for another library; the bytes are wiped when `body` returns.
+    ///
+    /// - Throws: `.bug` if libcrypto cannot encode it; what `body` throws.
+    public func withPKCS8<Value>(_ body: (RawSpan) throws -> Value) throws -> Value {
+        try withPKCS8 { (bytes: UnsafeRawBufferPointer) in try body(bytes.bytes) }
+    }
+}
+
+extension PKCS12 {
+    /// All that a PKCS#12 file holds (RFC 7292).
+    ///
+    /// Takes up to a third of a second, as files make guessing slow on purpose: see `SMIMEExecutor`.
+    ///
+    /// - Throws: `.wrongPassphrase`, `.malformed`, `.unsupported`, `.limitExceeded`
+    public init(_ bytes: some Sequence<UInt8>, passphrase: String?) throws(SMIMEError) {
+        self = try SMIMEError.catching {
+            guard let passphrase else { return try PKCS12(Array(bytes), passphrase: nil as Passphrase?) }
+            return try PKCS12(Array(bytes), passphrase: Passphrase(passphrase.utf8))
+        }
+    }
+
+    /// A PKCS#12 file with these identities and certificates, in DER.
+    ///
+    /// - Throws: `.limitExceeded` for more than a file may hold that is read; `.bug`
+    public static func encoded(
+        _ identities: [Identity],
+        chain: [Certificate] = [],
+        passphrase: String,
+        compatibility: Compatibility = .modern
+    ) throws(SMIMEError) -> [UInt8] {
+        try SMIMEError.catching {
+            try encode(
+                identities,
+                chain: chain,
+                passphrase: Passphrase(passphrase.utf8),
+                compatibility: compatibility
+            )
+        }
+    }
+}
+
+extension CertificateList {
+    /// A revocation list in DER or PEM (RFC 5280 §5).
+    ///
+    /// - Throws: `.malformed`, `.limitExceeded`
+    public init(_ bytes: some Sequence<UInt8>) throws(SMIMEError) {
+        self = try SMIMEError.catching {
+            for case .certificateList(let list) in try KeyMaterial.read(Array(bytes)) { return list }
+            throw CMSError.malformed(.keyMaterial, "it holds no revocation list")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The library's own threads for long work, so that the caller's cooperative threads are never blocked: one for each core but one.
+///
+/// `Message.opened` and the other asynchronous calls run here by themselves. What is not asynchronous, as signing, encrypting and
+/// writing, is run here with `run`:
+///
+/// ```swift
+/// try await SMIMEExecutor.run { try mail.encrypted(to: bob).write(to: "secret.eml") }
+/// ```
+public final class SMIMEExecutor: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        /// How many of `jobs`, from the front, are taken.
+        var taken = 0
+        var workers = 0
+    }
+
+    /// The one that the library's calls use.
+    public static let shared = SMIMEExecutor(width: max(1, ProcessInfo.processInfo.activeProcessorCount - 1))
+
+    private let width: Int
+    private let state = Mutex(State())
+
+    private init(width: Int) { self.width = width }
+
+    /// Runs `work` on the library's threads, and waits for it without blocking a thread.
+    public static func run<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
+        try await withTaskExecutorPreference(shared) { try await work() }
+    }
+
+    /// Takes a job of a task that prefers this executor.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isWorkerNeeded = state.withLock { state in
+            state.jobs.append(job)
+            guard state.workers < width else { return false }
+            state.workers += 1
+            return true
+        }
+        if isWorkerNeeded { DispatchQueue.global().async { self.work() } }
+    }
+
+    private func work() {
+        while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    /// The job that waits longest; nil if there is none, and the worker is then to end.
+    private func next() -> UnownedJob? {
+        state.withLock { state in
+            guard state.taken < state.jobs.count else {
+                state.jobs.removeAll(keepingCapacity: true)
+                state.taken = 0
+                state.workers -= 1
+                return nil
+            }
+            let job = state.jobs[state.taken]
+            state.taken += 1
+            // What is taken goes from time to time, so that the queue does not grow under a steady load.
+            if state.taken >= 1024 {
+                state.jobs.removeFirst(state.taken)
+                state.taken = 0
+            }
+            return job
+        }
+    }
+}
+
+extension SMIMEError {
+    /// Runs `body` on the library's own threads; what it throws becomes the error that callers see.
+    package static func inBackground<Value: Sendable>(
+        _ body: @Sendable () async throws -> Value
+    ) async throws(SMIMEError) -> Value {
+        do { return try await SMIMEExecutor.run(body) } catch { throw SMIMEError(error) }
+    }
+}

@@ -1,0 +1,30 @@
+import ByteStreams
+
+/// What can be written in three ways: into a sink, into a file, into memory.
+package protocol WritableContent {
+    func write(to sink: any ByteSink) throws
+}
+
+extension WritableContent {
+    func writeAll(to sink: (RawSpan) throws -> Void) throws(SMIMEError) {
+        try SMIMEError.catching {
+            try withoutActuallyEscaping(sink) { sink in try write(to: ClosureSink { try sink($0.bytes) }) }
+        }
+    }
+
+    func writeAll(toFile path: String, isPrivate: Bool) throws(SMIMEError) {
+        try SMIMEError.catching {
+            let output = try OutputFile(path: path, isPrivate: isPrivate)
+            try write(to: output)
+            try output.commit()
+        }
+    }
+
+    func allBytes() throws(SMIMEError) -> [UInt8] {
+        try SMIMEError.catching {
+            let sink = MemorySink()
+            try write(to: sink)
+            return sink.bytes
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import SMIME
+import Synchronization
+import TestSupport
+import Testing
+
+/// What the public interface promises beside the ten lines: errors, other libraries, threads, objects that are no mail.
+@Suite struct InterfaceTests {
+    private static let time = Date(timeIntervalSince1970: 1_793_500_000)
+
+    private func identity(_ name: String) throws -> Identity {
+        try Identity(pkcs12: Fixtures.cert("\(name)/\(name).p12"), passphrase: "test")
+    }
+
+    @Test func `an error has a code, a kind and a sentence`() async throws {
+        let wrong = #expect(throws: SMIMEError.self) {
+            try Identity(pkcs12: Fixtures.cert("alice/alice.p12"), passphrase: "no")
+        }
+        #expect(wrong?.code == .wrongPassphrase && wrong?.kind == .key && wrong?.description == "wrong passphrase")
+        let missing = #expect(throws: SMIMEError.self) { try Message(contentsOf: "/no/such/file") }
+        #expect(missing?.code == .file && missing?.kind == .inputOutput)
+        let text = "From: alice@example.com\n\nHello\n"
+        let secret = try Message(text.utf8)
+            .encrypted(to: [Recipient(Certificate(Fixtures.cert("bob/cert.pem")), at: Self.time)], at: Self.time)
+        let alice = try identity("alice")
+        let other = await #expect(throws: SMIMEError.self) {
+            try await secret.opened(with: Keyring(alice), at: Self.time)
+        }
+        #expect(other?.code == .notForUs)
+    }
+
+    @Test func `keys and certificates go to other libraries and back`() throws {
+        let alice = try identity("alice")
+        let copy = try alice.key.withPKCS8 { span in
+            try PrivateKey(pkcs8: (0..<span.byteCount).map { span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) })
+        }
+        #expect(copy.publicKeyInfo == alice.key.publicKeyInfo)
+        let json = try JSONEncoder().encode([alice.certificate])
+        #expect(try JSONDecoder().decode([Certificate].self, from: json) == [alice.certificate])
+        let pem =
+            try Fixtures.cert("alice/key.pem") + Fixtures.cert("alice/chain.pem") + Fixtures.cert("alice/cert.pem")
+        let read = try Identity(pem: pem)
+        #expect(read.certificate == alice.certificate && !read.chain.isEmpty && !read.chain.contains(read.certificate))
+        let file = try PKCS12(PKCS12.encoded([alice], passphrase: "other"), passphrase: "other")
+        #expect(file.identities.map(\.certificate) == [alice.certificate])
+    }
+
+    @Test func `a certificate says what keeps it from being used`() throws {
+        let expired = try Certificate(Fixtures.cert("expired/cert.pem"))
+        #expect(expired.problems(for: .encryption, at: Self.time).map(\.kind) == [.certificateExpired])
+        let root = try Certificate(Fixtures.cert("ca/root.pem"))
+        #expect(root.problems(for: .encryption, at: Self.time).map(\.kind) == [.endEntityIsCA])
+        #expect(try identity("alice").certificate.problems(for: .signing, at: Self.time).isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func `an object that is no mail is signed and judged byte for byte`(isAttached: Bool) async throws {
+        let content = CryptographicMessage.Content(Array("one\ntwo\r\n\u{0}three".utf8))
+        let alice = try identity("alice")
+        let root = try Certificate(Fixtures.cert("ca/root.pem"))
+        let object = try CryptographicMessage.sign(content, by: alice, isAttached: isAttached, at: Self.time)
+        let keys = Keyring(alice, trusting: root)
+        let detached = isAttached ? nil : content
+        let report = try await CryptographicMessage.verify(object, of: detached, with: keys, at: Self.time)
+        #expect(report.status == .valid, "\(report.signers.flatMap(\.problems))")
+        let other = CryptographicMessage.Content(Array("one\ntwo".utf8))
+        let changed = try await CryptographicMessage.verify(object, of: other, with: keys, at: Self.time)
+        #expect(changed.status == .invalid)
+    }
+
+    @Test func `an object that is no mail is encrypted and comes back byte for byte`() async throws {
+        let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        let bob = try identity("bob")
+        let object = try CryptographicMessage.encrypt(.init(bytes), to: [Recipient(bob.certificate, at: Self.time)])
+        let opened = try await CryptographicMessage.decrypt(.init(object), with: Keyring(bob))
+        #expect(try opened.bytes() == bytes)
+        let count = Mutex(0)
+        try opened.write { piece in count.withLock { $0 += piece.byteCount } }
+        #expect(count.withLock { $0 } == bytes.count)
+    }
+
+    @Test func `what a sink throws comes back`() throws {
+        struct Full: Error {}
+        let mail = try Message("From: alice@example.com\n\nHello\n".utf8)
+        let error = #expect(throws: SMIMEError.self) { try mail.write { _ in throw Full() } }
+        #expect(error?.underlyingError is Full)
+    }
+
+    @Test func `a cancelled task ends between two pieces`() async throws {
+        let body = String(repeating: String(repeating: "x", count: 76) + "\r\n", count: 200_000)
+        let alice = try identity("alice")
+        let mail = try Message("From: alice@example.com\r\n\r\n\(body)".utf8).signed(by: alice, at: Self.time)
+        let written = Mutex(0)
+        let task = Task {
+            try await SMIMEExecutor.run {
+                try mail.write { piece in
+                    written.withLock { $0 += piece.byteCount }
+                    withUnsafeCurrentTask { $0?.cancel() }
+                }
+            }
+        }
+        let result = await task.result
+        #expect(throws: (any Error).self) { try result.get() }
+        #expect((written.withLock { $0 }) < body.utf8.count)
+        let opening = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await Message(body.utf8).opened(with: Keyring(alice), at: Self.time)
+        }
+        let error = await #expect(throws: SMIMEError.self) { try await opening.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    private final class Places: Sendable {
+        let areOwn = Mutex<[Bool]>([])
+    }
+
+    /// Notes whether it is asked on the library's threads.
+    private struct WatchingProvider: KeyProvider {
+        let keyring: Keyring
+        let places: Places
+
+        func keys(for recipients: [EntityIdentifier]) -> [Identity] { keyring.keys(for: recipients) }
+
+        func certificates(for signers: [EntityIdentifier]) -> [Certificate] {
+            let here = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
+            places.areOwn.withLock { $0.append(here == SMIMEExecutor.shared.asUnownedTaskExecutor()) }
+            return keyring.certificates(for: signers)
+        }
+
+        func trust(for certificates: [Certificate]) -> TrustStore { keyring.trust }
+    }
+
+    @Test func `messages are opened on the library's threads, many at a time`() async throws {
+        let alice = try identity("alice")
+        let text = "From: alice@example.com\r\n\r\n" + String(repeating: "A line of text.\r\n", count: 5_000)
+        let signed = try Message(text.utf8).signed(by: alice, at: Self.time).bytes()
+        let places = Places()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    let provider = WatchingProvider(keyring: Keyring(alice), places: places)
+                    return try await !Message(signed).opened(with: provider, at: Self.time).report.signers.isEmpty
+                }
+            }
+            for try await isSigned in group { #expect(isSigned) }
+        }
+        let areOwn = places.areOwn.withLock { $0 }
+        #expect(areOwn.count == 50 && areOwn.allSatisfy(\.self))
+    }
+}
