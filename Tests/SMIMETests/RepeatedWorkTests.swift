@@ -52,6 +52,25 @@ import Testing
         #expect(Double(six - four) < 1.2 * Double(four - two), "\(two) \(four) \(six)")
     }
 
+    @Test(arguments: [MessageProtector.SignatureForm.detached, .opaque])
+    func `a mail that is only signed is read in one go`(form: MessageProtector.SignatureForm) async throws {
+        let text = String(repeating: "What was signed once need not be read twice.\r\n", count: 40_000)
+        let signed = MemorySink()
+        try MessageProtector(MemorySource(Array("\(Self.header)\r\n\(text)".utf8)))
+            .sign(by: TestKeyring.signer("alice"), as: form, at: Self.time, to: signed)
+        let (once, opened) = (CountingSource(signed.bytes), CountingSource(signed.bytes))
+        let provider = AskedKeyring(keyring: try TestKeyring("alice"))
+        let report = try await MessageOpener(provider, at: Self.time).verify(once).report
+        #expect(provider.trustAsked.withLock(\.self) == 1)
+        let message = try await Message(opened).opened(with: provider, at: Self.time)
+        #expect(provider.trustAsked.withLock(\.self) == 2)
+        #expect(message.report.status == report.status && message.report.layers.count == 1)
+        #expect(opened.bytesRead == once.bytesRead, "\(opened.bytesRead) \(once.bytesRead)")
+        let plain = MemorySink()
+        try message.write(to: plain)
+        #expect(plain.bytes == signed.bytes)
+    }
+
     @Test func `a recipient who stands there very often is asked for once`() async throws {
         let alice = try #require(TestKeyring("alice").identities.first)
         let sink = MemorySink()
@@ -84,6 +103,8 @@ import Testing
 /// Notes for how many recipients it is asked.
 private final class AskedKeyring: KeyProvider {
     let asked = Mutex<[Int]>([])
+    /// How often it is asked whom to trust.
+    let trustAsked = Mutex(0)
     private let keyring: TestKeyring
 
     init(keyring: TestKeyring) { self.keyring = keyring }
@@ -95,7 +116,10 @@ private final class AskedKeyring: KeyProvider {
 
     func certificates(for signers: [EntityIdentifier]) -> [Certificate] { keyring.certificates(for: signers) }
 
-    func trust(for certificates: [Certificate]) -> TrustStore { keyring.trust(for: certificates) }
+    func trust(for certificates: [Certificate]) -> TrustStore {
+        trustAsked.withLock { $0 += 1 }
+        return keyring.trust(for: certificates)
+    }
 }
 
 /// Counts what is read of it.

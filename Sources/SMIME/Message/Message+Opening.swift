@@ -13,18 +13,15 @@ extension Message {
     ///   `CancellationError`; what reading and the provider throw.
     public func opened(with keys: some KeyProvider, at time: Date = .now) async throws -> OpenedMessage {
         let message = try settled()
-        let opener = MessageOpener(keys, at: time)
-        do { return try await opener.decrypt(message.source) } catch SMIMEError.notEncrypted {
-            let verified = try await opener.verify(message.source)
-            return OpenedMessage(asItCame: message.source, header: message.header, verified)
-        }
+        return try await MessageOpener(keys, at: time).open(message.source, structure: message.structure)
     }
 
     /// What is to be said about the signatures; nothing is decrypted.
     ///
     /// - Throws: `StreamError`, `CancellationError`, or what the provider throws.
     public func verified(with keys: some KeyProvider, at time: Date = .now) async throws -> VerificationReport {
-        try await MessageOpener(keys, at: time).verify(settled().source).report
+        let message = try settled()
+        return try await MessageOpener(keys, at: time).verify(message.source, structure: message.structure).report
     }
 }
 

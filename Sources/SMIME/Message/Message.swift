@@ -24,15 +24,17 @@ public struct Message: Sendable {
     public typealias SignatureForm = MessageProtector.SignatureForm
 
     /// The header as the message has it now; protection that is still to be written changes it outside.
-    public let header: HeaderBlock
+    public var header: HeaderBlock { structure.header }
     let source: any ByteSource
+    /// What the source holds, read once for everything that is done with the message.
+    let structure: Entity
     private var headers = HeaderPolicy()
     private var protection = Protection.none
 
     /// - Throws: `MIMEError` for a header beyond a limit, and what reading throws.
     public init(_ source: any ByteSource) throws {
         self.source = source
-        header = try MIMEReader.message(in: source).header
+        structure = try MIMEReader.message(in: source)
     }
 
     /// - Throws: as for a source.
@@ -120,9 +122,14 @@ public struct Message: Sendable {
             try source.reader().copy(to: sink)
             try source.checkUnchanged()
         case .signed(let signer, let form, let time):
-            try MessageProtector(source, headers: headers).sign(by: signer, as: form, at: time, to: sink)
+            try MessageProtector(source, structure: structure, headers: headers).sign(
+                by: signer,
+                as: form,
+                at: time,
+                to: sink
+            )
         case .encrypted(let recipients, let cipher, let signer, let time):
-            try MessageProtector(source, headers: headers)
+            try MessageProtector(source, structure: structure, headers: headers)
                 .encrypt(to: recipients, cipher: cipher, signedBy: signer, at: time, to: sink)
         }
     }
