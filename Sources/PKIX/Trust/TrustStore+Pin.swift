@@ -22,7 +22,7 @@ extension TrustStore {
     }
 
     /// The pin of `certificate`, with the means of `inspection`.
-    func pin(of certificate: Certificate, _ inspection: PathValidator, _ question: VerdictCacheKey) -> Pin {
+    func pin(of certificate: Certificate, _ inspection: PathCheck, _ question: VerdictCacheKey) -> Pin {
         let key = certificate.publicKeyDigest
         guard pinned.contains(key) else { return .none }
         let originals = pinnedCertificates.filter { $0.publicKeyDigest == key }

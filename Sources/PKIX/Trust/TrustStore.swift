@@ -162,7 +162,7 @@ public struct TrustStore: Hashable, Sendable {
                 others: intermediates + question.extra,
                 effort: effort
             )
-        let inspection = PathValidator(
+        let inspection = PathCheck(
             store: self,
             purpose: question.purpose,
             date: question.date,

@@ -3,7 +3,7 @@ import Foundation
 /// Says what is wrong with a path: libcrypto's verification, and what S/MIME wants beyond it.
 ///
 /// RFC 8550 §4, RFC 5280 §6
-struct PathValidator {
+struct PathCheck {
     let store: TrustStore
     let purpose: TrustStore.Purpose
     let date: Date
