@@ -31,11 +31,11 @@ extension MessageOpener {
         protected: ProtectedHeader? = nil
     ) async throws -> [VerificationReport.Signer] {
         let known = try await provider.certificates(for: layer.signerIdentifiers)
-        let trust = try await provider.trust(for: layer.certificates + known).forOneMessage()
+        let validator = PathValidator(try await provider.trust(for: layer.certificates + known))
         let exceptions = try await exceptions.union(provider.exceptions())
         func verify(_ terms: ValidationOptions) -> [VerificationReport.Signer] {
             layer.verify(
-                trust: trust.under(terms),
+                by: validator.under(terms),
                 known: known,
                 header: header,
                 protected: protected,
@@ -47,7 +47,7 @@ extension MessageOpener {
         guard revocation != nil, terms.revocation != .off else { return signers }
         // Nobody is asked about a signature that is none.
         let chains = signers.filter { $0.integrity.holds }.compactMap(\.certificate).map {
-            layer.chain(of: $0, trust: trust.under(terms), at: time)
+            layer.chain(of: $0, by: validator.under(terms), at: time)
         }
         let asked = await terms.asking(revocation, about: chains, at: time)
         return asked == terms ? signers : verify(asked)

@@ -1,7 +1,7 @@
 import ByteStreams
 import CMSSyntax
-public import Foundation
-public import InternetMessage
+package import Foundation
+package import InternetMessage
 import LibCrypto
 public import PKIX
 
@@ -110,14 +110,14 @@ public struct SignedLayer: Sendable {
     /// Judges every signature.
     ///
     /// - Parameters:
-    ///   - trust: anchors, pins and intermediates.
+    ///   - validator: judges certificates by anchors, pins and intermediates.
     ///   - known: certificates that may be the signers' beside those that ride along.
     ///   - header: the header of the message, whose From must be the signer; nil for a bare CMS object.
     ///   - protected: the header fields inside the signature, which must name the signer, too.
     ///   - exceptions: what counts as a warning, though it spoils a verdict by default.
     ///   - time: the time at which certificates must be valid.
-    public func verify(
-        trust: TrustStore,
+    package func verify(
+        by validator: PathValidator,
         known: [Certificate],
         header: HeaderBlock?,
         protected: ProtectedHeader? = nil,
@@ -132,8 +132,8 @@ public struct SignedLayer: Sendable {
             func judge(_ certificate: Certificate?) -> VerificationReport.Signer {
                 // Without a header there is nobody whom the certificate could be taken for.
                 let scopes = certificate.flatMap { identity?.scopes(of: $0) }
-                let trust = scopes.map(trust.speaking) ?? trust
-                let verdict = certificate.map { chain(of: $0, trust: trust, at: time) }
+                let validator = scopes.map(validator.speaking) ?? validator
+                let verdict = certificate.map { chain(of: $0, by: validator, at: time) }
                 return VerificationReport.Signer(
                     certificate: certificate,
                     signingTime: signer.signingTime,
@@ -150,7 +150,7 @@ public struct SignedLayer: Sendable {
                         ?? .notChecked,
                     section: nil,
                     evidence: verdict.flatMap {
-                        SignerEvidence(signer, verdict: $0, among: certificates, trust, at: time)
+                        SignerEvidence(signer, verdict: $0, among: certificates, validator, at: time)
                     },
                     author: certificate.flatMap { identity?.author(named: $0) }
                 )
@@ -166,8 +166,8 @@ public struct SignedLayer: Sendable {
     }
 
     /// The chain of a signer's certificate, judged with what rides along.
-    func chain(of certificate: Certificate, trust: TrustStore, at time: Date) -> ChainVerdict {
-        trust.judge(
+    func chain(of certificate: Certificate, by validator: PathValidator, at time: Date) -> ChainVerdict {
+        validator.judge(
             certificate,
             extra: certificates,
             extraLists: evidence.certificateLists,

@@ -1,5 +1,5 @@
 /// What came of judging a certificate.
-public struct ChainVerdict: Sendable {
+public struct ChainVerdict: Hashable, Sendable {
     /// Why the chain may be trusted.
     public enum Trust: Hashable, Sendable {
         /// It ends at this anchor.
@@ -23,6 +23,9 @@ public struct ChainVerdict: Sendable {
         public let problems: [Problem]
         /// The places in the chain of the certificates that nothing is known of.
         public let unknownPlaces: [Int]
+        /// Whether everything at hand counted: no list or response was left out as forged, unreadable or not usable. Such
+        /// a one may have been damaged only on the way to libcrypto.
+        let usesAllEvidence: Bool
     }
 
     /// The chain as far as it goes, the judged certificate first.
@@ -35,6 +38,13 @@ public struct ChainVerdict: Sendable {
     public let timeProblems: [Problem]
     /// Nil if nobody looked.
     public let revocation: Revocation?
+    /// Whether libcrypto looked at the whole chain, where that was asked for.
+    let isChecked: Bool
+    /// Whether a key of the chain is too short, or a signature in it uses SHA-1.
+    package let isWeak: Bool
+
+    /// Whether nothing was left out that could be looked at another time.
+    var usesAllEvidence: Bool { isChecked && revocation?.usesAllEvidence != false }
 
     /// Whether the chain leads to something trusted and nothing is wrong with it, time and revocation apart.
     public var isTrusted: Bool { trust != nil && !problems.contains { $0.level == .error } }

@@ -19,11 +19,13 @@ struct PathCheck {
     func judge(_ path: CertificatePath, isPinned: Bool) -> ChainVerdict {
         let leaf = path.certificates[0]
         var problems = leafProblems(leaf, isPinned: isPinned)
+        var isChecked = true
         if !isPinned {
             // A path without an anchor has an error of its own.
             if path.end == .anchor || detail == .everything {
-                problems +=
-                    PathVerification(path, at: date, policies: store.terms.policies, effort: effort).problems
+                let verification = PathVerification(path, at: date, policies: store.terms.policies, effort: effort)
+                problems += verification.problems
+                isChecked = verification.isComplete
             }
             problems += authorityProblems(path)
             if let problem = endProblem(path) { problems.append(problem) }
@@ -39,7 +41,9 @@ struct PathCheck {
             trust: trust,
             problems: problems.firstOfEachCode,
             timeProblems: timed.enumerated().compactMap { timeProblem($0.element, isLeaf: $0.offset == 0) },
-            revocation: revocation(of: path, isPinned: isPinned)
+            revocation: revocation(of: path, isPinned: isPinned),
+            isChecked: isChecked,
+            isWeak: isWeak(path, isPinned: isPinned)
         )
     }
 
@@ -60,7 +64,8 @@ struct PathCheck {
         return ChainVerdict.Revocation(
             status: verdict.status,
             problems: (verdict.problems + unreadable).firstOfEachCode,
-            unknownPlaces: verdict.unknownPlaces
+            unknownPlaces: verdict.unknownPlaces,
+            usesAllEvidence: verdict.usesAllEvidence && (isHard || unreadable.isEmpty)
         )
     }
 
@@ -104,6 +109,14 @@ struct PathCheck {
         case (.encryption, .ellipticCurve), (.encryption, .x25519): usage.contains(.keyAgreement)
         case (.encryption, _): usage.contains(.keyEncipherment)
         }
+    }
+
+    /// Whether a key of `path` is weak, or a signature in it uses SHA-1; of a pinned certificate its own key alone counts.
+    private func isWeak(_ path: CertificatePath, isPinned: Bool) -> Bool {
+        guard !isPinned else { return path.certificates[0].publicKeyAlgorithm.isWeak }
+        let signed = path.end == .anchor ? path.certificates.dropLast() : path.certificates[...]
+        return path.certificates.contains { $0.publicKeyAlgorithm.isWeak }
+            || signed.contains { $0.signatureAlgorithm.hasSuffix("-sha1") }
     }
 
     private func weakKey(_ certificate: Certificate) -> Problem? {

@@ -1,0 +1,115 @@
+package import Foundation
+
+/// Judges certificates by what a store trusts.
+///
+/// All its judgements together keep to one budget: the signers of one message may not take longer than one alone.
+package struct PathValidator: Sendable {
+    /// What is trusted, and how strictly certificates are judged.
+    package let store: TrustStore
+    /// What the judgements together may cost.
+    let budget: WorkBudget
+
+    /// A validator with a budget of its own.
+    package init(_ store: TrustStore) { self.init(store, WorkBudget()) }
+
+    private init(_ store: TrustStore, _ budget: WorkBudget) { (self.store, self.budget) = (store, budget) }
+
+    /// The same, judging by `options`, on the same budget.
+    package func under(_ options: ValidationOptions) -> PathValidator { PathValidator(store.under(options), budget) }
+
+    /// The same with the pins and the distrust that are about one of `names`, on the same budget.
+    package func speaking(for names: Set<String>) -> PathValidator { PathValidator(store.speaking(for: names), budget) }
+
+    /// Looks for a chain from `certificate` to an anchor and says what is wrong with the best one.
+    ///
+    /// The parameters are those of `TrustStore.judge`.
+    package func judge(
+        _ certificate: Certificate,
+        extra: [Certificate] = [],
+        extraLists: [CertificateList] = [],
+        responses: [OCSPResponse] = [],
+        purpose: TrustStore.Purpose,
+        at date: Date,
+        detail: TrustStore.Detail = .everything
+    ) -> ChainVerdict {
+        let question = VerdictCacheKey(
+            store: store,
+            certificate: certificate,
+            extra: extra,
+            extraLists: extraLists,
+            responses: responses,
+            purpose: purpose,
+            date: date
+        )
+        guard question.isBrief else { return answer(question, detail).verdict }
+        if let known = VerdictCacheKey.recent[question] { return known }
+        let (verdict, isRepeatable) = answer(question, detail)
+        // A verdict without a fault is the same with any detail, and no other is kept.
+        if isRepeatable, question.isSettled(by: verdict) { VerdictCacheKey.recent[question] = verdict }
+        return verdict
+    }
+
+    /// The verdict, never one that was remembered.
+    ///
+    /// - Returns: the verdict, and whether the same question would be answered the same later.
+    func answer(
+        _ question: VerdictCacheKey,
+        _ detail: TrustStore.Detail
+    ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
+        let certificate = question.certificate
+        let lists =
+            store.terms.revocation == .off
+            ? nil
+            : RevocationLists(
+                store.certificateLists + store.terms.certificateLists + question.extraLists,
+                others: store.intermediates + question.extra,
+                effort: budget
+            )
+        let check = PathCheck(
+            store: store,
+            purpose: question.purpose,
+            date: question.date,
+            lists: lists,
+            responses: question.responses,
+            effort: budget,
+            detail: detail
+        )
+        let pin = pin(of: certificate, check, question)
+        var judged: [[Certificate]: ChainVerdict] = [:]
+        // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.
+        func judge(_ paths: [CertificatePath]) -> ChainVerdict {
+            var best: ChainVerdict?
+            for path in paths {
+                let verdict = judged[path.certificates] ?? check.judge(path, isPinned: pin.covers(path))
+                if path.end == .anchor { judged[path.certificates] = verdict }
+                if verdict.faults == 0 { return verdict }
+                if verdict.faults < best?.faults ?? .max { best = verdict }
+            }
+            return best
+                ?? check.judge(
+                    CertificatePath(certificates: [certificate], end: .missing),
+                    isPinned: pin != .none
+                )
+        }
+        func builder(with systemAnchors: SystemAnchors?, _ budget: WorkBudget) -> PathBuilder {
+            PathBuilder(store, systemAnchors: systemAnchors, extra: question.extra, effort: budget, at: question.date)
+        }
+        // Most chains end at an anchor of the store, and nobody has to look for one in the system's folder. A search that
+        // takes long is begun anew with both, or it would leave nothing for those.
+        if store.systemAnchors != nil, !store.anchors.isEmpty {
+            let share = budget.share()
+            var near = builder(with: nil, share)
+            let paths = near.paths(from: certificate)
+            let isWhole = !share.isSpent
+            budget.takeBack(share)
+            if isWhole, paths.contains(where: { $0.end == .anchor }), case let verdict = judge(paths),
+                verdict.faults == 0
+            {
+                return (verdict, !budget.isSpent)
+            }
+        }
+        var far = builder(with: store.systemAnchors, budget)
+        let verdict = judge(far.paths(from: certificate))
+        return (verdict, far.isRepeatable)
+    }
+}
