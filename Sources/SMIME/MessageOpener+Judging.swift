@@ -9,7 +9,7 @@ extension MessageOpener {
         protected: ProtectedHeader? = nil,
         coverage: VerificationReport.Coverage,
         at section: [Int]? = nil,
-        into result: inout VerifiedContent
+        into result: inout Verification
     ) async throws {
         var signers = try await judge(layer, header: header, protected: protected)
         for index in signers.indices {
@@ -17,7 +17,7 @@ extension MessageOpener {
         }
         result.report.add(layer.layer, signers: signers, isPart: coverage == .part)
         let told = Set(result.report.problems)
-        result.report.problems += layer.oddities.filter { !told.contains($0) }
+        result.report.note(layer.oddities.filter { !told.contains($0) })
         guard !signers.isEmpty else { return }
         result.report.noteInnerSignature()
         result.report.coverage = coverage

@@ -35,7 +35,7 @@ extension MessageOpener {
             isAuthenticatedOnly: onlyAuthenticated
         )
         if message.entity.defects.contains(.hiddenFields) {
-            opening.result.report.problems.append(Problem(.hiddenFields))
+            opening.result.report.note(Problem(.hiddenFields))
         }
         return try await open(opening)
     }
@@ -56,7 +56,7 @@ extension MessageOpener {
         /// Whether that end was reached.
         var keptSignature = false
         var plaintext: Plaintext?
-        var result = VerifiedContent()
+        var result = Verification()
         var isEncrypted = false
         /// Whether a layer was compressed.
         var isCompressed = false
@@ -78,7 +78,7 @@ extension MessageOpener {
         opening.result.report.noteCosigners()
         try opening.source.checkUnchanged()
         return OpenedMessage(
-            report: opening.result.report,
+            report: opening.result.report.report,
             source: opening.source,
             header: opening.header,
             protected: opening.protected,
@@ -219,7 +219,7 @@ extension MessageOpener {
         } else {
             plaintext = try layer.decrypt(with: try await provider.keys(for: layer.recipientIdentifiers))
         }
-        opening.result.report.problems += layer.oddities + plaintext.problems
+        opening.result.report.note(layer.oddities + plaintext.problems)
         opening.isMalleable = opening.isMalleable || !layer.data.isAuthenticated
         guard opening.header != nil else {
             opening.part = nil

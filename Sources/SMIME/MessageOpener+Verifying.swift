@@ -13,7 +13,7 @@ extension MessageOpener {
         detached: (any ByteSource)?,
         isMail: Bool = false
     ) async throws -> VerifiedContent {
-        var result = VerifiedContent()
+        var result = Verification()
         do {
             switch try CMSContentType(of: stream) {
             case .signedData:
@@ -27,14 +27,14 @@ extension MessageOpener {
         } catch {
             try result.report.note(error)
         }
-        return result
+        return VerifiedContent(result, header: nil)
     }
 
     /// Judges the signatures of the message at `place`.
     ///
     /// - Parameter walker: a walk that begins there and has handed out nothing.
     func verify(_ place: MessagePlace, _ walker: LayerWalker) async throws -> VerifiedContent {
-        var result = VerifiedContent()
+        var result = Verification()
         let message = place.part.entity
         do {
             result.report.note(message.defects)
@@ -44,7 +44,7 @@ extension MessageOpener {
                 for part in try securedParts(of: place) {
                     guard result.report.signers.count < Self.maximumSigners else {
                         let text = "only the first \(Self.maximumSigners) signatures of its parts are judged"
-                        result.report.problems.append(Problem(.tooManySignatures, text))
+                        result.report.note(Problem(.tooManySignatures, text))
                         break
                     }
                     try await verify(LayerWalker(part), message.header, .part, into: &result)
@@ -54,9 +54,8 @@ extension MessageOpener {
             try result.report.note(error)
         }
         result.report.noteCosigners()
-        result.learnable = VerifiedMessage(result.report, header: message.header)
         try place.part.source.checkUnchanged()
-        return result
+        return VerifiedContent(result, header: message.header)
     }
 
     /// Judges the layers that `walker` finds as far as the first signature, and those inside that if it is around the whole
@@ -65,7 +64,7 @@ extension MessageOpener {
         _ walker: LayerWalker,
         _ header: HeaderBlock,
         _ coverage: VerificationReport.Coverage,
-        into result: inout VerifiedContent
+        into result: inout Verification
     ) async throws {
         var walker = walker
         while let step = try walker.next() {
@@ -77,7 +76,7 @@ extension MessageOpener {
             case .encrypted(let layer):
                 result.report.add(layer.layer, isPart: coverage == .part)
                 let text = "what is encrypted may be signed inside; decrypting tells"
-                return result.report.problems.append(Problem(.encrypted, text))
+                return result.report.note(Problem(.encrypted, text))
             case .compressed: result.report.add(CompressedLayer.layer, isPart: coverage == .part)
             }
         }
@@ -89,7 +88,7 @@ extension MessageOpener {
         _ layer: SignedLayer,
         before walker: inout LayerWalker,
         _ header: HeaderBlock,
-        into result: inout VerifiedContent
+        into result: inout Verification
     ) async throws {
         let protected = try walker.payload().flatMap { ProtectedHeader(in: $0, outer: header) }
         try await judge(layer, header: header, protected: protected, coverage: .whole, into: &result)

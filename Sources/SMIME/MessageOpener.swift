@@ -122,10 +122,10 @@ public struct MessageOpener: Sendable {
     func verify(_ source: any ByteSource, structure: Entity?) async throws -> VerifiedContent {
         let place: MessagePlace
         do { place = try MessagePlace(opening: structure, in: source) } catch {
-            var result = VerifiedContent()
+            var result = Verification()
             try result.report.note(error)
             try source.checkUnchanged()
-            return result
+            return VerifiedContent(result, header: nil)
         }
         return try await forOneVerdict.verify(place, LayerWalker(place))
     }

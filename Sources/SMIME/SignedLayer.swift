@@ -133,6 +133,7 @@ public struct SignedLayer: Sendable {
                 // Without a header there is nobody whom the certificate could be taken for.
                 let scopes = certificate.flatMap { identity?.scopes(of: $0) }
                 let validator = scopes.map(validator.speaking) ?? validator
+                let finding = certificate.flatMap { identity?.judge($0) }
                 let verdict = certificate.map { chain(of: $0, by: validator, at: time) }
                 return VerificationReport.Signer(
                     certificate: certificate,
@@ -144,11 +145,16 @@ public struct SignedLayer: Sendable {
                         exceptions.weigh(check.problems + problems.filter { $0.level == .error })
                     ),
                     chain: verdict.map { .init(exceptions.weigh($0.problems)) } ?? .notChecked,
-                    identity: certificate.flatMap { identity?.judge($0) } ?? .notChecked,
+                    identity: finding?.axis ?? .notChecked,
                     revocation: verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
                     time: verdict.map { .init($0.timeProblems + timeWarnings(signer, header, at: time)) }
                         ?? .notChecked,
                     section: nil,
+                    revocationStatus: verdict?.revocation?.status,
+                    validity: verdict?.validity,
+                    isContentChanged: check.isContentChanged,
+                    isStranger: finding?.isStranger ?? false,
+                    isIdentityUnclear: finding?.isUnclear ?? false,
                     evidence: verdict.flatMap {
                         SignerEvidence(signer, verdict: $0, among: certificates, validator, at: time)
                     },
@@ -219,6 +225,6 @@ struct LocatedEntity: Sendable {
 extension SignedData {
     /// Whether the content is what at least one signer's message digest says, leaving the signature itself aside.
     fileprivate var fits: Bool {
-        signers.contains { signer in !check(signer, candidates: []).problems.contains { $0.kind == .contentChanged } }
+        signers.contains { !check($0, candidates: []).isContentChanged }
     }
 }

@@ -37,7 +37,7 @@ public struct VerifiedMessage: Sendable {
             report.layers.allSatisfy({ !$0.isDecisive || $0.signers.count == 1 }),
             report.signers.allSatisfy({ $0.certificate == certificate }),
             // Who accepts weak signatures to read an archive does not want to encrypt to what they bring.
-            !report.signers.flatMap(\.problems).contains(where: \.kind.isWeakness),
+            !report.signers.contains(where: \.isWeak),
             let author = SignerIdentity(header).author(named: certificate)
         else { return nil }
         self.author = author

@@ -28,6 +28,16 @@ public struct ChainVerdict: Hashable, Sendable {
         let usesAllEvidence: Bool
     }
 
+    /// How the certificates of a chain stand to the time of judgement.
+    package enum Validity: Hashable, Sendable {
+        /// All are valid.
+        case current
+        /// At least one has expired.
+        case ended
+        /// None has expired, and at least one is not valid yet.
+        case notYet
+    }
+
     /// The chain as far as it goes, the judged certificate first.
     public let certificates: [Certificate]
     /// Nil if nothing makes the chain trusted.
@@ -36,6 +46,8 @@ public struct ChainVerdict: Hashable, Sendable {
     public let problems: [Problem]
     /// Which of its certificates were not valid at the time.
     public let timeProblems: [Problem]
+    /// The same in a word.
+    package let validity: Validity
     /// Nil if nobody looked.
     public let revocation: Revocation?
     /// Whether libcrypto looked at the whole chain, where that was asked for.

@@ -41,6 +41,7 @@ struct PathCheck {
             trust: trust,
             problems: problems.firstOfEachCode,
             timeProblems: timed.enumerated().compactMap { timeProblem($0.element, isLeaf: $0.offset == 0) },
+            validity: validity(of: timed),
             revocation: revocation(of: path, isPinned: isPinned),
             isChecked: isChecked,
             isWeak: isWeak(path, isPinned: isPinned)
@@ -168,6 +169,12 @@ struct PathCheck {
         case .missing:
             return Problem(.chainNoAnchor, "the issuer \(last.issuer) is not known or not trusted")
         }
+    }
+
+    private func validity(of certificates: [Certificate]) -> ChainVerdict.Validity {
+        let invalid = certificates.filter { !$0.isValid(at: date) }
+        if invalid.isEmpty { return .current }
+        return invalid.allSatisfy { $0.notBefore > date } ? .notYet : .ended
     }
 
     private func timeProblem(_ certificate: Certificate, isLeaf: Bool) -> Problem? {
