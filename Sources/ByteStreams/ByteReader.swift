@@ -8,11 +8,14 @@ public protocol ByteReader: AnyObject {
 
 extension ByteReader {
     /// Moves all that is left to `sink`, one window at a time, and returns how many bytes that were.
+    ///
+    /// - Throws: `CancellationError` between two windows, if the task was cancelled; what reading and writing throw.
     @discardableResult
     public func copy(to sink: any ByteSink) throws -> Int {
         let window = Window()
         var total = 0
         while case let count = try read(into: window.bytes), count > 0 {
+            try Task.checkCancellation()
             try sink.write(window.prefix(count))
             total += count
         }

@@ -10,6 +10,8 @@ func concealing<Result>(_ body: () throws -> Result) throws -> Result {
         throw CMSError.decryptionFailed
     } catch let error as StreamError {
         throw error
+    } catch is CancellationError {
+        throw CancellationError()
     } catch let error as CMSError where error == BufferedDecryption.tooLong {
         throw error
     } catch {

@@ -71,6 +71,27 @@ import Testing
         #expect(plain.bytes == signed.bytes)
     }
 
+    @Test func `a task that is cancelled reads no further in a layer, and writes nothing`() async throws {
+        let text = String(repeating: "What nobody waits for any more is not read to its end.\r\n", count: 80_000)
+        let mail = try Message(Array("\(Self.header)\r\n\(text)".utf8))
+        let keys = try TestKeyring("alice")
+        let alice = try #require(keys.identities.first)
+        let signed = try mail.signed(by: alice, as: .opaque, at: Self.time)
+        let bytes = try signed.bytes()
+        // The structure of all of it is read, and a little of the layer.
+        let source = CountingSource(bytes, cancellingAt: bytes.count + (1 << 20))
+        let opening = Task { try await MessageOpener(keys, at: Self.time).open(source).report.status }
+        await #expect(throws: CancellationError.self) { try await opening.value }
+        #expect(source.bytesRead < bytes.count + (2 << 20), "\(source.bytesRead) \(bytes.count)")
+        let writing = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            let sink = MemorySink()
+            #expect(throws: CancellationError.self) { try signed.write(to: sink) }
+            return sink.bytes.count
+        }
+        #expect(await writing.value < 1 << 20)
+    }
+
     @Test func `a recipient who stands there very often is asked for once`() async throws {
         let alice = try #require(TestKeyring("alice").identities.first)
         let sink = MemorySink()
@@ -130,11 +151,18 @@ private final class CountingSource: ByteSource {
     var bytesRead: Int { total.withLock { $0 } }
     var count: Int { source.count }
 
-    init(_ bytes: [UInt8]) { source = MemorySource(bytes) }
+    private let end: Int
+
+    /// - Parameter end: how many bytes are read before the task that reads is cancelled.
+    init(_ bytes: [UInt8], cancellingAt end: Int = .max) { (source, self.end) = (MemorySource(bytes), end) }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
         let count = try source.read(into: buffer, at: offset)
-        total.withLock { $0 += count }
+        let total = total.withLock { total in
+            total += count
+            return total
+        }
+        if total >= end { withUnsafeCurrentTask { $0?.cancel() } }
         return count
     }
 }
