@@ -130,6 +130,11 @@ public struct MessageOpener: Sendable {
         return try await forOneVerdict.verify(place, LayerWalker(place))
     }
 
+    /// What `report` on the message with `header` allows to learn; nil if that is nothing.
+    static func learnable(_ report: VerificationReport, header: HeaderBlock) -> VerifiedMessage? {
+        VerifiedMessage(report, header: header)
+    }
+
     /// A walk through the layers of a message that is to be opened: an odd header keeps no reader from the content, but says
     /// nothing for certain about the author.
     private static func walker(opening place: MessagePlace) -> LayerWalker {

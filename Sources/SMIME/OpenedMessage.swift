@@ -36,7 +36,7 @@ public struct OpenedMessage: Sendable {
         keepsSignature: Bool = false
     ) {
         self.report = report
-        learnable = header.flatMap { VerifiedMessage(report, header: $0) }
+        learnable = header.flatMap { MessageOpener.learnable(report, header: $0) }
         self.source = source
         self.header = header
         self.protected = protected

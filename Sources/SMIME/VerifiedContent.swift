@@ -15,7 +15,7 @@ public struct VerifiedContent: Sendable {
     init(_ verification: Verification, header: HeaderBlock?) {
         let report = verification.report.report
         self.report = report
-        learnable = header.flatMap { VerifiedMessage(report, header: $0) }
+        learnable = header.flatMap { MessageOpener.learnable(report, header: $0) }
         content = verification.content
     }
 
