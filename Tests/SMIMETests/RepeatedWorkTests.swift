@@ -52,6 +52,46 @@ import Testing
         #expect(Double(six - four) < 1.2 * Double(four - two), "\(two) \(four) \(six)")
     }
 
+    @Test(arguments: [SignatureForm.detached, .opaque])
+    func `a mail that is only signed is read in one go`(form: SignatureForm) async throws {
+        let text = String(repeating: "What was signed once need not be read twice.\r\n", count: 40_000)
+        let signed = MemorySink()
+        try MessageProtector(MemorySource(Array("\(Self.header)\r\n\(text)".utf8)))
+            .sign(by: TestKeyring.signer("alice"), as: form, at: Self.time, to: signed)
+        let (once, opened) = (CountingSource(signed.bytes), CountingSource(signed.bytes))
+        let provider = AskedKeyring(keyring: try TestKeyring("alice"))
+        let report = try await MessageOpener(provider, at: Self.time).verify(once).report
+        #expect(provider.trustAsked.withLock(\.self) == 1)
+        let message = try await Message(opened).opened(with: provider, at: Self.time)
+        #expect(provider.trustAsked.withLock(\.self) == 2)
+        #expect(message.report.status == report.status && message.report.layers.count == 1)
+        #expect(opened.bytesRead == once.bytesRead, "\(opened.bytesRead) \(once.bytesRead)")
+        let plain = MemorySink()
+        try message.write(to: plain)
+        #expect(plain.bytes == signed.bytes)
+    }
+
+    @Test func `a task that is cancelled reads no further in a layer, and writes nothing`() async throws {
+        let text = String(repeating: "What nobody waits for any more is not read to its end.\r\n", count: 80_000)
+        let mail = try Message(Array("\(Self.header)\r\n\(text)".utf8))
+        let keys = try TestKeyring("alice")
+        let alice = try #require(keys.identities.first)
+        let signed = try mail.signed(by: alice, as: .opaque, at: Self.time)
+        let bytes = try signed.bytes()
+        // The structure of all of it is read, and a little of the layer.
+        let source = CountingSource(bytes, cancellingAt: bytes.count + (1 << 20))
+        let opening = Task { try await MessageOpener(keys, at: Self.time).open(source).report.status }
+        await #expect(throws: CancellationError.self) { try await opening.value }
+        #expect(source.bytesRead < bytes.count + (2 << 20), "\(source.bytesRead) \(bytes.count)")
+        let writing = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            let sink = MemorySink()
+            #expect(throws: CancellationError.self) { try signed.write(to: sink) }
+            return sink.bytes.count
+        }
+        #expect(await writing.value < 1 << 20)
+    }
+
     @Test func `a recipient who stands there very often is asked for once`() async throws {
         let alice = try #require(TestKeyring("alice").identities.first)
         let sink = MemorySink()
@@ -84,6 +124,8 @@ import Testing
 /// Notes for how many recipients it is asked.
 private final class AskedKeyring: KeyProvider {
     let asked = Mutex<[Int]>([])
+    /// How often it is asked whom to trust.
+    let trustAsked = Mutex(0)
     private let keyring: TestKeyring
 
     init(keyring: TestKeyring) { self.keyring = keyring }
@@ -95,7 +137,10 @@ private final class AskedKeyring: KeyProvider {
 
     func certificates(for signers: [EntityIdentifier]) -> [Certificate] { keyring.certificates(for: signers) }
 
-    func trust(for certificates: [Certificate]) -> TrustStore { keyring.trust(for: certificates) }
+    func trust(for certificates: [Certificate]) -> TrustStore {
+        trustAsked.withLock { $0 += 1 }
+        return keyring.trust(for: certificates)
+    }
 }
 
 /// Counts what is read of it.
@@ -106,11 +151,18 @@ private final class CountingSource: ByteSource {
     var bytesRead: Int { total.withLock { $0 } }
     var count: Int { source.count }
 
-    init(_ bytes: [UInt8]) { source = MemorySource(bytes) }
+    private let end: Int
+
+    /// - Parameter end: how many bytes are read before the task that reads is cancelled.
+    init(_ bytes: [UInt8], cancellingAt end: Int = .max) { (source, self.end) = (MemorySource(bytes), end) }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
         let count = try source.read(into: buffer, at: offset)
-        total.withLock { $0 += count }
+        let total = total.withLock { total in
+            total += count
+            return total
+        }
+        if total >= end { withUnsafeCurrentTask { $0?.cancel() } }
         return count
     }
 }

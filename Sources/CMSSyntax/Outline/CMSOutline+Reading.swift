@@ -20,6 +20,7 @@ extension CMSOutline {
         for _ in 0..<2 { try reader.leave() }
         if try !reader.isExhausted() {
             problems.append(Problem(.trailingBytes, "bytes follow the CMS object"))
+            isSound = false
         }
     }
 
@@ -133,7 +134,10 @@ extension CMSOutline {
                 guard outline.recipients.count <= limit else { throw CMSError.limitExceeded("\(limit) recipients") }
             }
         }
-        if recipients.isEmpty, problems.isEmpty { problems.append(Problem(.noRecipients, "it has no recipients")) }
+        if recipients.isEmpty, problems.isEmpty {
+            problems.append(Problem(.noRecipients, "it has no recipients"))
+            isSound = false
+        }
     }
 
     /// Takes in one element of a set; a fault in it is noted, and spares the others.

@@ -37,6 +37,8 @@ package struct CMSOutline: Sendable {
     var contentEncryption: ContentEncryption?
     /// The length in bytes of the tag of an AuthEnvelopedData; nil if it was not reached.
     var tagCount: Int?
+    /// Whether the whole object is what its type says, and nothing follows it.
+    package internal(set) var isSound = true
     /// How many bytes of it are kept here.
     public internal(set) var count = 0
 
@@ -100,6 +102,7 @@ package struct CMSOutline: Sendable {
 
     /// Takes an error that says what is wrong with the object into the problems.
     mutating func note(_ error: CMSError) {
+        isSound = false
         let problem =
             switch error {
             case .limitExceeded(let what): Problem(.cmsLimit, "the CMS object exceeds a limit: \(what)")

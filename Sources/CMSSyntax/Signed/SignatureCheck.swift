@@ -10,6 +10,17 @@ package struct SignatureCheck: Sendable {
     package let certificates: [Certificate]
     /// The integrity axis: errors mean that the bytes are not those that were signed, or that nobody can tell.
     package let problems: [Problem]
+    /// Whether the content is not what the signed message digest says.
+    package let isContentChanged: Bool
+}
+
+/// What the attributes of a signer and its algorithms are like, whatever its certificate.
+private struct AttributeCheck {
+    var problems: [Problem] = []
+    /// Whether it is known which digest the signature is over.
+    var isDigestKnown = true
+    /// Whether the content is not what the signed message digest says.
+    var isContentChanged = false
 }
 
 extension SignedData {
@@ -18,7 +29,15 @@ extension SignedData {
     /// Several certificates may share one key identifier, so all that match are tried (RFC 8551 §2.6).
     /// RFC 5652 §5.6
     package func check(_ signer: SignerInfo, candidates: [Certificate]) -> SignatureCheck {
-        var problems = attributeProblems(signer)
+        let attributes = attributeCheck(signer)
+        var problems = attributes.problems
+        func result(_ certificates: [Certificate]) -> SignatureCheck {
+            SignatureCheck(
+                certificates: certificates,
+                problems: problems,
+                isContentChanged: attributes.isContentChanged
+            )
+        }
         let bindings = signer.signingCertificates
         var matching = candidates.filter { signer.identifier.matches($0) }
         // Certificates may share a key, too: those that the signature is bound to go first.
@@ -27,12 +46,10 @@ extension SignedData {
             problems.append(
                 Problem(.signerCertificateMissing, "the signer's certificate is not included and not known")
             )
-            return SignatureCheck(certificates: [], problems: problems)
+            return result([])
         }
         // Which digest the signature is over is not known, or contradictory; that is said, and nothing can be said of the value.
-        guard !problems.contains(where: { [.algorithmUnsupported, .digestMismatch].contains($0.kind) }) else {
-            return SignatureCheck(certificates: [first], problems: problems)
-        }
+        guard attributes.isDigestKnown else { return result([first]) }
         do {
             let signature = try SignatureAttempt(signer, of: self)
             var allowance = Self.allowance
@@ -45,7 +62,7 @@ extension SignedData {
                 let equals = matching[place..<(place < boundCount ? boundCount : matching.count)].lazy.filter {
                     $0.publicKeyInfo == matching[place].publicKeyInfo
                 }
-                return SignatureCheck(certificates: Array(equals.prefix(Self.maximumChoice)), problems: problems)
+                return result(Array(equals.prefix(Self.maximumChoice)))
             } else if allowance < 0 {
                 problems.append(
                     Problem(.signerAmbiguous, "too many certificates may be the signer's to try them all")
@@ -53,13 +70,13 @@ extension SignedData {
             } else {
                 problems.append(Problem(.signatureInvalid, "the signature does not fit the signer's key"))
             }
-            return SignatureCheck(certificates: [first], problems: problems)
+            return result([first])
         } catch CMSError.unsupported(let what) {
             problems.append(Problem(.algorithmUnsupported, "\(what) is not supported"))
         } catch {
             problems.append(Problem(.signatureInvalid, "the signature cannot be checked: \(error)"))
         }
-        return SignatureCheck(certificates: [first], problems: problems)
+        return result([first])
     }
 
     /// The most certificates of one key among which the best is looked for.
@@ -83,20 +100,23 @@ extension SignedData {
         return [wholeContent]
     }
 
-    private func attributeProblems(_ signer: SignerInfo) -> [Problem] {
-        var problems: [Problem] = []
+    private func attributeCheck(_ signer: SignerInfo) -> AttributeCheck {
+        var check = AttributeCheck()
         switch signer.digest {
         case _ where signer.ignoresDigest: break
-        case nil: problems.append(Problem(.algorithmUnsupported, "the digest \(signer.digestName) is not supported"))
-        case .md5: problems.append(Problem(.digestMD5, "MD5 is broken: anybody can have made this signature"))
-        case .sha1: problems.append(Problem(warning: .digestSHA1, "SHA-1 is no longer safe"))
+        case nil:
+            check.isDigestKnown = false
+            check.problems.append(Problem(.algorithmUnsupported, "the digest \(signer.digestName) is not supported"))
+        case .md5: check.problems.append(Problem(.digestMD5, "MD5 is broken: anybody can have made this signature"))
+        case .sha1: check.problems.append(Problem(warning: .digestSHA1, "SHA-1 is no longer safe"))
         default: break
         }
         if let digest = signer.digest, !signer.ignoresDigest, !digestAlgorithms.contains(digest) {
-            problems.append(Problem(.digestNotAnnounced, "the signer's digest is not announced"))
+            check.problems.append(Problem(.digestNotAnnounced, "the signer's digest is not announced"))
         }
         if let fixed = (try? SignatureAlgorithm(signer.signatureAlgorithm))?.digest, fixed != signer.digest {
-            problems.append(Problem(.digestMismatch, "signature and digest name different algorithms"))
+            check.isDigestKnown = false
+            check.problems.append(Problem(.digestMismatch, "signature and digest name different algorithms"))
         }
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
         let secure = [
@@ -104,11 +124,16 @@ extension SignedData {
             Known.contentType, Known.signingCertificate, Known.signingCertificateV2,
         ]
         if signer.unsignedAttributes.contains(where: { secure.contains($0.type) }) {
-            problems.append(
+            check.problems.append(
                 Problem(.attributeUnsigned, "an attribute that must be signed is not, and is ignored")
             )
         }
-        return problems + (signer.signedAttributesEncoding == nil ? bareProblems(signer) : signedProblems(signer))
+        if signer.signedAttributesEncoding == nil {
+            check.problems += bareProblems(signer)
+        } else {
+            checkSigned(signer, &check)
+        }
+        return check
     }
 
     /// Without signed attributes the content must be plain data (RFC 5652 §5.3).
@@ -121,29 +146,30 @@ extension SignedData {
         return [Problem(.contentIsAttributes, "the content is the attributes of another signature")]
     }
 
-    private func signedProblems(_ signer: SignerInfo) -> [Problem] {
+    private func checkSigned(_ signer: SignerInfo, _ check: inout AttributeCheck) {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
-        var problems: [Problem] = []
         let type = signer.signedValue(Known.contentType).flatMap { try? ASN1ObjectIdentifier(berEncoded: $0) }
         if type != contentTypeOID {
-            problems.append(Problem(.contentTypeAttribute, "the signed content type is missing, doubled or another"))
+            check.problems.append(
+                Problem(.contentTypeAttribute, "the signed content type is missing, doubled or another")
+            )
         }
         let value = signer.signedValue(Known.messageDigest).flatMap { try? ASN1OctetString(berEncoded: $0) }
         if let value {
             if let digest = signer.digest, contentDigests[digest] != Array(value.bytes) {
-                problems.append(Problem(.contentChanged, "the content is not what was signed"))
+                check.isContentChanged = true
+                check.problems.append(Problem(.contentChanged, "the content is not what was signed"))
             }
         } else {
-            problems.append(Problem(.messageDigestAttribute, "the signed message digest is missing or doubled"))
+            check.problems.append(Problem(.messageDigestAttribute, "the signed message digest is missing or doubled"))
         }
         for once in [Known.signingTime, Known.smimeCapabilities, Known.encryptionKeyPreference]
         where !signer.signedAttributes.all(once).isEmpty && signer.signedValue(once) == nil {
-            problems.append(Problem(.attributeDoubled, "a signed attribute stands there more than once: \(once)"))
+            check.problems.append(Problem(.attributeDoubled, "a signed attribute stands there more than once: \(once)"))
         }
         if !signer.signedAttributes.all(Known.signingTime).isEmpty, signer.signingTime == nil {
-            problems.append(Problem(.signingTimeMalformed, "the signing time cannot be read"))
+            check.problems.append(Problem(.signingTimeMalformed, "the signing time cannot be read"))
         }
-        return problems
     }
 
     private func certificateProblems(_ certificate: Certificate, isBound: Bool) -> [Problem] {

@@ -1,5 +1,5 @@
 /// What came of judging a certificate.
-package struct ChainVerdict: Sendable {
+package struct ChainVerdict: Hashable, Sendable {
     /// Why the chain may be trusted.
     package enum Trust: Hashable, Sendable {
         /// It ends at this anchor.
@@ -23,6 +23,19 @@ package struct ChainVerdict: Sendable {
         package let problems: [Problem]
         /// The places in the chain of the certificates that nothing is known of.
         package let unknownPlaces: [Int]
+        /// Whether everything at hand counted: no list or response was left out as forged, unreadable or not usable. Such
+        /// a one may have been damaged only on the way to libcrypto.
+        let usesAllEvidence: Bool
+    }
+
+    /// How the certificates of a chain stand to the time of judgement.
+    package enum Validity: Hashable, Sendable {
+        /// All are valid.
+        case current
+        /// At least one has expired.
+        case ended
+        /// None has expired, and at least one is not valid yet.
+        case notYet
     }
 
     /// The chain as far as it goes, the judged certificate first.
@@ -33,8 +46,17 @@ package struct ChainVerdict: Sendable {
     package let problems: [Problem]
     /// Which of its certificates were not valid at the time.
     package let timeProblems: [Problem]
+    /// The same in a word.
+    package let validity: Validity
     /// Nil if nobody looked.
     package let revocation: Revocation?
+    /// Whether libcrypto looked at the whole chain, where that was asked for.
+    let isChecked: Bool
+    /// Whether a key of the chain is too short, or a signature in it uses SHA-1.
+    package let isWeak: Bool
+
+    /// Whether nothing was left out that could be looked at another time.
+    var usesAllEvidence: Bool { isChecked && revocation?.usesAllEvidence != false }
 
     /// Whether the chain leads to something trusted and nothing is wrong with it, time and revocation apart.
     package var isTrusted: Bool { trust != nil && !problems.contains { $0.level == .error } }

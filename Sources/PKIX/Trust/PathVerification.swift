@@ -4,6 +4,8 @@ package import LibCrypto
 /// What libcrypto's verification of a path means.
 package struct PathVerification {
     private(set) var problems: [Problem] = []
+    /// Whether libcrypto looked at all of it, or there was no need to.
+    private(set) var isComplete = true
 
     /// - Parameter effort: what it may cost.
     init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, effort: WorkBudget) {
@@ -17,12 +19,12 @@ package struct PathVerification {
         if let excess = burden.excess {
             let most = Certificate.maximumNames
             let text = "\(excess.subject) has more than \(most) names, name constraints and distribution points"
-            problems.append(Problem(.chainNotChecked, text))
+            stop(text)
             return
         }
         guard effort.affords(burden.units) else {
             let text = "the names and name constraints in the chain take too long to compare"
-            problems.append(Problem(.chainNotChecked, text))
+            stop(text)
             return
         }
         do {
@@ -35,8 +37,13 @@ package struct PathVerification {
             }
             problems += findings.compactMap { Self.problem($0, path.certificates) }
         } catch {
-            problems.append(Problem(.chainNotChecked, "libcrypto cannot check the chain (\(error))"))
+            stop("libcrypto cannot check the chain (\(error))")
         }
+    }
+
+    private mutating func stop(_ why: String) {
+        problems.append(Problem(.chainNotChecked, why))
+        isComplete = false
     }
 
     /// What libcrypto finds along `path`, whose last certificate it takes for an anchor.

@@ -38,7 +38,8 @@ struct RevocationCheck {
         isHard: Bool
     ) -> ChainVerdict.Revocation {
         var problems: [Problem] = []
-        var statuses = statuses(lists, &problems)
+        var usesAllEvidence = true
+        var statuses = statuses(lists, &problems, &usesAllEvidence)
         let effort = lists.effort
         var isCutShort = false
         if !responses.isEmpty,
@@ -46,6 +47,7 @@ struct RevocationCheck {
         {
             let text = "an OCSP response is not current, not about this chain, or by nobody who may speak for it"
             problems.append(Problem(.ocspUnusable, text))
+            usesAllEvidence = false
         }
         _ = apply(asked, to: &statuses, effort, &isCutShort)
         if isCutShort {
@@ -69,7 +71,12 @@ struct RevocationCheck {
                 )
             }
         }
-        return ChainVerdict.Revocation(status: worst, problems: problems, unknownPlaces: unknownPlaces)
+        return ChainVerdict.Revocation(
+            status: worst,
+            problems: problems,
+            unknownPlaces: unknownPlaces,
+            usesAllEvidence: usesAllEvidence
+        )
     }
 
     /// The most responses that one verification looks at.
@@ -101,9 +108,14 @@ struct RevocationCheck {
         return unused.isEmpty
     }
 
-    private func statuses(_ lists: RevocationLists, _ problems: inout [Problem]) -> [Int: Status] {
+    private func statuses(
+        _ lists: RevocationLists,
+        _ problems: inout [Problem],
+        _ usesAllEvidence: inout Bool
+    ) -> [Int: Status] {
         guard !lists.isEmpty else { return [:] }
         let usable = lists.selection(for: path.certificates, at: date)
+        usesAllEvidence = usable.forged.isEmpty && usable.unreadable.isEmpty
         problems += usable.forged.map {
             Problem(.crlSignature, "a revocation list in the name of \($0.issuer) is not signed by it")
         }

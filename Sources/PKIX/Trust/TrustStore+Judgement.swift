@@ -23,15 +23,11 @@ extension TrustStore {
             purpose: purpose,
             date: date
         )
-        let (effort, errors) = (WorkBudget(), OpenSSLError.occurrences)
-        let verdict = answer(question, .trust, effort).verdict
-        // A list that is left out as forged or unreadable may be one that could not be read just now.
-        let doubts: Set<ProblemCode> = [.chainNotChecked, .crlSignature, .crlUnreadable, .ocspUnusable]
-        let problems = verdict.problems + (verdict.revocation?.problems ?? [])
+        let (validator, errors) = (PathValidator(self), OpenSSLError.occurrences)
+        let verdict = validator.answer(question, .trust).verdict
         return Judgement(
             verdict: verdict,
-            isRepeatable: !effort.isSpent && errors == OpenSSLError.occurrences
-                && !problems.contains { doubts.contains($0.kind) }
+            isRepeatable: !validator.budget.isSpent && errors == OpenSSLError.occurrences && verdict.usesAllEvidence
         )
     }
 }

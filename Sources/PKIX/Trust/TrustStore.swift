@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What is trusted, and what is at hand to build chains from.
+/// What is trusted, and what is at hand to build chains from: data, by which `PathValidator` judges.
 ///
 /// It knows no clock and no hidden store: the time is an argument of `judge`, and the system's anchors are used only
 /// if `systemAnchors` says where they are.
@@ -30,8 +30,6 @@ public struct TrustStore: Hashable, Sendable {
     public var systemAnchors: SystemAnchors?
     /// How strictly certificates are judged.
     public var terms = ValidationOptions()
-    /// What all judgements together may spend; nil if each has an effort of its own.
-    private(set) var effort: WorkBudget?
 
     package init(
         anchors: [Certificate] = [],
@@ -45,13 +43,6 @@ public struct TrustStore: Hashable, Sendable {
         self.intermediates = intermediates
         self.certificateLists = certificateLists
         self.systemAnchors = systemAnchors
-    }
-
-    /// The same for judging the signers of one message, who together may not take longer than one alone.
-    package func forOneMessage() -> TrustStore {
-        var store = self
-        store.effort = WorkBudget()
-        return store
     }
 
     /// The names that a key was pinned for, and those that it was distrusted for.
@@ -84,7 +75,8 @@ public struct TrustStore: Hashable, Sendable {
         case signing
     }
 
-    /// Looks for a chain from `certificate` to an anchor and says what is wrong with the best one.
+    /// Looks for a chain from `certificate` to an anchor and says what is wrong with the best one, within a budget of its
+    /// own.
     ///
     /// - Parameters:
     ///   - extra: certificates that came with the message, in any order; never trusted.
@@ -129,84 +121,14 @@ public struct TrustStore: Hashable, Sendable {
         at date: Date,
         detail: Detail
     ) -> ChainVerdict {
-        let question = VerdictCacheKey(
-            store: self,
-            certificate: certificate,
+        PathValidator(self).judge(
+            certificate,
             extra: extra,
             extraLists: extraLists,
             responses: responses,
             purpose: purpose,
-            date: date
-        )
-        let effort = effort ?? WorkBudget()
-        guard question.isBrief else { return answer(question, detail, effort).verdict }
-        if let known = VerdictCacheKey.recent[question] { return known }
-        let (verdict, isRepeatable) = answer(question, detail, effort)
-        // A verdict without a fault is the same with any detail, and no other is kept.
-        if isRepeatable, question.isSettled(by: verdict) { VerdictCacheKey.recent[question] = verdict }
-        return verdict
-    }
-
-    /// - Returns: the verdict, and whether the same question would be answered the same later.
-    func answer(
-        _ question: VerdictCacheKey,
-        _ detail: Detail,
-        _ effort: WorkBudget
-    ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
-        let certificate = question.certificate
-        let lists =
-            terms.revocation == .off
-            ? nil
-            : RevocationLists(
-                certificateLists + terms.certificateLists + question.extraLists,
-                others: intermediates + question.extra,
-                effort: effort
-            )
-        let inspection = PathValidator(
-            store: self,
-            purpose: question.purpose,
-            date: question.date,
-            lists: lists,
-            responses: question.responses,
-            effort: effort,
+            at: date,
             detail: detail
         )
-        let pin = pin(of: certificate, inspection, question)
-        var judged: [[Certificate]: ChainVerdict] = [:]
-        // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.
-        func judge(_ paths: [CertificatePath]) -> ChainVerdict {
-            var best: ChainVerdict?
-            for path in paths {
-                let verdict = judged[path.certificates] ?? inspection.judge(path, isPinned: pin.covers(path))
-                if path.end == .anchor { judged[path.certificates] = verdict }
-                if verdict.faults == 0 { return verdict }
-                if verdict.faults < best?.faults ?? .max { best = verdict }
-            }
-            return best
-                ?? inspection.judge(
-                    CertificatePath(certificates: [certificate], end: .missing),
-                    isPinned: pin != .none
-                )
-        }
-        func finder(with systemAnchors: SystemAnchors?, _ effort: WorkBudget) -> PathBuilder {
-            PathBuilder(self, systemAnchors: systemAnchors, extra: question.extra, effort: effort, at: question.date)
-        }
-        // Most chains end at an anchor of the store, and nobody has to look for one in the system's folder. A search that
-        // takes long is begun anew with both, or it would leave nothing for those.
-        if systemAnchors != nil, !anchors.isEmpty {
-            let share = effort.share()
-            var near = finder(with: nil, share)
-            let paths = near.paths(from: certificate)
-            let isWhole = !share.isSpent
-            effort.takeBack(share)
-            if isWhole, paths.contains(where: { $0.end == .anchor }), case let verdict = judge(paths),
-                verdict.faults == 0
-            {
-                return (verdict, !effort.isSpent)
-            }
-        }
-        var far = finder(with: systemAnchors, effort)
-        let verdict = judge(far.paths(from: certificate))
-        return (verdict, far.isRepeatable)
     }
 }

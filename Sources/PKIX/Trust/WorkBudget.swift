@@ -66,9 +66,3 @@ final class WorkBudget: Sendable {
         }
     }
 }
-
-extension WorkBudget: Hashable {
-    // What was spent is no part of what a store trusts.
-    static func == (one: WorkBudget, other: WorkBudget) -> Bool { true }
-    func hash(into hasher: inout Hasher) {}
-}

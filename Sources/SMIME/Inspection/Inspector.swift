@@ -3,7 +3,9 @@ import CMSSyntax
 import InternetMessage
 import PKIX
 
-/// Walks through parts and layers, and keeps count of what it has seen of one file.
+/// Describes the parts and layers of one file, found by `MessagePlace` as for every other reader, and counts them.
+///
+/// It opens no layer but reads each as an outline, so that what is damaged can be shown, too.
 struct Inspector {
     private var parts = 0
     private var layers = 0
@@ -21,7 +23,7 @@ struct Inspector {
 
     /// Inspects a mail message.
     mutating func message(in source: any ByteSource) throws -> Inspection.Part {
-        try part(LocatedEntity(entity: MIMEReader.message(in: source), source: source), depth: 0)
+        try part(MessagePlace(LocatedEntity(entity: MIMEReader.message(in: source), source: source)))
     }
 
     /// Inspects a bare CMS object.
@@ -69,77 +71,61 @@ struct Inspector {
         }
         let entity = try MIMEReader.message(in: source)
         guard !entity.header.fields.isEmpty || head.first == 10 || head == [13, 10] else { return nil }
-        return .part(try part(LocatedEntity(entity: entity, source: source), depth: depth))
+        return .part(try part(MessagePlace(LocatedEntity(entity: entity, source: source), depth: depth)))
     }
 
-    private mutating func part(_ part: LocatedEntity, depth: Int) throws -> Inspection.Part {
+    private mutating func part(_ place: MessagePlace) throws -> Inspection.Part {
         parts += 1
         guard parts <= MIMELimit.parts.rawValue else { throw MIMEError.limitExceeded(.parts) }
-        var result = Inspection.Part(part.entity)
-        let isLeaf = part.entity.children.isEmpty
-        switch part.entity.protection {
-        case .cms(let declared): try open(part.entity, part.source, declared, depth, into: &result)
-        case .multipartSigned(_, let signature):
-            try open(signature, part.source, nil, depth, into: &result)
-            if let type = result.layer?.outline.type, type != .signedData {
+        var result = Inspection.Part(place.part.entity)
+        var found: FoundLayer?
+        do throws(MessageError) { found = try place.layer() ?? place.looseSignature } catch {
+            result.problems.append(try Problem(tellingOf: error))
+            found = place.bodyAsLayer
+        }
+        if let found {
+            try open(found, place.depth, into: &result)
+            if found.content != nil, let type = result.layer?.outline.type, type != .signedData {
                 result.problems.append(Problem(.malformed, "the second part of multipart/signed is no signature"))
             }
-        case .malformed(let error):
-            result.problems.append(try Problem(tellingOf: error))
-            if isLeaf { try open(part.entity, part.source, nil, depth, into: &result) }
-        case nil where part.entity.isSignature && isLeaf:
-            // A signature away from what it signs.
-            try open(part.entity, part.source, nil, depth, into: &result)
-        case nil: break
         }
-        result.parts = try children(of: part, depth: depth, problems: &result.problems)
+        if let content = found?.content, let found {
+            // The signature that belongs to the multipart was opened already.
+            parts += 1
+            result.parts = [try part(place.beside(content)), Inspection.Part(found.object)]
+        } else {
+            result.parts = try children(of: place, problems: &result.problems)
+        }
         return result
     }
 
-    /// The parts of a multipart; a signature that belongs to the multipart is not opened twice.
-    private mutating func children(
-        of part: LocatedEntity,
-        depth: Int,
-        problems: inout [Problem]
-    ) throws -> [Inspection.Part] {
-        if case .multipartSigned(let content, let signature) = part.entity.protection {
-            parts += 1
-            let inner = try self.part(LocatedEntity(entity: content, source: part.source), depth: depth + 1)
-            return [inner, Inspection.Part(signature)]
+    /// The parts of a multipart, or the message in a message.
+    private mutating func children(of place: MessagePlace, problems: inout [Problem]) throws -> [Inspection.Part] {
+        guard place.depth < MessageOpener.maximumLayers || !place.part.entity.contentType.isMessage else {
+            problems.append(Problem(.tooDeep, "messages inside each other are not looked into further"))
+            return []
         }
-        var children = part.entity.children
-        if part.entity.contentType.isMessage {
-            guard depth < MessageOpener.maximumLayers else {
-                problems.append(Problem(.tooDeep, "messages inside each other are not looked into further"))
-                return []
-            }
-            do { children = try part.entity.embeddedMessage(in: part.source).map { [$0] } ?? [] } catch {
-                problems.append(try Problem(tellingOf: error))
-            }
+        let children: [MessagePlace]
+        do { children = try place.parts() } catch {
+            problems.append(try Problem(tellingOf: error))
+            return []
         }
-        // Multiparts inside each other are bounded by the reader; messages and layers are counted.
-        let depth = part.entity.contentType.isMessage ? depth + 1 : depth
-        return try children.map { try self.part(LocatedEntity(entity: $0, source: part.source), depth: depth) }
+        return try children.map { try part($0) }
     }
 
-    /// Opens the CMS object that is the body of `entity`.
-    private mutating func open(
-        _ entity: Entity,
-        _ source: any ByteSource,
-        _ declared: String?,
-        _ depth: Int,
-        into result: inout Inspection.Part
-    ) throws {
+    /// Reads the CMS object that was found, and describes it.
+    private mutating func open(_ found: FoundLayer, _ depth: Int, into result: inout Inspection.Part) throws {
         guard mayOpen(depth) else {
             result.problems.append(Problem(.tooManyLayers, "there are too many layers to look into"))
             return
         }
         do {
-            let layer = try object(entity.decodedBody(of: source).inPieces(of: Self.piece), depth: depth)
-            if let why = Layer.contradiction(of: layer.outline.type, to: declared) {
+            let body = found.object.decodedBody(of: found.source).inPieces(of: Self.piece)
+            let layer = try object(body, depth: depth)
+            if let why = Layer.contradiction(of: layer.outline.type, to: found.declaredType) {
                 result.problems.append(Problem(.malformed, why))
             }
-            result.problems += Layer.understatement(of: layer.outline.type, declared)
+            result.problems += Layer.understatement(of: layer.outline.type, found.declaredType)
             result.layer = layer
         } catch { result.problems.append(try Problem(tellingOf: error)) }
     }

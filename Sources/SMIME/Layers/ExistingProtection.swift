@@ -67,9 +67,7 @@ package struct ExistingLayer: Sendable {
             default: throw error
             }
         }
-        guard !outline.problems.contains(where: { $0.level == .error || $0.kind == .trailingBytes }) else {
-            return ExistingLayer()
-        }
+        guard outline.isSound else { return ExistingLayer() }
         if outline.type == .signedData { return ExistingLayer(outline.signers.isEmpty ? .unprotected : .signed) }
         // The text in clear can stand behind any cipher's name, or in a recipient that is none.
         guard outline.isWellFormedCiphertext, outline.recipients.contains(where: { $0.kind != .other }),

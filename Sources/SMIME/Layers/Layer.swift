@@ -1,6 +1,5 @@
 import ByteStreams
 import CMSSyntax
-import InternetMessage
 import PKIX
 
 /// One layer of protection, opened as far as it can be without keys.
@@ -9,22 +8,12 @@ enum Layer {
     case encrypted(EncryptedLayer)
     case signed(SignedLayer)
 
-    /// Opens `part`; nil if it is not protected.
-    ///
-    /// - Parameter isMail: whether the part is mail, or stands in it.
-    /// - Parameter ignored: what may be wrong with the part's header.
-    /// - Throws: `MessageError.malformed` and `.defective` if the MIME is not what it claims, `CMSError`.
-    init?(_ part: LocatedEntity, isMail: Bool = true, ignoring ignored: Set<MIMEDefect> = []) throws {
-        switch part.entity.protection(ignoring: ignored) {
-        case nil: return nil
-        case .malformed(let error): throw error
-        case .multipartSigned(let content, let signature):
-            self = .signed(try SignedLayer(content: content, signature: signature, in: part.source))
-        case .cms(let declared):
-            let padding = PaddingWatch()
-            let stream = part.entity.decodedBody(of: part.source) { padding.note() }
-            let content = isMail ? EncryptedLayer.Content.entity : .anythingProven
-            self = try Layer(cms: stream, declared: declared, padding: padding, content: content)
+    /// What the layer is, for the report.
+    var reported: VerificationReport.Layer {
+        switch self {
+        case .compressed: CompressedLayer.layer
+        case .encrypted(let layer): layer.layer
+        case .signed(let layer): layer.layer
         }
     }
 

@@ -110,14 +110,14 @@ package struct SignedLayer: Sendable {
     /// Judges every signature.
     ///
     /// - Parameters:
-    ///   - trust: anchors, pins and intermediates.
+    ///   - validator: judges certificates by anchors, pins and intermediates.
     ///   - known: certificates that may be the signers' beside those that ride along.
     ///   - header: the header of the message, whose From must be the signer; nil for a bare CMS object.
     ///   - protected: the header fields inside the signature, which must name the signer, too.
     ///   - exceptions: what counts as a warning, though it spoils a verdict by default.
     ///   - time: the time at which certificates must be valid.
     package func verify(
-        trust: TrustStore,
+        by validator: PathValidator,
         known: [Certificate],
         header: HeaderBlock?,
         protected: ProtectedHeader? = nil,
@@ -132,8 +132,9 @@ package struct SignedLayer: Sendable {
             func judge(_ certificate: Certificate?) -> VerificationReport.Signer {
                 // Without a header there is nobody whom the certificate could be taken for.
                 let scopes = certificate.flatMap { identity?.scopes(of: $0) }
-                let trust = scopes.map(trust.speaking) ?? trust
-                let verdict = certificate.map { chain(of: $0, trust: trust, at: time) }
+                let validator = scopes.map(validator.speaking) ?? validator
+                let finding = certificate.flatMap { identity?.judge($0) }
+                let verdict = certificate.map { chain(of: $0, by: validator, at: time) }
                 return VerificationReport.Signer(
                     certificate: certificate,
                     signingTime: signer.signingTime,
@@ -144,13 +145,18 @@ package struct SignedLayer: Sendable {
                         exceptions.weigh(check.problems + problems.filter { $0.level == .error })
                     ),
                     chain: verdict.map { .init(exceptions.weigh($0.problems)) } ?? .notChecked,
-                    identity: certificate.flatMap { identity?.judge($0) } ?? .notChecked,
+                    identity: finding?.axis ?? .notChecked,
                     revocation: verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
                     time: verdict.map { .init($0.timeProblems + timeWarnings(signer, header, at: time)) }
                         ?? .notChecked,
                     section: nil,
+                    revocationStatus: verdict?.revocation?.status,
+                    validity: verdict?.validity,
+                    isContentChanged: check.isContentChanged,
+                    isStranger: finding?.isStranger ?? false,
+                    isIdentityUnclear: finding?.isUnclear ?? false,
                     evidence: verdict.flatMap {
-                        SignerEvidence(signer, verdict: $0, among: certificates, trust, at: time)
+                        SignerEvidence(signer, verdict: $0, among: certificates, validator, at: time)
                     },
                     author: certificate.flatMap { identity?.author(named: $0) }
                 )
@@ -166,8 +172,8 @@ package struct SignedLayer: Sendable {
     }
 
     /// The chain of a signer's certificate, judged with what rides along.
-    func chain(of certificate: Certificate, trust: TrustStore, at time: Date) -> ChainVerdict {
-        trust.judge(
+    func chain(of certificate: Certificate, by validator: PathValidator, at time: Date) -> ChainVerdict {
+        validator.judge(
             certificate,
             extra: certificates,
             extraLists: evidence.certificateLists,
@@ -207,6 +213,6 @@ package struct SignedLayer: Sendable {
 extension SignedData {
     /// Whether the content is what at least one signer's message digest says, leaving the signature itself aside.
     fileprivate var fits: Bool {
-        signers.contains { signer in !check(signer, candidates: []).problems.contains { $0.kind == .contentChanged } }
+        signers.contains { !check($0, candidates: []).isContentChanged }
     }
 }

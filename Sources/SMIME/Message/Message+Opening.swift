@@ -18,11 +18,7 @@ extension Message {
     ) async throws(SMIMEError) -> OpenedMessage {
         try await SMIMEError.inBackground {
             let message = try settled()
-            let opener = MessageOpener(keys, at: time)
-            do { return try await opener.decrypt(message.source) } catch MessageError.notEncrypted {
-                let verified = try await opener.verify(message.source)
-                return OpenedMessage(asItCame: message.source, header: message.header, verified)
-            }
+            return try await MessageOpener(keys, at: time).open(message.source, structure: message.structure)
         }
     }
 
@@ -33,7 +29,10 @@ extension Message {
         with keys: some KeyProvider,
         at time: Date = .now
     ) async throws(SMIMEError) -> VerificationReport {
-        try await SMIMEError.inBackground { try await MessageOpener(keys, at: time).verify(settled().source).report }
+        try await SMIMEError.inBackground {
+            let message = try settled()
+            return try await MessageOpener(keys, at: time).verify(message.source, structure: message.structure).report
+        }
     }
 }
 

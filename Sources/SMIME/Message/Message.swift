@@ -21,14 +21,16 @@ public struct Message: Sendable {
     }
 
     /// The header as the message has it now; protection that is still to be written changes it outside.
-    public let header: HeaderBlock
+    public var header: HeaderBlock { structure.header }
     let source: any ByteSource
+    /// What the source holds, read once for everything that is done with the message.
+    let structure: Entity
     private var headers = HeaderPolicy()
     private var protection = Protection.none
 
     package init(_ source: any ByteSource) throws(SMIMEError) {
         self.source = source
-        header = try SMIMEError.catching { try MIMEReader.message(in: source).header }
+        structure = try SMIMEError.catching { try MIMEReader.message(in: source) }
     }
 
     /// - Throws: `.limitExceeded` for a header beyond a limit.
@@ -144,9 +146,14 @@ extension Message: WritableContent {
             try source.reader().copy(to: sink)
             try source.checkUnchanged()
         case .signed(let signer, let form, let time):
-            try MessageProtector(source, headers: headers).sign(by: signer, as: form, at: time, to: sink)
+            try MessageProtector(source, structure: structure, headers: headers).sign(
+                by: signer,
+                as: form,
+                at: time,
+                to: sink
+            )
         case .encrypted(let recipients, let cipher, let signer, let time):
-            try MessageProtector(source, headers: headers)
+            try MessageProtector(source, structure: structure, headers: headers)
                 .encrypt(to: recipients, cipher: cipher, signedBy: signer, at: time, to: sink)
         }
     }

@@ -25,23 +25,12 @@ extension DividedMessage {
 
     /// Opens each layer that needs no key.
     private func checkLayers(inside outer: Int) throws {
-        var next: LocatedEntity? = LocatedEntity(entity: message, source: source)
-        var count = outer
-        var isCompressed = false
-        while let part = next, let layer = try Layer(part) {
-            count += 1
-            guard count <= MessageOpener.maximumLayers else { throw MessageError.tooManyLayers }
-            switch layer {
-            case .encrypted: next = nil
-            case .signed(let signed):
-                guard signed.content != nil || signed.onlyBringsCertificates else {
-                    throw MessageError.malformed("a signature without content")
-                }
-                next = signed.content
-            case .compressed(let compressed):
-                guard !isCompressed else { throw CMSError.limitExceeded("one layer of compression") }
-                isCompressed = true
-                next = try compressed.content()
+        let place = MessagePlace(LocatedEntity(entity: message, source: source))
+        var walker = LayerWalker(place, inside: outer)
+        while let step = try walker.next() {
+            guard case .signed(let signed) = step.layer else { continue }
+            guard signed.content != nil || signed.onlyBringsCertificates else {
+                throw MessageError.malformed("a signature without content")
             }
         }
     }

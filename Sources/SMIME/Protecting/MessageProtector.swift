@@ -31,10 +31,20 @@ package struct MessageProtector {
         omitting: Set<String> = ["Bcc", "Resent-Bcc"],
         headers: HeaderPolicy = HeaderPolicy()
     ) throws {
+        try self.init(source, structure: MIMEReader.message(in: source), omitting: omitting, headers: headers)
+    }
+
+    /// The same for a message of which the structure was read already.
+    init(
+        _ source: any ByteSource,
+        structure: Entity,
+        omitting: Set<String> = ["Bcc", "Resent-Bcc"],
+        headers: HeaderPolicy
+    ) throws(MessageError) {
         self.source = source
         omitted = omitting
         policy = headers
-        message = try MIMEReader.message(in: source)
+        message = structure
         // `MessageOpener` calls no such message valid, and what others take for the body would stay outside, in clear.
         if let defect = message.header.ambiguity { throw MessageError.defective(defect) }
         lineEnd = message.header.lineEnd

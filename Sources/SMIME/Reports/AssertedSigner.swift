@@ -32,7 +32,7 @@ extension VerificationReport {
     /// What is wrong with the signatures of others is no matter: anybody can add one. It does not hold for a part of a
     /// message, nor for one that something else is wrong with, nor for somebody beside a sender whose own signature fails.
     package func isSigned(by asserted: AssertedSigner) -> Bool {
-        guard !isMalformed, coverage == .whole, !problems.contains(where: { $0.level == .error }) else { return false }
+        guard !isMalformed, coverage == .whole, !isFaulty else { return false }
         return signers.contains { $0.isGood && $0.certificate.map(asserted.matches) == true }
     }
 }

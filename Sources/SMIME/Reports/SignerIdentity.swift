@@ -49,8 +49,18 @@ package struct SignerIdentity {
         return Set((authors ?? []).flatMap { [$0.key, "@\($0.asciiDomain)"] })
     }
 
-    /// The identity axis for a signer with `certificate`.
-    func judge(_ certificate: Certificate) -> VerificationReport.Axis {
+    /// What was found about one signer.
+    struct Finding {
+        /// The identity axis.
+        let axis: VerificationReport.Axis
+        /// Whether the signer is somebody else than the message says, which is an error.
+        let isStranger: Bool
+        /// Whether something else is wrong with the identity.
+        let isUnclear: Bool
+    }
+
+    /// Whether a signer with `certificate` is the one that the message is from.
+    func judge(_ certificate: Certificate) -> Finding {
         let addresses = certificate.mailAddresses
         var problems = author.problems + (inner?.problems ?? [])
         if certificate.hasMalformedAddress {
@@ -61,10 +71,15 @@ package struct SignerIdentity {
         }
         if addresses.isEmpty {
             problems.append(Problem(.certificateNoAddress, "the certificate names no address"))
-        } else if let problem = protectedProblem(certificate) ?? strangeness(of: addresses) {
-            problems.append(problem)
         }
-        return VerificationReport.Axis(problems)
+        let isUnclear = problems.contains { $0.level == .error }
+        let stranger = addresses.isEmpty ? nil : protectedProblem(certificate) ?? strangeness(of: addresses)
+        if let stranger { problems.append(stranger) }
+        return Finding(
+            axis: VerificationReport.Axis(problems),
+            isStranger: stranger?.level == .error,
+            isUnclear: isUnclear
+        )
     }
 
     /// What is wrong if the fields inside the signature by `certificate` name somebody else than it, or than From outside does;

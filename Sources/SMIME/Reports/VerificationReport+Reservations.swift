@@ -17,7 +17,9 @@ extension VerificationReport {
     /// depends on is valid, and all but those of cosigners are plainly good.
     public var plainSigner: Signer? {
         guard status == .valid, let signer = signers.first(where: isPlainlyGood) else { return nil }
-        let others = signers.flatMap(reservations).filter { $0.kind != .cosigner }
-        return others.isEmpty ? signer : nil
+        let isPlain = signers.allSatisfy { signer in
+            reservations(about: signer).allSatisfy { $0 == signer.cosigning }
+        }
+        return isPlain ? signer : nil
     }
 }

@@ -9,21 +9,23 @@ extension VerificationReport {
         public let ok: Bool?
         /// What was found, errors and warnings.
         public let problems: [Problem]
+        /// Whether it was looked at and found good, or at most weak: SHA-1 or a short key.
+        public let holds: Bool
+        /// Whether something weak was found, accepted or not.
+        let isWeak: Bool
 
         /// An axis that was looked at, with what was found.
         public init(_ problems: [Problem]) {
             ok = !problems.contains { $0.level == .error }
+            holds = problems.allSatisfy { $0.level == .warning || $0.kind.isWeakness }
+            isWeak = problems.contains { $0.kind.isWeakness }
             self.problems = problems
         }
 
         private init() {
             ok = nil
+            (holds, isWeak) = (false, false)
             problems = []
-        }
-
-        /// Whether it was looked at and found good, or at most weak: SHA-1 or a short key.
-        public var holds: Bool {
-            ok != nil && problems.allSatisfy { $0.level == .warning || $0.kind.isWeakness }
         }
 
         /// An axis that nobody looked at.
@@ -59,6 +61,18 @@ extension VerificationReport {
         public let time: Axis
         /// Where in the message the signature is, as IMAP counts parts (RFC 3501 §6.4.5); nil if it is about the whole of it.
         public internal(set) var section: String?
+        /// What is known about revocation of the certificate and those above it; nil if nobody looked.
+        let revocationStatus: ChainVerdict.Revocation.Status?
+        /// How certificate and chain stand to the time of judgement; nil if nobody looked.
+        let validity: ChainVerdict.Validity?
+        /// Whether the content is not what was signed.
+        package let isContentChanged: Bool
+        /// Whether the signer is found to be somebody else than From says, which is an error.
+        private(set) var isStranger: Bool
+        /// Whether something else is wrong with the identity.
+        let isIdentityUnclear: Bool
+        /// The warning that the signer signed beside the sender; nil unless that is so.
+        private(set) var cosigning: Problem?
         /// What may be learned from the signature, if it turns out to be valid.
         let evidence: SignerEvidence?
 
@@ -74,13 +88,27 @@ extension VerificationReport {
         /// What was found on all axes; what decides the status comes first.
         public var problems: [Problem] { [integrity, revocation, chain, time, identity].flatMap(\.problems) }
 
+        /// Whether something weak was found, accepted or not.
+        var isWeak: Bool { [integrity, revocation, chain, time, identity].contains(where: \.isWeak) }
+
+        /// Whether an axis failed.
+        var hasErrors: Bool { [integrity, revocation, chain, time, identity].contains { $0.ok == false } }
+
+        /// Whether all that fails is that nobody knows whether a certificate was revoked.
+        package var failsForUnknownRevocationOnly: Bool {
+            revocation.ok == false && revocationStatus != .revoked
+                && [integrity, chain, time, identity].allSatisfy { $0.ok != false }
+        }
+
+        /// Whether nobody knows whether a certificate was revoked, which was not demanded.
+        package var isRevocationUnknown: Bool { revocation.ok == true && revocationStatus == .unknown }
+
         /// The verdict on this signature alone, whatever is wrong with the message.
         public var status: Status {
             if !integrity.holds { return .invalid }
-            let errors = revocation.problems.filter { $0.level == .error }
-            if errors.contains(where: { $0.kind != .revocationUnknown }) { return .revoked }
+            if revocationStatus == .revoked { return .revoked }
             if !chain.holds || revocation.ok == false { return .untrusted }
-            if time.ok != true { return isNotYetValid ? .notYetValid : .expired }
+            if time.ok != true { return validity == .notYet ? .notYetValid : .expired }
             if identity.ok == false { return .mismatch }
             return integrity.ok == true && chain.ok == true ? .valid : .weak
         }
@@ -88,26 +116,23 @@ extension VerificationReport {
 }
 
 extension VerificationReport.Signer {
+    /// Takes in that the signer is somebody else than the message says, unless a problem of that kind is told already.
+    mutating func becomeStranger(_ problem: Problem) {
+        guard !identity.problems.contains(where: { $0.kind == problem.kind }) else { return }
+        identity = VerificationReport.Axis(identity.problems + [problem])
+        isStranger = isStranger || problem.level == .error
+    }
+
     /// Makes a warning of it that the signer is not the sender, if that is all that is wrong.
     mutating func becomeCosigner() {
-        let (others, errors) = (
-            identity.problems.filter { $0.level == .warning }, identity.problems.filter { $0.level == .error }
-        )
-        guard !errors.isEmpty,
-            errors.allSatisfy({ [.signerNotFrom, .signerIsSender, .protectedFromMismatch].contains($0.kind) }),
-            [integrity, chain, time].allSatisfy({ $0.ok == true }), revocation.ok != false
+        guard isStranger, !isIdentityUnclear, [integrity, chain, time].allSatisfy({ $0.ok == true }),
+            revocation.ok != false
         else { return }
-        let text = "signed by \(name.escapedForDisplay) as well, who is not the sender"
-        identity = VerificationReport.Axis(others + [Problem(.cosigner, text)])
+        let problem = Problem(.cosigner, "signed by \(name.escapedForDisplay) as well, who is not the sender")
+        identity = VerificationReport.Axis(identity.problems.filter { $0.level == .warning } + [problem])
+        (isStranger, cosigning) = (false, problem)
     }
 
     /// Whether the verdict on it alone is less grave.
     func isBetter(than other: Self) -> Bool { status.gravity > other.status.gravity }
-
-    /// Whether nothing is wrong with the time but that it is too early.
-    fileprivate var isNotYetValid: Bool {
-        let errors = time.problems.filter { $0.level == .error }
-        return !errors.isEmpty
-            && errors.allSatisfy { [.certificateNotYetValid, .chainNotYetValid].contains($0.kind) }
-    }
 }

@@ -49,58 +49,33 @@ public struct VerificationReport: Sendable {
     }
 
     /// How much of the message the signatures are over.
-    public internal(set) var coverage = Coverage.none
+    public let coverage: Coverage
     /// Every layer that was seen, the outermost first.
-    public private(set) var layers: [Layer] = []
+    public let layers: [Layer]
     /// What concerns the message as a whole.
-    public internal(set) var problems: [Problem] = []
+    public let problems: [Problem]
     /// The header fields inside the protection; nil if there are none, or they cannot be seen without a key.
-    public internal(set) var headers: HeaderReport?
+    public let headers: HeaderReport?
     /// Whether the message is not even what it claims to be.
-    public internal(set) var isMalformed = false
+    public let isMalformed: Bool
+    /// Whether something about the message as a whole is an error, so that no signature of it counts.
+    let isFaulty: Bool
 
     /// An empty report: an unsigned message.
-    public init() {}
+    public init() { self.init(ReportBuilder()) }
 
-    /// Adds a layer inside those that are there.
-    ///
-    /// - Parameter isPart: as in `Layer`.
-    mutating func add(_ layer: Layer, signers: [Signer] = [], isPart: Bool = false) {
-        var layer = layer
-        layer.signers = signers
-        layer.isPart = isPart
-        layer.isInsideEncryption = !isPart && layers.contains { $0.kind.isEncryption }
-        let around = layers.reversed().prefix { !$0.kind.isEncryption }
-        layer.isDecisive = !signers.isEmpty && (isPart || around.allSatisfy(\.signers.isEmpty))
-        layers.append(layer)
+    /// What `builder` was told.
+    init(_ builder: ReportBuilder) {
+        coverage = builder.coverage
+        layers = builder.layers
+        problems = builder.problems
+        headers = builder.headers
+        isMalformed = builder.isMalformed
+        isFaulty = builder.isFaulty
     }
 
     /// The signers that the verdict depends on, those of the outermost signature first.
     public var signers: [Signer] { layers.filter(\.isDecisive).flatMap(\.signers) }
-
-    /// Adds `problem` to the identity of those signers that it is about, unless it is told there already.
-    mutating func addToIdentity(_ problem: (Signer) -> Problem?) {
-        for layer in layers.indices where layers[layer].isDecisive {
-            for index in layers[layer].signers.indices {
-                let signer = layers[layer].signers[index]
-                guard let problem = problem(signer),
-                    !signer.identity.problems.contains(where: { $0.kind == problem.kind })
-                else { continue }
-                layers[layer].signers[index].identity = Axis(signer.identity.problems + [problem])
-            }
-        }
-    }
-
-    /// Takes those for what they are who signed the very same content as the sender did, and are somebody else.
-    ///
-    /// The sender's own signature is as good with others beside it as without. Whoever adds one on the way adds a name and
-    /// no words. Called when everything is known of the signers.
-    mutating func noteCosigners() {
-        for layer in layers.indices where layers[layer].signers.contains(where: { $0.isGood && $0.identity.ok == true })
-        {
-            for index in layers[layer].signers.indices { layers[layer].signers[index].becomeCosigner() }
-        }
-    }
 
     /// Whether the header fields inside the protection are to be shown: they are as they were signed, or encrypted.
     public var isHeaderKnown: Bool {
@@ -135,10 +110,16 @@ public struct VerificationReport: Sendable {
         return signers.map { status(of: $0) }.min { $0.gravity < $1.gravity } ?? .unsigned
     }
 
+    /// Whether every error in it is that nobody knows, for now, whether a certificate was revoked; false if there is none.
+    package var failsForUnknownRevocationOnly: Bool {
+        let failed = signers.filter(\.hasErrors)
+        return !isFaulty && !failed.isEmpty && failed.allSatisfy(\.failsForUnknownRevocationOnly)
+    }
+
     /// The verdict on one signature, the others left aside; what is wrong with the message as a whole counts for each.
     public func status(of signer: Signer) -> Status {
         if isMalformed { return .malformed }
-        if problems.contains(where: { $0.level == .error }) { return .invalid }
+        if isFaulty { return .invalid }
         let isGood = signer.status == .valid || signer.status == .weak
         return isGood && coverage != .whole ? .partial : signer.status
     }

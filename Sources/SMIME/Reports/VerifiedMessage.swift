@@ -37,7 +37,7 @@ public struct VerifiedMessage: Sendable {
             report.layers.allSatisfy({ !$0.isDecisive || $0.signers.count == 1 }),
             report.signers.allSatisfy({ $0.certificate == certificate }),
             // Who accepts weak signatures to read an archive does not want to encrypt to what they bring.
-            !report.signers.flatMap(\.problems).contains(where: \.kind.isWeakness),
+            !report.signers.contains(where: \.isWeak),
             let author = SignerIdentity(header).author(named: certificate)
         else { return nil }
         self.author = author
@@ -69,7 +69,7 @@ struct SignerEvidence: Sendable {
         _ signer: SignerInfo,
         verdict: ChainVerdict,
         among certificates: [Certificate],
-        _ trust: TrustStore,
+        _ validator: PathValidator,
         at time: Date
     ) {
         guard verdict.revocation?.status != .revoked else { return nil }
@@ -80,10 +80,8 @@ struct SignerEvidence: Sendable {
         preferred = signer.encryptionKeyPreference.flatMap { preference in
             certificates.lazy.filter { preference.matches($0) }.prefix(Self.preferenceLimit).first {
                 guard $0.canEncrypt, !$0.publicKeyAlgorithm.isWeak else { return false }
-                let verdict = trust.judge($0, extra: certificates, purpose: .encryption, at: time)
-                guard case .anchor? = verdict.trust, verdict.isTrusted,
-                    !verdict.problems.contains(where: \.kind.isWeakness)
-                else { return false }
+                let verdict = validator.judge($0, extra: certificates, purpose: .encryption, at: time)
+                guard case .anchor? = verdict.trust, verdict.isTrusted, !verdict.isWeak else { return false }
                 return !verdict.timeProblems.contains { $0.level == .error } && verdict.revocation?.status != .revoked
             }
         }

@@ -56,7 +56,7 @@ extension SMIMECommand.StoreCommand {
                 for finding in found { table.add(finding.level.rawValue, finding.code.rawValue, finding.text) }
                 return table.text
             }
-            if !repair, found.contains(where: { $0.code == .orphanCertificate }) {
+            if !repair, found.contains(where: \.isUnusedCertificate) {
                 Console.hint("to forget the certificates that nothing refers to: smime store check --repair")
             }
             if let status = found.map(Self.status).max(), status != .success { throw status }
@@ -80,7 +80,7 @@ extension SMIMECommand.StoreCommand {
 
         /// Forgets what nothing needs, if there is anything.
         private func tidy(_ findings: [StoreFinding]) async throws -> Int {
-            guard findings.contains(where: { $0.code == .orphanCertificate }) else { return 0 }
+            guard findings.contains(where: \.isUnusedCertificate) else { return 0 }
             let store = try await global.store(.readWrite)
             let count = try await store.forgetUnusedCertificates()
             try await store.close()

@@ -186,8 +186,7 @@ extension SMIMECommand {
 extension VerificationReport {
     /// Whether no signature is over the content that it was checked with.
     fileprivate var isContentChanged: Bool {
-        !signers.isEmpty
-            && signers.allSatisfy { $0.integrity.problems.contains { $0.kind == .contentChanged } }
+        !signers.isEmpty && signers.allSatisfy(\.isContentChanged)
     }
 
     /// The status that a command ends with for this report.

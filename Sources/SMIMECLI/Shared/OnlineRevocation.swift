@@ -72,10 +72,7 @@ actor OnlineRevocation: RevocationSource {
 
     /// The status for `report`: 69 if it fails for nothing but the word of a service that did not answer.
     func status(for report: VerificationReport) async -> ExitStatus {
-        let errors = (report.problems + report.signers.flatMap(\.problems)).filter { $0.level == .error }
-        guard !errors.isEmpty, errors.allSatisfy({ $0.kind == .revocationUnknown }), await hasOutages else {
-            return report.exitStatus
-        }
+        guard report.failsForUnknownRevocationOnly, await hasOutages else { return report.exitStatus }
         return .unavailable
     }
 

@@ -73,7 +73,7 @@ extension VerificationReport.Signer {
         if let signingTime { lines.append("  signed at   \(signingTime.timestamp)") }
         lines.append("  signature   \(signature) with \(digest)")
         for (name, axis) in axes {
-            let isUnknown = axis.ok == true && axis.problems.contains { $0.kind == .revocationUnknown }
+            let isUnknown = name == Self.revocationName && isRevocationUnknown
             let verdict = axis.ok.map { $0 ? isUnknown ? "unknown" : "ok" : "FAILED" } ?? "not checked"
             lines.append("  \(name.padding(toLength: 11, withPad: " ", startingAt: 0)) \(verdict)")
             lines += axis.problems.map { "  \($0.line)" }
@@ -81,10 +81,12 @@ extension VerificationReport.Signer {
         return lines
     }
 
+    private static let revocationName = "revocation"
+
     /// The five axes with their names.
     var axes: [(name: String, axis: VerificationReport.Axis)] {
         [
-            ("integrity", integrity), ("chain", chain), ("identity", identity), ("revocation", revocation),
+            ("integrity", integrity), ("chain", chain), ("identity", identity), (Self.revocationName, revocation),
             ("time", time),
         ]
     }

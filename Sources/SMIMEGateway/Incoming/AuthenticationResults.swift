@@ -55,6 +55,10 @@ struct AuthenticationResults {
             if report.status(of: signer) == .valid, case let left = report.reservations(about: signer), !left.isEmpty {
                 return Self.finding(.policy, .valid, left, properties)
             }
+            if report.status(of: signer) == .untrusted, signer.failsForUnknownRevocationOnly {
+                let code = ProblemCode.revocationUnknown.rawValue
+                return Finding(result: .temporaryError, reason: code, properties: properties)
+            }
             let problems = report.problems + signer.problems
             return Self.finding(report.status(of: signer), problems, properties, malformed: malformed)
         }
@@ -78,13 +82,7 @@ struct AuthenticationResults {
         _ properties: String = "",
         malformed: Result
     ) -> Finding {
-        let errors = problems.filter { $0.level == .error }
-        switch status {
-        case .untrusted where isUnknown(errors):
-            let code = ProblemCode.revocationUnknown.rawValue
-            return Finding(result: .temporaryError, reason: code, properties: properties)
-        default: return finding(result(status, malformed), status, errors, properties)
-        }
+        finding(result(status, malformed), status, problems.filter { $0.level == .error }, properties)
     }
 
     private static func result(_ status: VerificationReport.Status, _ malformed: Result) -> Result {
@@ -96,10 +94,6 @@ struct AuthenticationResults {
         case .malformed: malformed
         case .unsigned: .none
         }
-    }
-
-    private static func isUnknown(_ errors: [Problem]) -> Bool {
-        !errors.isEmpty && errors.allSatisfy { $0.kind == .revocationUnknown }
     }
 
     /// The field, in the name of `host`.

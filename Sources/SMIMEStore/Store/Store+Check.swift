@@ -97,7 +97,14 @@ extension Store {
                 WHERE NOT EXISTS (SELECT 1 FROM identity WHERE identity.certificate = certificate.id) ORDER BY fingerprint
                 """
         )
-        return certificates.map { StoreFinding(.orphanCertificate, .warning, "\(name($0)): nothing refers to it") }
+        return certificates.map {
+            StoreFinding(
+                .orphanCertificate,
+                .warning,
+                "\(name($0)): nothing refers to it",
+                isUnusedCertificate: true
+            )
+        }
             + keys.map { StoreFinding(.orphanKey, .warning, "\(name($0)): its private key belongs to no account") }
     }
 

@@ -43,9 +43,13 @@ package struct StoreFinding: Sendable, Equatable {
     /// What it is, in one sentence for people.
     package let text: String
 
-    init(_ code: Code, _ level: Level, _ text: String) {
+    /// Whether it is a certificate that `Store.forgetUnusedCertificates` deletes.
+    package let isUnusedCertificate: Bool
+
+    init(_ code: Code, _ level: Level, _ text: String, isUnusedCertificate: Bool = false) {
         self.code = code
         self.level = level
         self.text = text
+        self.isUnusedCertificate = isUnusedCertificate
     }
 }

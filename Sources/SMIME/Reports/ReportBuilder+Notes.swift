@@ -2,11 +2,11 @@ import ByteStreams
 import InternetMessage
 import PKIX
 
-extension VerificationReport {
+extension ReportBuilder {
     /// Takes in what is odd, and no error, about the MIME around what is signed. A mailbox's From line is no oddity.
     mutating func note(_ defects: Set<MIMEDefect>) {
         let told = defects.filter { !$0.isError && $0 != .mboxLine }.sorted { $0.rawValue < $1.rawValue }
-        problems += told.map(Problem.init)
+        note(told.map(Problem.init))
     }
 
     /// Takes in what the header fields inside the protection of the message with the header `outer` are.
@@ -21,10 +21,10 @@ extension VerificationReport {
             isEncrypted: layers.contains { $0.kind.isEncryption }
         )
         self.headers = headers
-        problems += headers.problems
+        note(headers.problems)
         // Sender was compared where the signature was judged; whether it is accepted is known there.
         let identity = SignerIdentity(outer, protected: protected, exceptions: .sender)
-        addToIdentity { $0.certificate.flatMap(identity.protectedProblem) }
+        addStrangers { $0.certificate.flatMap(identity.protectedProblem) }
     }
 
     /// Tells what is odd about the layer added last if it is a signature inside another one.
@@ -33,14 +33,14 @@ extension VerificationReport {
             return
         }
         if layer.signers.contains(where: { !$0.integrity.holds }) {
-            problems.append(Problem(.innerSignature, "a signature inside is not valid"))
+            note(Problem(.innerSignature, "a signature inside is not valid"))
         }
         // Where it counts, its own report says so.
         guard !layer.isDecisive else { return }
         let others = layer.signers.filter { $0.identity.ok == false }.map(\.name.escapedForDisplay)
         guard !others.isEmpty else { return }
         let text = "a signature inside another is by \(others.joined(separator: ", "))"
-        problems.append(Problem(.innerSigner, text))
+        note(Problem(.innerSigner, text))
     }
 
     /// Tells if nothing inside the encryption is signed, though something outside is.
@@ -50,7 +50,7 @@ extension VerificationReport {
             layers[encryption...].allSatisfy(\.signers.isEmpty)
         else { return }
         let text = "what is encrypted is signed outside only, maybe by somebody who does not know what it says"
-        problems.append(Problem(.signatureOutside, text))
+        note(Problem(.signatureOutside, text))
     }
 
     /// Tells if what is signed is ciphertext that was not opened: its signer need not know what it says.
@@ -59,12 +59,6 @@ extension VerificationReport {
             layers[..<encryption].contains(where: { !$0.signers.isEmpty })
         else { return }
         let text = "the signature speaks for the ciphertext; decrypting tells whether what is inside is signed, too"
-        problems.append(Problem(.encrypted, text))
-    }
-
-    /// Takes an error that says what is wrong with the message into the report; any other is thrown on.
-    mutating func note(_ error: any Error) throws {
-        problems.append(try Problem(tellingOf: error))
-        isMalformed = true
+        note(Problem(.encrypted, text))
     }
 }

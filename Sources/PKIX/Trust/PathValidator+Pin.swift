@@ -1,6 +1,6 @@
 import Foundation
 
-extension TrustStore {
+extension PathValidator {
     /// How a pin speaks for a certificate.
     enum Pin {
         /// The certificate itself was pinned.
@@ -21,22 +21,22 @@ extension TrustStore {
         }
     }
 
-    /// The pin of `certificate`, with the means of `inspection`.
-    func pin(of certificate: Certificate, _ inspection: PathValidator, _ question: VerdictCacheKey) -> Pin {
+    /// The pin of `certificate`; `check` looks whether the pinned certificate was revoked.
+    func pin(of certificate: Certificate, _ check: PathCheck, _ question: VerdictCacheKey) -> Pin {
         let key = certificate.publicKeyDigest
-        guard pinned.contains(key) else { return .none }
-        let originals = pinnedCertificates.filter { $0.publicKeyDigest == key }
+        guard store.pinned.contains(key) else { return .none }
+        let originals = store.pinnedCertificates.filter { $0.publicKeyDigest == key }
         guard !originals.isEmpty, !originals.contains(certificate) else { return .exact }
-        func finder() -> PathBuilder {
-            PathBuilder(self, systemAnchors: nil, extra: question.extra, effort: inspection.effort, at: question.date)
+        func builder() -> PathBuilder {
+            PathBuilder(store, systemAnchors: nil, extra: question.extra, effort: budget, at: question.date)
         }
-        var ownFinder = finder()
-        guard !certificate.isSelfIssued || ownFinder.isSigned(certificate, by: certificate) else { return .none }
+        var ownBuilder = builder()
+        guard !certificate.isSelfIssued || ownBuilder.isSigned(certificate, by: certificate) else { return .none }
         // Another serial number is no way around a revocation.
         let isRevoked = originals.contains { original in
-            var finder = finder()
-            return finder.paths(from: original).contains {
-                inspection.revocation(of: $0, isPinned: true)?.status == .revoked
+            var builder = builder()
+            return builder.paths(from: original).contains {
+                check.revocation(of: $0, isPinned: true)?.status == .revoked
             }
         }
         return isRevoked ? .none : .key

@@ -4,39 +4,40 @@ import InternetMessage
 import PKIX
 
 extension MessageOpener {
-    /// Opens every layer of a whole message.
-    ///
-    /// - Parameter keepingSignatures: whether a signature inside the encryption is judged and stays in the message, with
-    ///   all that is in it, so that its recipient can judge it, too.
-    /// - Parameter onlyAuthenticated: whether nothing is decrypted that its encryption does not protect against changes
-    ///   (CBC): who answers strangers tells them nothing about such plaintext then.
-    /// - Throws: `MessageError.notEncrypted` if no layer is encrypted or compressed,
-    ///   `MessageError.certificatesOnly`, `MessageError.notARecipient`, `MessageError.unauthenticated`,
-    ///   `CMSError.decryptionFailed`, `CancellationError`, and what reading and the provider throw.
-    package func decrypt(
-        _ source: any ByteSource,
-        keepingSignatures: Bool = false,
-        onlyAuthenticated: Bool = false
-    ) async throws -> OpenedMessage {
-        guard source.count > 0 else { throw MessageError.malformed("the input is empty") }
-        let message = try MIMEReader.message(in: source)
-        let opening = Opening(
-            source: source,
-            header: message.header,
-            part: LocatedEntity(entity: message, source: source),
-            keepsSignatures: keepingSignatures,
-            isAuthenticatedOnly: onlyAuthenticated
-        )
-        return try await forOneVerdict.open(opening, first: nil)
-    }
-
     /// Opens the bare CMS object `stream`, whose bytes come from `source`, as far as the content that was encrypted or
     /// compressed, which comes out byte for byte.
     ///
     /// That content is a file: if it is signed mail, its signatures are judged and stay in it.
     package func decrypt(cms stream: ByteStream, in source: any ByteSource) async throws -> OpenedMessage {
         let layer = try Layer(cms: stream, declared: nil, content: .anything)
-        return try await forOneVerdict.open(Opening(source: source, header: nil, part: nil), first: layer)
+        return try await forOneVerdict.open(Opening(source: source, header: nil, walker: LayerWalker(bare: layer)))
+    }
+
+    /// Opens the message at `place`.
+    ///
+    /// - Parameters:
+    ///   - walker: a walk that begins there and has handed out nothing.
+    ///   - keepingSignatures: as in `open`.
+    ///   - onlyAuthenticated: as in `open`.
+    func open(
+        _ place: MessagePlace,
+        _ walker: LayerWalker,
+        keepingSignatures: Bool,
+        onlyAuthenticated: Bool
+    ) async throws -> OpenedMessage {
+        let message = place.part
+        var opening = Opening(
+            source: message.source,
+            header: message.entity.header,
+            walker: walker,
+            part: message,
+            keepsSignatures: keepingSignatures,
+            isAuthenticatedOnly: onlyAuthenticated
+        )
+        if message.entity.defects.contains(.hiddenFields) {
+            opening.result.report.note(Problem(.hiddenFields))
+        }
+        return try await open(opening)
     }
 
     /// How far a message is opened.
@@ -44,6 +45,8 @@ extension MessageOpener {
         let source: any ByteSource
         /// The header of the message as it came; nil for a bare CMS object.
         let header: HeaderBlock?
+        /// What finds the layers.
+        var walker: LayerWalker
         /// The entity reached; nil if it is plaintext that is not held.
         var part: LocatedEntity?
         /// Whether a signature inside the encryption is the end.
@@ -53,36 +56,29 @@ extension MessageOpener {
         /// Whether that end was reached.
         var keptSignature = false
         var plaintext: Plaintext?
-        var result = VerifiedContent()
+        var result = Verification()
         var isEncrypted = false
         /// Whether a layer was compressed.
-        var isCompressed: Bool { result.report.layers.contains { $0.kind == .compressed } }
+        var isCompressed = false
         /// Whether anybody can have changed the plaintext, and so learn about it from what is said to be wrong with it.
         var isMalleable = false
         /// The message's header fields inside its protection.
         var protected: ProtectedHeader?
-        /// What is inside all layers that need no key; it is the same for all signatures around it.
-        var payload = Payload.unknown
     }
 
-    private enum Payload {
-        case known(LocatedEntity?)
-        case unknown
-    }
-
-    private func open(_ opening: Opening, first: Layer?) async throws -> OpenedMessage {
+    private func open(_ opening: Opening) async throws -> OpenedMessage {
         var opening = opening
         do {
-            try await openLayers(&opening, first: first)
+            try await openLayers(&opening)
         } catch {
-            guard opening.isMalleable, tellsOfContent(error) else { throw error }
+            guard opening.isMalleable, error.isAboutMessage else { throw error }
             throw CMSError.decryptionFailed
         }
         guard opening.isEncrypted || opening.isCompressed else { throw MessageError.notEncrypted }
         opening.result.report.noteCosigners()
         try opening.source.checkUnchanged()
         return OpenedMessage(
-            report: opening.result.report,
+            report: opening.result.report.report,
             source: opening.source,
             header: opening.header,
             protected: opening.protected,
@@ -92,46 +88,43 @@ extension MessageOpener {
         )
     }
 
-    private func openLayers(_ opening: inout Opening, first: Layer?) async throws {
-        let isMail = opening.header.map { !$0.isOnlyStructural } ?? false
-        // An odd header keeps no reader from the content, but says nothing for certain about the author.
-        let ignored: Set<MIMEDefect> = [.hiddenFields]
-        var next = try first ?? opening.part.flatMap { try Layer($0, isMail: isMail, ignoring: ignored) }
-        if let message = opening.part?.entity, message.defects.contains(.hiddenFields) {
-            opening.result.report.problems.append(Problem(.hiddenFields))
-        }
-        layers: while let layer = next {
+    private func openLayers(_ opening: inout Opening) async throws {
+        layers: while let step = try opening.walker.next() {
             try Task.checkCancellation()
-            guard opening.result.report.layers.count < Self.maximumLayers else { throw MessageError.tooManyLayers }
-            switch layer {
+            switch step.layer {
             case .signed(let signed) where opening.keepsSignatures && opening.isEncrypted:
                 try await judge(signed, &opening)
-                opening.protected = try protectedHeader(in: signed, &opening)
+                opening.protected = try protectedHeader(&opening)
                 opening.keptSignature = true
                 return opening.result.report.noteOuterSignature()
             case .signed(let signed) where signed.onlyBringsCertificates && opening.isEncrypted: break layers
             case .signed(let signed): try await read(signed, &opening)
             case .encrypted(let encrypted): try await read(encrypted, &opening)
-            case .compressed(let compressed): try read(compressed, &opening)
+            case .compressed: try read(compressed: &opening)
             }
             if opening.header == nil, opening.isEncrypted || opening.isCompressed {
                 return try await judgeContent(&opening)
             }
-            next = try opening.part.flatMap { try Layer($0) }
         }
         try readHeader(&opening)
         opening.result.report.noteOuterSignature()
     }
 
     /// Judges the signatures in the content of a bare CMS object, which stays as it is.
+    ///
+    /// What cannot be opened without a key, is damaged or has too many layers is a file like any other.
     private func judgeContent(_ opening: inout Opening) async throws {
-        let content = try contentToJudge(opening)
-        // What cannot be opened without a key, or is malformed, is a file like any other.
-        let layers = (try? innerLayers(of: content).layers) ?? []
-        for (layer, signed) in layers {
+        if opening.isEncrypted { opening.walker.enter(try contentToJudge(opening)) }
+        var steps: [LayerWalker.Step] = []
+        do { while let step = try opening.walker.nextReadable() { steps.append(step) } } catch MessageError
+            .tooManyLayers
+        {
+            steps = []
+        }
+        for step in steps {
             var signers: [VerificationReport.Signer] = []
-            if let signed { signers = try await judge(signed, header: nil) }
-            opening.result.report.add(layer, signers: signers)
+            if case .signed(let signed) = step.layer { signers = try await judge(signed, header: nil) }
+            opening.result.report.add(step.layer.reported, signers: signers)
             opening.result.report.noteInnerSignature()
             if !signers.isEmpty { opening.result.report.coverage = .whole }
         }
@@ -143,7 +136,7 @@ extension MessageOpener {
         guard let plaintext = opening.plaintext else { return opening.part }
         guard let header = plaintext.header, Entity.mayBeSecured(header) else { return nil }
         do { return try plaintext.spooled() } catch {
-            guard tellsOfContent(error) else { throw error }
+            guard error.isAboutMessage else { throw error }
             return nil
         }
     }
@@ -196,30 +189,23 @@ extension MessageOpener {
         try await judge(
             layer,
             header: opening.header,
-            protected: try protectedHeader(in: layer, &opening),
+            protected: try protectedHeader(&opening),
             coverage: .whole,
             into: &opening.result
         )
     }
 
-    private func read(_ layer: CompressedLayer, _ opening: inout Opening) throws {
-        guard !opening.result.report.layers.contains(where: { $0.kind == .compressed }) else {
-            throw CMSError.limitExceeded("one layer of compression")
-        }
+    private func read(compressed opening: inout Opening) throws {
+        opening.isCompressed = true
         opening.result.report.add(CompressedLayer.layer)
-        opening.part = try layer.content()
+        opening.part = try opening.walker.content()
         opening.plaintext = nil
     }
 
-    /// The message's header fields inside the signature `layer`, if no key is needed to get at them.
-    private func protectedHeader(
-        in layer: SignedLayer,
-        _ opening: inout Opening
-    ) throws(MessageError) -> ProtectedHeader? {
+    /// The message's header fields inside the signature that was reached, if no key is needed to get at them.
+    private func protectedHeader(_ opening: inout Opening) throws -> ProtectedHeader? {
         guard let outer = opening.header else { return nil }
-        if case .unknown = opening.payload { opening.payload = .known(try innerLayers(of: layer.content).payload) }
-        guard case .known(let payload?) = opening.payload else { return nil }
-        return ProtectedHeader(in: payload, outer: outer)
+        return try opening.walker.payload().flatMap { ProtectedHeader(in: $0, outer: outer) }
     }
 
     private func read(_ layer: EncryptedLayer, _ opening: inout Opening) async throws {
@@ -228,14 +214,13 @@ extension MessageOpener {
         }
         opening.result.report.add(layer.layer)
         opening.isEncrypted = true
-        opening.payload = .unknown
         let plaintext: Plaintext
         if let secret, layer.mayOpen(with: secret) {
             plaintext = try layer.decrypt(with: secret)
         } else {
             plaintext = try layer.decrypt(with: try await provider.keys(for: layer.recipientIdentifiers))
         }
-        opening.result.report.problems += layer.oddities + plaintext.problems
+        opening.result.report.note(layer.oddities + plaintext.problems)
         opening.isMalleable = opening.isMalleable || !layer.data.isAuthenticated
         guard opening.header != nil else {
             opening.part = nil
@@ -244,14 +229,6 @@ extension MessageOpener {
         let mayBeLayer = plaintext.header.map { Entity.mayBeSecured($0) || Entity.isMessage($0) } ?? false
         opening.part = mayBeLayer ? try plaintext.spooled() : nil
         opening.plaintext = mayBeLayer ? nil : plaintext
-    }
-}
-
-/// Whether `error` says something about what a message holds, and nothing about disk, store or caller.
-private func tellsOfContent(_ error: any Error) -> Bool {
-    switch error {
-    case MIMEError.unreadable: false
-    case StreamError.malformedBase64: true
-    default: error is CMSError || error is MessageError || error is MIMEError
+        opening.walker.enter(opening.part)
     }
 }

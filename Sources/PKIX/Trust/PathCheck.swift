@@ -1,0 +1,205 @@
+import Foundation
+
+/// Says what is wrong with a path: libcrypto's verification, and what S/MIME wants beyond it.
+///
+/// RFC 8550 §4, RFC 5280 §6
+struct PathCheck {
+    let store: TrustStore
+    let purpose: TrustStore.Purpose
+    let date: Date
+    /// The revocation lists of the store, and those that came with the message; nil if nobody asks for them.
+    let lists: RevocationLists?
+    /// What came with the message from responders.
+    let responses: [OCSPResponse]
+    /// What all may cost together.
+    let effort: WorkBudget
+    /// How much is looked for.
+    let detail: TrustStore.Detail
+
+    func judge(_ path: CertificatePath, isPinned: Bool) -> ChainVerdict {
+        let leaf = path.certificates[0]
+        var problems = leafProblems(leaf, isPinned: isPinned)
+        var isChecked = true
+        if !isPinned {
+            // A path without an anchor has an error of its own.
+            if path.end == .anchor || detail == .everything {
+                let verification = PathVerification(path, at: date, policies: store.terms.policies, effort: effort)
+                problems += verification.problems
+                isChecked = verification.isComplete
+            }
+            problems += authorityProblems(path)
+            if let problem = endProblem(path) { problems.append(problem) }
+        }
+        problems += store.terms.profile?.problems(path.certificates, endsAtAnchor: path.end == .anchor) ?? []
+        let trust: ChainVerdict.Trust? =
+            if isPinned { .pinned } else if path.end == .anchor, let last = path.certificates.last {
+                .anchor(last.fingerprint)
+            } else { nil }
+        let timed = isPinned ? Array(path.certificates.prefix(1)) : path.certificates
+        return ChainVerdict(
+            certificates: path.certificates,
+            trust: trust,
+            problems: problems.firstOfEachCode,
+            timeProblems: timed.enumerated().compactMap { timeProblem($0.element, isLeaf: $0.offset == 0) },
+            validity: validity(of: timed),
+            revocation: revocation(of: path, isPinned: isPinned),
+            isChecked: isChecked,
+            isWeak: isWeak(path, isPinned: isPinned)
+        )
+    }
+
+    func revocation(of path: CertificatePath, isPinned: Bool) -> ChainVerdict.Revocation? {
+        guard let lists else { return nil }
+        let check = RevocationCheck(path, isPinned: isPinned, at: date)
+        let isHard = store.terms.revocation == .hard
+        let verdict = check.verdict(
+            lists,
+            responses,
+            asked: keptResponses(on: path) + store.terms.responses,
+            isHard: isHard
+        )
+        // Without certainty about all lists nothing is known for certain.
+        let unreadable = Set(store.unreadableLists + store.terms.unreadableLists).sorted().map { text in
+            isHard ? Problem(.revocationUnknown, text) : Problem(warning: .crlUnreadable, text)
+        }
+        return ChainVerdict.Revocation(
+            status: verdict.status,
+            problems: (verdict.problems + unreadable).firstOfEachCode,
+            unknownPlaces: verdict.unknownPlaces,
+            usesAllEvidence: verdict.usesAllEvidence && (isHard || unreadable.isEmpty)
+        )
+    }
+
+    private func keptResponses(on path: CertificatePath) -> [OCSPResponse] {
+        guard !store.responses.isEmpty else { return [] }
+        return path.certificates.compactMap { certificate in
+            (try? certificate.nameDigest).flatMap { store.responses[$0] }
+        }
+    }
+
+    private func leafProblems(_ leaf: Certificate, isPinned: Bool) -> [Problem] {
+        var problems: [Problem] = []
+        if leaf.isCertificateAuthority {
+            let text = "the certificate is an authority's, not a person's"
+            problems.append(isPinned ? Problem(warning: .endEntityIsCA, text) : Problem(.endEntityIsCA, text))
+        }
+        if store.distrusted.contains(leaf.publicKeyDigest) {
+            problems.append(Problem(.chainDistrusted, "the key of the certificate was distrusted by hand"))
+        }
+        if !leaf.isForMail {
+            problems.append(
+                Problem(.chainPurpose, "the certificate is not meant for mail (extended key usage)")
+            )
+        }
+        if let usage = leaf.keyUsage, !isFit(usage, leaf.publicKeyAlgorithm) {
+            let verb = purpose == .signing ? "sign" : "have mail encrypted to it"
+            problems.append(
+                Problem(
+                    .keyUsage,
+                    "the key may not \(verb) (key usage: \(usage.isEmpty ? "none" : "\(usage)"))"
+                )
+            )
+        }
+        if let problem = weakKey(leaf) { problems.append(problem) }
+        return problems
+    }
+
+    private func isFit(_ usage: KeyUsage, _ key: PublicKeyAlgorithm) -> Bool {
+        switch (purpose, key) {
+        case (.signing, _): !usage.isDisjoint(with: [.digitalSignature, .nonRepudiation])
+        case (.encryption, .ellipticCurve), (.encryption, .x25519): usage.contains(.keyAgreement)
+        case (.encryption, _): usage.contains(.keyEncipherment)
+        }
+    }
+
+    /// Whether a key of `path` is weak, or a signature in it uses SHA-1; of a pinned certificate its own key alone counts.
+    private func isWeak(_ path: CertificatePath, isPinned: Bool) -> Bool {
+        guard !isPinned else { return path.certificates[0].publicKeyAlgorithm.isWeak }
+        let signed = path.end == .anchor ? path.certificates.dropLast() : path.certificates[...]
+        return path.certificates.contains { $0.publicKeyAlgorithm.isWeak }
+            || signed.contains { $0.signatureAlgorithm.hasSuffix("-sha1") }
+    }
+
+    private func weakKey(_ certificate: Certificate) -> Problem? {
+        let key = certificate.publicKeyAlgorithm
+        guard key.isWeak else { return nil }
+        let text = "the key of \(certificate.subject) is too short: \(key)"
+        return key.isBreakable ? Problem(.weakKey, text) : Problem(warning: .weakKey, text)
+    }
+
+    /// What is wrong with the authorities, the anchor's own constraints left to whoever made it one.
+    private func authorityProblems(_ path: CertificatePath) -> [Problem] {
+        var problems: [Problem] = []
+        for (index, certificate) in path.certificates.enumerated() {
+            let isAnchor = path.end == .anchor && index == path.certificates.count - 1
+            if !isAnchor, let problem = weakSignature(certificate) { problems.append(problem) }
+            guard index > 0 else { continue }
+            if let problem = weakKey(certificate) { problems.append(problem) }
+            let name = certificate.subject
+            let maySign = certificate.keyUsage?.contains(.keyCertSign) ?? true
+            if !maySign || (!isAnchor && !certificate.isCertificateAuthority) {
+                problems.append(Problem(.chainNotCA, "\(name) issued a certificate but is no authority"))
+            }
+            if !isAnchor, !certificate.isForMail {
+                problems.append(
+                    Problem(.chainPurpose, "the authority \(name) may not issue certificates for mail")
+                )
+            }
+        }
+        return problems
+    }
+
+    private func weakSignature(_ certificate: Certificate) -> Problem? {
+        let name = certificate.signatureAlgorithm
+        if name.hasSuffix("-md5") || name.hasSuffix("-md2") {
+            return Problem(.chainWeakSignature, "\(certificate.subject) was issued with \(name)")
+        }
+        guard name.hasSuffix("-sha1") else { return nil }
+        return Problem(warning: .chainSHA1, "\(certificate.subject) was issued with \(name)")
+    }
+
+    private func endProblem(_ path: CertificatePath) -> Problem? {
+        guard let last = path.certificates.last else { return nil }
+        switch path.end {
+        case .anchor: return nil
+        case .forged:
+            return Problem(.chainSignature, "\(last.issuer) did not sign the certificate of \(last.subject)")
+        case .missing where last.isSelfIssued:
+            return Problem(.chainNoAnchor, "the chain ends at \(last.subject), which is not trusted")
+        case .missing:
+            return Problem(.chainNoAnchor, "the issuer \(last.issuer) is not known or not trusted")
+        }
+    }
+
+    private func validity(of certificates: [Certificate]) -> ChainVerdict.Validity {
+        let invalid = certificates.filter { !$0.isValid(at: date) }
+        if invalid.isEmpty { return .current }
+        return invalid.allSatisfy { $0.notBefore > date } ? .notYet : .ended
+    }
+
+    private func timeProblem(_ certificate: Certificate, isLeaf: Bool) -> Problem? {
+        guard !certificate.isValid(at: date) else { return nil }
+        let name = certificate.subject
+        if certificate.notBefore > date {
+            let text = "\(name) is valid only from \(certificate.notBefore.timestamp)"
+            return Problem(isLeaf ? .certificateNotYetValid : .chainNotYetValid, text)
+        }
+        let text = "\(name) expired on \(certificate.notAfter.timestamp)"
+        return Problem(isLeaf ? .certificateExpired : .chainExpired, text)
+    }
+}
+
+extension [Problem] {
+    /// One problem for each code, the gravest: the same fault found twice is told once.
+    fileprivate var firstOfEachCode: [Problem] {
+        var kept: [Problem] = []
+        for problem in self {
+            if let index = kept.firstIndex(where: { $0.code == problem.code }) {
+                if kept[index].level == .warning, problem.level == .error { kept[index] = problem }
+            } else {
+                kept.append(problem)
+            }
+        }
+        return kept
+    }
+}

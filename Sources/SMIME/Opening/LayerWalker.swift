@@ -1,0 +1,178 @@
+import ByteStreams
+import CMSSyntax
+import InternetMessage
+import PKIX
+
+/// Finds the layers of a message, from the outside in, for everything that looks into one: verifying, decrypting, and
+/// the check of a message before it is protected.
+///
+/// Each layer is opened once, as far as no key is needed. What the walker finds while it looks ahead it keeps for `next()`.
+struct LayerWalker {
+    /// A layer that was found.
+    struct Step: Sendable {
+        let layer: Layer
+        /// How many layers are around it.
+        let depth: Int
+        /// The section of the message that the outermost layer is in.
+        let section: [Int]
+        /// The entity that the layer is; nil for a bare CMS object.
+        let part: LocatedEntity?
+    }
+
+    /// Where the search goes on.
+    private enum Frontier {
+        case bare(Layer)
+        case closed
+        case compressed(CompressedLayer, in: MessagePlace?)
+        case place(MessagePlace)
+    }
+
+    private var frontier: Frontier
+    /// What was found and not handed out yet. An error is the last.
+    private var ahead: [Result<Step, any Error>] = []
+    /// How many layers were found, with those around the first place.
+    private var count: Int
+    private var compressedCount = 0
+    private var section: [Int]?
+    /// Whether the layer at the next place is mail, or stands in it; so are all but the first.
+    private var isMail: Bool
+    /// What may be wrong with the header at the next place; nothing but at the first.
+    private var ignored: Set<MIMEDefect>
+
+    /// A walk that begins at `place`.
+    ///
+    /// - Parameters:
+    ///   - outer: how many layers are around `place`.
+    ///   - isMail: whether what is there is mail, or stands in it.
+    ///   - ignored: what may be wrong with the header there.
+    init(_ place: MessagePlace, inside outer: Int = 0, isMail: Bool = true, ignoring ignored: Set<MIMEDefect> = []) {
+        frontier = .place(place)
+        count = outer
+        self.isMail = isMail
+        self.ignored = ignored
+    }
+
+    /// A walk whose first layer is a bare CMS object.
+    init(bare layer: Layer) {
+        frontier = .bare(layer)
+        count = 0
+        isMail = true
+        ignored = []
+    }
+
+    /// The next layer inside those before; nil behind the innermost that can be reached without a key.
+    ///
+    /// - Throws: `MessageError.tooManyLayers`; `CMSError.limitExceeded` inside a second layer of compression;
+    ///   `MessageError.malformed` and `.defective`, `CMSError`, `MIMEError`; `CancellationError`; what reading throws.
+    mutating func next() throws -> Step? {
+        guard ahead.isEmpty else { return try ahead.removeFirst().get() }
+        return try find()
+    }
+
+    /// The same where it does not matter whether what is inside can be opened: nil, too, if that is damaged.
+    ///
+    /// - Throws: `MessageError.tooManyLayers`; what says nothing about the message.
+    mutating func nextReadable() throws -> Step? {
+        do { return try next() } catch {
+            guard error.isAboutMessage, !error.isTooManyLayers else { throw error }
+            return nil
+        }
+    }
+
+    /// What is directly inside the layer that was handed out last; nil if no key gets at it, or nothing is there.
+    ///
+    /// - Throws: as `next()`.
+    mutating func content() throws -> LocatedEntity? {
+        if let next = ahead.first { return try next.get().part }
+        try decompress()
+        guard case .place(let place) = frontier else { return nil }
+        return place.part
+    }
+
+    /// What is inside all layers; nil if a key is needed to get at it, or something on the way is damaged.
+    ///
+    /// - Throws: `MessageError.tooManyLayers`; what says nothing about the message.
+    mutating func payload() throws -> LocatedEntity? {
+        if case .failure? = ahead.last { return nil }
+        do { while let step = try find() { ahead.append(.success(step)) } } catch {
+            guard error.isAboutMessage, !error.isTooManyLayers else { throw error }
+            ahead.append(.failure(error))
+            return nil
+        }
+        guard case .place(let place) = frontier else { return nil }
+        return place.part
+    }
+
+    /// Whether there are signatures around readable content and nothing else, or no layer at all.
+    ///
+    /// - Throws: as `payload()`.
+    mutating func isReadable() throws -> Bool {
+        guard try payload() != nil else { return false }
+        return ahead.allSatisfy { found in
+            if case .success(let step) = found, case .signed = step.layer { true } else { false }
+        }
+    }
+
+    /// Goes on inside the encrypted layer that was handed out last.
+    ///
+    /// - Parameter plaintext: what was encrypted; nil if it is not held, so that no layer can be inside.
+    mutating func enter(_ plaintext: LocatedEntity?) {
+        frontier = plaintext.map { .place(MessagePlace($0, depth: count)) } ?? .closed
+    }
+
+    private mutating func find() throws -> Step? {
+        do { return try findLayer() } catch {
+            frontier = .closed
+            throw error
+        }
+    }
+
+    private mutating func findLayer() throws -> Step? {
+        try Task.checkCancellation()
+        try decompress()
+        let (layer, place): (Layer, MessagePlace?)
+        switch frontier {
+        case .bare(let first): (layer, place) = (first, nil)
+        case .place(let here):
+            guard let found = try here.layer(ignoring: ignored) else { return nil }
+            guard count < MessageOpener.maximumLayers else { throw MessageError.tooManyLayers }
+            (layer, place) = (try found.opened(isMail: isMail), here)
+            section = section ?? found.section
+            (isMail, ignored) = (true, [])
+        case .closed, .compressed: return nil
+        }
+        switch layer {
+        case .signed(let signed): frontier = Self.frontier(signed.content, in: place)
+        case .compressed(let compressed): frontier = .compressed(compressed, in: place)
+        case .encrypted: frontier = .closed
+        }
+        count += 1
+        return Step(layer: layer, depth: count - 1, section: section ?? [], part: place?.part)
+    }
+
+    /// Opens the compressed layer that was found last. Once only: nobody compresses twice but to make a reader work.
+    private mutating func decompress() throws {
+        guard case .compressed(let layer, let place) = frontier else { return }
+        frontier = .closed
+        compressedCount += 1
+        guard compressedCount == 1 else { throw CMSError.limitExceeded("one layer of compression") }
+        frontier = Self.frontier(try layer.content(), in: place)
+    }
+
+    private static func frontier(_ content: LocatedEntity?, in place: MessagePlace?) -> Frontier {
+        content.map { .place(place?.inside($0) ?? MessagePlace($0, depth: 1)) } ?? .closed
+    }
+}
+
+extension Error {
+    /// Whether it says something about what a message holds, and nothing about disk, store or caller.
+    var isAboutMessage: Bool {
+        switch self as any Error {
+        case MIMEError.unreadable: false
+        case StreamError.malformedBase64: true
+        default: self is CMSError || self is MessageError || self is MIMEError
+        }
+    }
+
+    fileprivate var isTooManyLayers: Bool { self as? MessageError == .tooManyLayers }
+}

@@ -1,0 +1,129 @@
+package import ByteStreams
+import CMSSyntax
+import InternetMessage
+import PKIX
+
+extension MessageOpener {
+    /// Judges a bare CMS object, whose content is inside or `detached`.
+    ///
+    /// - Parameter isMail: whether the detached content is mail that was signed in canonical form, with CRLF line ends; else
+    ///   its bytes are taken as they are.
+    package func verify(
+        cms stream: ByteStream,
+        detached: (any ByteSource)?,
+        isMail: Bool = false
+    ) async throws -> VerifiedContent {
+        var result = Verification()
+        do {
+            switch try CMSContentType(of: stream) {
+            case .signedData:
+                let layer =
+                    try detached.map { try SignedLayer(cms: stream, detached: $0, isMail: isMail) }
+                    ?? SignedLayer(cms: stream, mustBeEntity: false)
+                try await forOneVerdict.judge(layer, header: nil, coverage: .whole, into: &result)
+            default:
+                throw MessageError.malformed("the CMS object is not signed")
+            }
+        } catch {
+            try result.report.note(error)
+        }
+        return VerifiedContent(result, header: nil)
+    }
+
+    /// Judges the signatures of the message at `place`.
+    ///
+    /// - Parameter walker: a walk that begins there and has handed out nothing.
+    func verify(_ place: MessagePlace, _ walker: LayerWalker) async throws -> VerifiedContent {
+        var result = Verification()
+        let message = place.part.entity
+        do {
+            result.report.note(message.defects)
+            if try place.layer() != nil {
+                try await verify(walker, message.header, .whole, into: &result)
+            } else {
+                for part in try securedParts(of: place) {
+                    guard result.report.signers.count < Self.maximumSigners else {
+                        let text = "only the first \(Self.maximumSigners) signatures of its parts are judged"
+                        result.report.note(Problem(.tooManySignatures, text))
+                        break
+                    }
+                    try await verify(LayerWalker(part), message.header, .part, into: &result)
+                }
+            }
+        } catch {
+            try result.report.note(error)
+        }
+        result.report.noteCosigners()
+        try place.part.source.checkUnchanged()
+        return VerifiedContent(result, header: message.header)
+    }
+
+    /// Judges the layers that `walker` finds as far as the first signature, and those inside that if it is around the whole
+    /// message.
+    private func verify(
+        _ walker: LayerWalker,
+        _ header: HeaderBlock,
+        _ coverage: VerificationReport.Coverage,
+        into result: inout Verification
+    ) async throws {
+        var walker = walker
+        while let step = try walker.next() {
+            switch step.layer {
+            case .signed(let layer) where coverage == .whole:
+                return try await verify(layer, before: &walker, header, into: &result)
+            case .signed(let layer):
+                return try await judge(layer, header: header, coverage: coverage, at: step.section, into: &result)
+            case .encrypted(let layer):
+                result.report.add(layer.layer, isPart: coverage == .part)
+                let text = "what is encrypted may be signed inside; decrypting tells"
+                return result.report.note(Problem(.encrypted, text))
+            case .compressed: result.report.add(CompressedLayer.layer, isPart: coverage == .part)
+            }
+        }
+    }
+
+    /// Judges a signature around the whole message. The layers inside it decide nothing but that they are intact, as the
+    /// signature around them speaks.
+    private func verify(
+        _ layer: SignedLayer,
+        before walker: inout LayerWalker,
+        _ header: HeaderBlock,
+        into result: inout Verification
+    ) async throws {
+        let protected = try walker.payload().flatMap { ProtectedHeader(in: $0, outer: header) }
+        try await judge(layer, header: header, protected: protected, coverage: .whole, into: &result)
+        while let step = try walker.nextReadable() {
+            guard case .signed(let inner) = step.layer else {
+                result.report.add(step.layer.reported)
+                continue
+            }
+            let signers = try await judge(inner, header: header, protected: protected)
+            result.report.add(inner.layer, signers: signers)
+            result.report.noteInnerSignature()
+        }
+        result.report.noteSignedCiphertext()
+        result.report.note(protected, outer: header)
+    }
+
+    /// The protected parts below an entity that is not protected itself, messages in messages included.
+    ///
+    /// - Throws: `MIMEError.unreadable`; what cannot be parsed has no parts.
+    private func securedParts(of place: MessagePlace) throws(MIMEError) -> [MessagePlace] {
+        let entity = place.part.entity
+        guard place.depth < Self.maximumLayers || !entity.contentType.isMessage else { return [] }
+        let parts: [MessagePlace]
+        do { parts = try place.parts() } catch {
+            if case .unreadable = error { throw error }
+            return []
+        }
+        var secured: [MessagePlace] = []
+        for part in parts {
+            if part.part.entity.protection == nil {
+                secured += try securedParts(of: part)
+            } else {
+                secured.append(part)
+            }
+        }
+        return secured
+    }
+}
