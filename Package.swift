@@ -20,7 +20,7 @@ let package = Package(
         .library(name: "PKIX", targets: ["PKIX"]),
         .library(name: "SMIME", targets: ["SMIME"]),
         .library(name: "SMIMEGateway", targets: ["SMIMEGateway"]),
-        .library(name: "SMIMEStore", targets: ["SMIMEStore"]),
+        .library(name: "SMIMEStore", targets: ["SMIMEStore", "SMIMEAgent"]),
         .executable(name: "smime", targets: ["SMIMECLI"]),
     ],
     dependencies: [
@@ -59,14 +59,24 @@ let package = Package(
         ),
         .target(name: "CertificateDiscovery", dependencies: ["LibCrypto", "PKIX"]),
         .target(
+            name: "SMIMEAgent",
+            dependencies: [
+                "ByteStreams", "CMSSyntax", "CertificateDiscovery", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
+                "SMIMEStore",
+            ]
+        ),
+        .target(
             name: "SMIMEGateway",
-            dependencies: ["ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEStore"]
+            dependencies: [
+                "ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEAgent", "SMIMEStore",
+            ]
         ),
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
                 "ByteStreams", "CMSSyntax", "CertificateDiscovery", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
-                "SMIMEGateway", "SMIMEStore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "SMIMEAgent", "SMIMEGateway", "SMIMEStore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -101,7 +111,7 @@ let package = Package(
             name: "SMIMEGatewayTests",
             dependencies: [
                 "ByteStreams", "CMSSyntax", "CertificateDiscovery", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
-                "SMIMEGateway", "SMIMEStore", "TestSupport",
+                "SMIMEAgent", "SMIMEGateway", "SMIMEStore", "TestSupport",
             ]
         ),
         .testTarget(name: "CertificateDiscoveryTests", dependencies: ["CertificateDiscovery", "PKIX", "TestSupport"]),

@@ -7,7 +7,7 @@ import PackageDescription
 // SMIME_FUZZ_SHORT leaves out `policy`, and with it the store and GRDB, which take half of the time to build.
 let isShort = Context.environment["SMIME_FUZZ_SHORT"] != nil
 let modules =
-    ["CMSSyntax", "LibCrypto", "InternetMessage", "PKIX", "SMIME", "ByteStreams"] + (isShort ? [] : ["SMIMEGateway"])
+    ["CMSSyntax", "LibCrypto", "InternetMessage", "PKIX", "SMIME", "ByteStreams"] + (isShort ? [] : ["SMIMEStore", "SMIMEGateway"])
 
 let package = Package(
     name: "fuzz",

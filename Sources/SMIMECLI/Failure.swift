@@ -5,6 +5,7 @@ import InternetMessage
 import LibCrypto
 import PKIX
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 

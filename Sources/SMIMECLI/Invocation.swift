@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SMIMEAgent
 import SMIMEGateway
 
 /// The command line of this process: what has to be known before it is parsed, and the command that the parser makes of it.

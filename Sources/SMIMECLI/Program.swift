@@ -1,6 +1,7 @@
 import Foundation
 import InternetMessage
 import LibCrypto
+import SMIMEAgent
 import SMIMEGateway
 
 /// Where the process begins: what has to be done before there is a second thread.

@@ -1,6 +1,7 @@
 import ByteStreams
 import Foundation
 import InternetMessage
+public import SMIMEAgent
 
 /// The host that a filter works on: what it calls itself, and what others must not call themselves.
 ///

@@ -1,6 +1,7 @@
 public import ByteStreams
 public import InternetMessage
 import SMIME
+public import SMIMEAgent
 
 /// What a message says to us rather than to its readers, and the message without it.
 ///

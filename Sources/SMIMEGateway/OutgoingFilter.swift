@@ -3,6 +3,7 @@ public import Foundation
 public import InternetMessage
 public import PKIX
 import SMIME
+public import SMIMEAgent
 public import SMIMEStore
 
 /// Applies the sending policy to mail on its way out.
@@ -264,22 +265,9 @@ public struct OutgoingFilter: Sendable {
                 readers: Set(readers.keys),
                 subaddressing: subaddressing,
                 signing: signing.standing,
-                encryption: choices.mapValues(PolicyQuestion.Standing.init)
+                encryption: choices.mapValues(Availability.init)
             )
         }
         return Verdict(everybody, questions, choices.compactMapValues(\.party), signing)
-    }
-}
-
-extension PolicyQuestion.Standing {
-    /// Whether `choice` can be encrypted to.
-    fileprivate init(_ choice: RecipientChoice) {
-        if choice.selected != nil {
-            self = .usable
-        } else if choice.isUnknown {
-            self = .unknown(why: choice.whyNone)
-        } else {
-            self = choice.hasUnusable ? .unusable(why: choice.whyNone) : .missing(why: choice.whyNone)
-        }
     }
 }

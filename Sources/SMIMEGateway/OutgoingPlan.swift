@@ -4,6 +4,7 @@ import Foundation
 public import InternetMessage
 public import PKIX
 import SMIME
+import SMIMEAgent
 import SMIMEStore
 
 /// A message's way out: what was decided for each recipient, and the messages that come of it.

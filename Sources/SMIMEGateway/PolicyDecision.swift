@@ -1,5 +1,6 @@
 public import InternetMessage
 import SMIME
+import SMIMEAgent
 public import SMIMEStore
 
 /// What happens to a message for one recipient, and why.
@@ -195,7 +196,7 @@ private struct Outcome {
     }
 
     /// Keeps a message from going that must be encrypted for `recipient`, and is for others.
-    private mutating func refuse(encryptedNotFor recipient: EmailAddress, _ standing: PolicyQuestion.Standing) {
+    private mutating func refuse(encryptedNotFor recipient: EmailAddress, _ standing: Availability) {
         guard can(.require, standing, ("certificate", "encrypted"), recipient) else { return }
         let text = "the message is encrypted already, but not to a certificate in use for \(recipient)"
         reasons.append(text)
@@ -224,7 +225,7 @@ private struct Outcome {
     ///   - whose: whose it is.
     private mutating func can(
         _ level: Policy.Level,
-        _ standing: PolicyQuestion.Standing,
+        _ standing: Availability,
         _ what: (needed: String, done: String),
         _ whose: EmailAddress?
     ) -> Bool {

@@ -1,20 +1,10 @@
 public import InternetMessage
 public import SMIME
+public import SMIMEAgent
 public import SMIMEStore
 
 /// Everything that a decision about one message depends on.
 public struct PolicyQuestion: Sendable {
-    /// Whether there is a key or certificate that can be used.
-    public enum Standing: Hashable, Sendable {
-        /// There is none, and never was. `why` is said in brackets behind "no usable certificate for …", here and below.
-        case missing(why: String)
-        /// Nobody knows whether there is one, since a source could not be asked: the message waits.
-        case unknown(why: String)
-        /// There is one that cannot be used, such as one that expired: what goes without is told of.
-        case unusable(why: String)
-        case usable
-    }
-
     /// Who sends; nil for the null sender, of bounces, unless From names an account.
     public var sender: EmailAddress?
     /// Whether `sender` is only who From names, since the envelope names nobody: rules for it count, and what the message
@@ -37,9 +27,9 @@ public struct PolicyQuestion: Sendable {
     /// What is the detail of a local part.
     public var subaddressing: Subaddressing
     /// Whether there is a key that the message can be signed with.
-    public var signing: Standing
+    public var signing: Availability
     /// Which recipients can be encrypted to. Those that are not mentioned cannot.
-    public var encryption: [EmailAddress: Standing]
+    public var encryption: [EmailAddress: Availability]
     /// Why the form of the message does not allow that it is signed; nil if it does.
     public var signingObstacle: String?
     /// Why the form of the message does not allow that it is encrypted; nil if it does.
@@ -56,8 +46,8 @@ public struct PolicyQuestion: Sendable {
         protection: ExistingProtection = .unprotected,
         readers: Set<EmailAddress> = [],
         subaddressing: Subaddressing = .standard,
-        signing: Standing,
-        encryption: [EmailAddress: Standing]
+        signing: Availability,
+        encryption: [EmailAddress: Availability]
     ) {
         self.sender = sender
         self.isSenderClaimed = isSenderClaimed

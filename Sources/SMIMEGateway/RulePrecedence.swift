@@ -1,4 +1,5 @@
 import InternetMessage
+import SMIMEAgent
 import SMIMEStore
 
 /// The rules that apply to mail for one recipient, those that go first in front.

@@ -1,4 +1,5 @@
 import InternetMessage
+import SMIMEAgent
 import SMIMEStore
 
 /// An address whose rules for senders a message has, and the account it belongs to.

@@ -1,3 +1,4 @@
+import SMIMEAgent
 import SMIMEGateway
 import Testing
 

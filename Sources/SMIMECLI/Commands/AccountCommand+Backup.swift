@@ -5,7 +5,7 @@ import Foundation
 import InternetMessage
 import LibCrypto
 import PKIX
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.AccountCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import SMIME
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand {

@@ -3,7 +3,7 @@ import CMSSyntax
 import Foundation
 import InternetMessage
 import PKIX
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.RecipientCommand {

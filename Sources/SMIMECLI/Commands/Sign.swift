@@ -4,7 +4,7 @@ import CMSSyntax
 import Foundation
 import InternetMessage
 import SMIME
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import InternetMessage
 import PKIX
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand {

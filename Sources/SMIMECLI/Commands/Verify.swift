@@ -4,7 +4,7 @@ import Foundation
 import InternetMessage
 import PKIX
 import SMIME
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand {

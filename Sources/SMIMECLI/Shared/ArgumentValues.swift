@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import InternetMessage
 public import PKIX
-public import SMIMEGateway
+public import SMIMEAgent
 public import SMIMEStore
 
 /// One of a few words.
@@ -87,6 +87,6 @@ extension HostName: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
 
-extension SendmailTransport: ExpressibleByArgument {
-    public init?(argument: String) { self.init(parsing: argument) }
+extension SendmailCommand: ExpressibleByArgument {
+    package init?(argument: String) { self.init(parsing: argument) }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LibCrypto
+import SMIMEAgent
 import SMIMEGateway
 import Synchronization
 

@@ -1,4 +1,4 @@
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 extension Examination {
@@ -66,7 +66,7 @@ extension Examination {
     ///
     /// - Parameter place: where its name stands.
     mutating func examineSendmail(_ command: String, of place: String) {
-        guard let transport = SendmailTransport(parsing: command), !transport.passesLoneDots else { return }
+        guard let transport = SendmailCommand(parsing: command), !transport.passesLoneDots else { return }
         add(
             "filter-sendmail",
             .warning,

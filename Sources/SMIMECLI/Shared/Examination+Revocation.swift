@@ -1,6 +1,6 @@
 import Foundation
 import PKIX
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 import Synchronization
 

@@ -1,6 +1,7 @@
 import InternetMessage
 import PKIX
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 
 extension FilterLog {

@@ -1,6 +1,6 @@
 import Foundation
 import InternetMessage
-import SMIMEGateway
+import SMIMEAgent
 import Synchronization
 
 /// What `smime filter` writes to the log on each mail: `key=value`, never anything of the content.

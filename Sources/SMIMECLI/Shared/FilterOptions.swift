@@ -6,6 +6,7 @@ import InternetMessage
 import LibCrypto
 import PKIX
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 
@@ -27,7 +28,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
             valueName: "path"
         )
     )
-    var sendmail: SendmailTransport?
+    var sendmail: SendmailCommand?
     @Option(
         help: ArgumentHelp(
             "The mail server's name for the message: a second attempt sends nothing twice.",
@@ -165,8 +166,8 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
             try write(message)
             return FilterWorker.noteSent()
         }
-        let setting = try await store.value(of: .sendmail, SendmailTransport.init(parsing:))
-        let transport = sendmail ?? setting
+        let setting = try await store.value(of: .sendmail, SendmailCommand.init(parsing:))
+        let transport = SendmailTransport(sendmail ?? setting)
         let deliver = Delivery(from: sender.text, messages)
         let next = Warnings()
         defer { log.addDetail("next_queue_id", next.all) }

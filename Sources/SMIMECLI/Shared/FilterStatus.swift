@@ -1,4 +1,5 @@
 import Foundation
+import SMIMEAgent
 import SMIMEGateway
 
 /// How `smime filter` ends: in a mail server's pipe a status decides whether mail is lost.

@@ -3,7 +3,7 @@ import Foundation
 import InternetMessage
 import PKIX
 import SMIME
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 /// Learns from many messages: several are verified at once, and what they taught is stored in batches.

@@ -3,7 +3,7 @@ import Foundation
 import InternetMessage
 import PKIX
 import SMIME
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 /// For verbs that learn from mail they have verified.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 /// For verbs that say how much is wanted of signing and encryption.

@@ -3,7 +3,7 @@ import CertificateDiscovery
 import Foundation
 import PKIX
 import SMIME
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 extension ArgumentHelp {

@@ -1,4 +1,5 @@
 import InternetMessage
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 

@@ -1,5 +1,6 @@
 import ByteStreams
 import Foundation
+import SMIMEAgent
 import SMIMEGateway
 
 /// What Postfix says of the services in master.cf that have to do with `smime filter`.

@@ -4,7 +4,7 @@ import Foundation
 import InternetMessage
 import PKIX
 import SMIME
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 /// For verbs that sign or encrypt: the form of what they write, what becomes of the header, and what counts.

@@ -3,7 +3,7 @@ import Foundation
 import InternetMessage
 import PKIX
 import SMIME
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 /// Who can read what: the certificates that a message is encrypted to, all or none.

@@ -1,6 +1,6 @@
 import CMSSyntax
 import InternetMessage
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 /// The cipher rules for accounts that a backup brings, as part of one setting.

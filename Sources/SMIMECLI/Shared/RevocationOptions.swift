@@ -1,6 +1,6 @@
 import ArgumentParser
 import PKIX
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 /// For verbs that judge whether certificates were revoked.

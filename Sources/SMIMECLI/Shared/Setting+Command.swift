@@ -1,5 +1,6 @@
 import CMSSyntax
 import InternetMessage
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 

@@ -6,7 +6,7 @@ import InternetMessage
 import LibCrypto
 import PKIX
 import SMIME
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 
 /// Who signs, and with what.

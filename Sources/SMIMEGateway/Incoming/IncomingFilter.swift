@@ -3,6 +3,7 @@ public import Foundation
 import InternetMessage
 public import PKIX
 public import SMIME
+import SMIMEAgent
 public import SMIMEStore
 
 /// Judges mail on its way in, and says so in its header; nothing that is signed is touched.

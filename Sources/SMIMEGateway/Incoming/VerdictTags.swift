@@ -1,5 +1,6 @@
 import InternetMessage
 import SMIME
+import SMIMEAgent
 
 /// Words in front of a subject that tell the verdict to people whose program shows none.
 ///

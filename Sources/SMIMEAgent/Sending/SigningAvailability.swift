@@ -1,15 +1,15 @@
-import CMSSyntax
-import Foundation
-import InternetMessage
-import PKIX
-import SMIME
-import SMIMEStore
+package import CMSSyntax
+package import Foundation
+package import InternetMessage
+package import PKIX
+package import SMIME
+package import SMIMEStore
 
 /// Whether and with what a message can be signed, by one snapshot of the store.
-struct SigningAvailability: Sendable {
+package struct SigningAvailability: Sendable {
     /// The main address of the account that sends; nil if there is none.
-    let account: EmailAddress?
-    private(set) var standing = PolicyQuestion.Standing.missing(why: "no such account")
+    package let account: EmailAddress?
+    package private(set) var standing = Availability.missing(why: "no such account")
     private var sealed: SealedIdentity?
     private var companions: AccompanyingCertificates?
 
@@ -20,7 +20,7 @@ struct SigningAvailability: Sendable {
     /// A certificate that is known to have been revoked signs nothing, unless `terms` let nobody look.
     ///
     /// Who may send as one account does not thereby get the signature of another one, whatever From says.
-    init(
+    package init(
         of sender: EmailAddress?,
         for author: AuthorReading,
         _ subaddressing: Subaddressing,
@@ -91,7 +91,7 @@ struct SigningAvailability: Sendable {
     }
 
     /// The signer, its key opened; nil if there is none.
-    func signer(in store: Store) async throws -> SignedDataWriter.Signer? {
+    package func signer(in store: Store) async throws -> SignedDataWriter.Signer? {
         guard let sealed, let companions else { return nil }
         return companions.signer(with: try await store.accounts.open(sealed))
     }

@@ -21,7 +21,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case filterTags = "filter.tags"
     /// The characters behind which an address has a detail that rules and accounts do not look at: `Subaddressing`.
     case recipientDelimiter = "filter.recipient-delimiter"
-    /// As `SendmailTransport` reads it.
+    /// As `SendmailCommand` reads it.
     case sendmail = "filter.sendmail"
     /// What of the header encrypted mail hides, but for accounts that say so themselves.
     case headerConfidentiality = "header-confidentiality"
@@ -68,7 +68,7 @@ public enum Setting: String, CaseIterable, Sendable {
         case .acceptSender, .acceptWeak, .filterTags, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses:
             "off"
         case .recipientDelimiter: "\(Subaddressing.standard)"
-        case .sendmail: "\(SendmailTransport())"
+        case .sendmail: "\(SendmailCommand())"
         case .headerConfidentiality: HeaderConfidentiality.none.rawValue
         case .headerProtection: "on"
         case .lookupDirectoryTimeout: "2s"
@@ -92,7 +92,7 @@ public enum Setting: String, CaseIterable, Sendable {
             .revocationPrivateAddresses:
             Self.isOn(value) != nil
         case .recipientDelimiter: Subaddressing(parsing: value) != nil
-        case .sendmail: SendmailTransport(parsing: value) != nil
+        case .sendmail: SendmailCommand(parsing: value) != nil
         case .headerConfidentiality: HeaderConfidentiality(rawValue: value) != nil
         case .lookupDirectory, .revocationDirectory: value.isEmpty || value.hasPrefix("/") && !value.contains("\0")
         case .lookupDirectoryTimeout, .revocationTimeout: Self.timeLimit(value) != nil

@@ -14,7 +14,7 @@ extension Store {
     }
 
     /// The values of all settings, as of one moment.
-    func settingValues() async throws(KeystoreError) -> SettingValues {
+    package func settingValues() async throws(KeystoreError) -> SettingValues {
         SettingValues(made: try await settings.all())
     }
 
@@ -95,15 +95,6 @@ extension Store {
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     public func tagsSubjects() async throws -> Bool { try await value(of: .filterTags, Setting.isOn) }
 
-    /// The envelope sender of mail that was decrypted here: `filter.decrypted-sender`, the null sender unless set.
-    ///
-    /// What cannot be delivered goes back to it: whoever sends us a stranger's ciphertext must not get it in clear.
-    ///
-    /// - Throws: `KeystoreError`
-    public func decryptedSender() async throws -> EnvelopeSender {
-        try await value(of: .decryptedSender) { EnvelopeSender($0) }
-    }
-
     /// What is the detail of a local part: `filter.recipient-delimiter`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
@@ -119,13 +110,6 @@ extension Store {
         let made = try await settings.all()
         let own = sender.flatMap { SettingKey(.bounceText, domainOf: $0) }.flatMap { made[$0.name] }
         return own ?? made[Setting.bounceText.rawValue] ?? Setting.bounceText.standard
-    }
-
-    /// The host as `filter.authserv-id` names it, or the system where that is empty.
-    ///
-    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    public func mailHost() async throws -> MailHost {
-        try await value(of: .authservID) { $0.isEmpty ? MailHost() : HostName($0).map { MailHost(name: $0) } }
     }
 
     /// The look-up of recipients' certificates.
@@ -155,7 +139,7 @@ extension Store {
 }
 
 /// Values of settings, as they stand in the store.
-struct SettingValues {
+package struct SettingValues {
     /// Those that were made, by name.
     let made: [String: String]
 

@@ -30,7 +30,7 @@ public struct ProtectionRequest: Hashable, Sendable {
     }
 
     /// The pieces of `text` that cannot be read, and are taken for `require`.
-    static func unread(in text: String) -> [String] {
+    package static func unread(in text: String) -> [String] {
         pieces(text).filter { piece in
             let sides = sides(piece)
             switch word(sides[0]) {
@@ -42,10 +42,10 @@ public struct ProtectionRequest: Hashable, Sendable {
     }
 
     /// Whether it asks for less than all there is.
-    var lowersSomething: Bool { [sign, encrypt].contains { $0 == .never || $0 == .available } }
+    package var lowersSomething: Bool { [sign, encrypt].contains { $0 == .never || $0 == .available } }
 
     /// What it asks for without what it asks less of.
-    var withoutLowering: ProtectionRequest {
+    package var withoutLowering: ProtectionRequest {
         ProtectionRequest(sign: sign == .require ? sign : nil, encrypt: encrypt == .require ? encrypt : nil)
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 public import InternetMessage
-import SMIMEStore
+package import SMIMEStore
 
 /// The characters behind which a local part has a detail that mail servers leave out, as in `alice+tag@example.org`.
 ///
@@ -34,7 +34,7 @@ public struct Subaddressing: Hashable, Sendable {
     /// `bob%bank.example@relay.example`, `bank.example!bob@relay.example` and `"bob@bank.example"@relay.example`.
     ///
     /// RFC 5321 appendix F.2; Postfix's `allow_percent_hack` and `swap_bangpath`
-    func implied(by address: EmailAddress) -> [EmailAddress] {
+    package func implied(by address: EmailAddress) -> [EmailAddress] {
         var found: [EmailAddress] = []
         var rest = Self.localPart(of: address) ?? ""
         // Each round takes a sign away.
@@ -75,7 +75,7 @@ extension Subaddressing: CustomStringConvertible {
 
 extension StoreSnapshot {
     /// The account that mail of `address` belongs to: by the address itself, without its detail, or by its whole domain.
-    func account(for address: EmailAddress, _ subaddressing: Subaddressing) throws -> Account? {
+    package func account(for address: EmailAddress, _ subaddressing: Subaddressing) throws -> Account? {
         let own = try account(for: address)
         guard let base = subaddressing.base(of: address), own?.isNamed(address) != true else { return own }
         return try account(for: base) ?? own

@@ -1,6 +1,6 @@
 import Foundation
-import InternetMessage
-import SMIME
+package import InternetMessage
+package import SMIME
 import SMIMEStore
 
 /// Words in brackets that people write into the subject to say how their mail is to be protected.
@@ -44,7 +44,7 @@ public struct SubjectTags: Hashable, Sendable {
     /// - Parameter mayLower: whether a tag may ask for less at all.
     /// - Throws: `SMIMEError.malformed` for a subject beyond all measure, which could hold anything, and for one with a tag in
     ///   text that cannot be decoded.
-    func read(
+    package func read(
         _ field: HeaderField,
         lineEnd: LineEnd,
         mayLower: Bool = true
@@ -68,7 +68,7 @@ public struct SubjectTags: Hashable, Sendable {
     }
 
     /// How long a subject may be, in bytes.
-    static let maximumSubject = 64 * 1024
+    package static let maximumSubject = 64 * 1024
     /// How long a tag may be, in characters.
     private static let maximumCount = 64
 
