@@ -50,6 +50,7 @@ struct Failure: Error {
     init(_ error: any Error, in subject: String? = nil) {
         switch error {
         case let failure as Failure: self = failure
+        case let error as AgentError: self.init(agent: error)
         case let error as CMSError: self.init(cms: error, in: subject)
         case let error as GatewayError: self.init(gateway: error)
         case let error as KeystoreError: self.init(keystore: error)

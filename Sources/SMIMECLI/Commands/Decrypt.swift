@@ -60,8 +60,8 @@ extension SMIMECommand {
             let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
             // A secret that both sides have needs no store, and then there is nothing to learn.
             let teacher =
-                messages.isEmpty ? nil : Learning(store: try await batch.store(opening), policy: verification.onChange)
-            let learned = await teacher?.preview(messages) ?? LearningReport()
+                messages.isEmpty ? nil : Learning(in: try await batch.store(opening), onChange: verification.onChange)
+            let learned = await teacher?.previewForReport(messages) ?? LearningReport()
             for outcome in outcomes {
                 if let value = outcome.value { describe(value.report, InputFile.name(outcome.path)) }
             }
@@ -74,7 +74,7 @@ extension SMIMECommand {
                     }
                 )
             }
-            if learned.changesStore { await teacher?.learn(messages) }
+            if learned.changesStore { await teacher?.learnAndTell(messages) }
             try outcomes.map(\.status).throwWorst()
         }
 

@@ -118,20 +118,14 @@ extension SMIMECommand.FilterCommand {
 
         /// The mail is delivered by now, so nothing that goes wrong here is a failure any more.
         private func learn(from message: VerifiedMessage, _ store: Store, _ log: inout FilterLog) async {
-            let sighting = [SignerSighting(message)]
+            let learning = Learning(in: store, onChange: harvest.onChange)
             do throws(KeystoreError) {
-                let preview = try await store.recipients.preview(sighting, at: .now, onChange: harvest.onChange)
-                guard preview.changesStore else { return }
-                let writable = try await Store.open(store.location, mode: .readWrite)
-                let report = try await writable.recipients.learn(sighting, at: .now, onChange: harvest.onChange)
-                try await writable.close()
-                guard let entry = report.entries.first else { return }
+                guard try await learning.preview([message]).changesStore else { return }
+                guard let entry = try await learning.learn([message])?.entries.first else { return }
                 log.add("learned", entry.kind.rawValue)
                 log.addDetail("learned_certificate", "\(entry.certificate.fingerprint)")
                 log.addDetail("known_certificate", entry.previous.map { "\($0.fingerprint)" })
                 if entry.isHeld { log.addDetail("held", "yes") }
-            } catch .notWritable {
-                return
             } catch {
                 log.warnings.add("not learned: \(Failure(error).message)")
             }

@@ -39,7 +39,8 @@ extension SMIMECommand {
         }
 
         func run() async throws {
-            let sources = try MailSources(paths.isEmpty ? ["-"] : paths)
+            let paths = paths.isEmpty ? ["-"] : paths
+            let sources = MailSources(paths, standardInput: paths.contains("-") ? try InputFile.open("-") : nil)
             let interruption = Interruption()
             let store = try await global.store(.readWrite)
             let provider = StoreKeyProvider(store, systemAnchors: anchors.systemAnchors, warn: Console.warning)
@@ -50,18 +51,22 @@ extension SMIMECommand {
                 jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount
             )
             let progress = ProgressBar(total: sources.count())
+            var unreadable = UnreadablePaths()
             let result = await harvest.run(
                 sources,
                 advance: progress.advance,
+                unreadable: { unreadable.add($0) },
+                learned: { $0.announceChanges() },
                 isInterrupted: { interruption.isPending }
             )
             progress.clear()
             // A store that failed is closed as well as can be; what was learned before is told in any case.
             if result.failure == nil { try await store.close() } else { try? await store.close() }
-            try report.print(result) { result.text }
+            let lines = HarvestReport(result)
+            try report.print(lines) { lines.text }
             if let failure = result.failure { throw failure }
             guard !result.isInterrupted else { throw Failure(.tryAgain, "interrupted; what was done is kept") }
-            try [result.worst].throwWorst()
+            try [unreadable.worst].throwWorst()
         }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import ByteStreams
 import Foundation
 import InternetMessage
+import LibCrypto
 import PKIX
 import SMIME
 import SMIMEAgent
@@ -63,9 +64,9 @@ extension SMIMECommand {
         func run() async throws {
             let contents = try ImportedFiles(
                 files,
-                passwords: passwords,
+                passphrases: passwords,
                 maximumIterations: maxIterations ?? PKCS12.maximumIterations
-            )
+            ) { try InputFile.open($0, mayBeSecret: true) }
             var plan = ImportPlan(account: account, trust: trust, now: .now)
             // Nothing is made before it is known that there is something to store.
             let existing = try await existingStore(for: contents)
@@ -80,21 +81,22 @@ extension SMIMECommand {
             }
             let store = if let existing { existing } else { try await writableStore() }
             var result = try await store.add(plan.batch, at: .now)
-            let harvested = try await harvest(contents.mails, in: store, &result)
+            var unreadable = UnreadablePaths()
+            let harvested = await harvest(contents.mails, in: store, &result, &unreadable)
             plan.note(Self.problems(of: harvested, contents.mails))
             if !result.isFruitful, let failure = harvested.failure { throw failure }
             guard result.isFruitful || contents.mails.isEmpty else {
                 throw Failure(.badData, plan.problems.last?.text ?? "nothing to import")
             }
             plan.problems.forEach { Console.warning($0.text) }
-            let hints = try await plan.hints.prefix(Self.maximumHints) + nextSteps(for: result, in: store)
+            let hints = try await plan.advice.prefix(Self.maximumHints).map(\.text) + nextSteps(for: result, in: store)
             let (accounts, notes) = try await standings(of: result, in: store)
             if harvested.failure == nil { try await store.close() } else { try? await store.close() }
             try report.print(ImportCommandReport(result, accounts, plan.problems)) { ImportCommandReport.text(result) }
             notes.forEach(Console.note)
             hints.forEach(Console.hint)
             if let failure = harvested.failure { throw failure }
-            try [harvested.worst].throwWorst()
+            try [unreadable.worst].throwWorst()
         }
 
         private func writableStore() async throws -> Store {
@@ -115,9 +117,10 @@ extension SMIMECommand {
         private func harvest(
             _ mails: [(file: String, source: any ByteSource)],
             in store: Store,
-            _ result: inout ImportReport
-        ) async throws -> HarvestReport {
-            guard !mails.isEmpty else { return HarvestReport() }
+            _ result: inout ImportReport,
+            _ unreadable: inout UnreadablePaths
+        ) async -> HarvestSummary {
+            guard !mails.isEmpty else { return HarvestSummary() }
             let provider = StoreKeyProvider(store, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let harvest = Harvest(
                 store: store,
@@ -125,17 +128,23 @@ extension SMIMECommand {
                 policy: learning.onChange,
                 jobs: ProcessInfo.processInfo.activeProcessorCount
             )
-            return await harvest.run(MailSources(opened: mails), learned: { result.add($0) })
+            return await harvest.run(
+                MailSources(opened: mails),
+                unreadable: { unreadable.add($0) },
+                learned: {
+                    $0.announceChanges()
+                    result.add($0)
+                }
+            )
         }
 
         /// What is wrong with mail that nothing is learned from.
         private static func problems(
-            of report: HarvestReport,
+            of report: HarvestSummary,
             _ mails: [(file: String, source: any ByteSource)]
         ) -> [Problem] {
             var problems = report.refused.map { refusal in
-                let name = refusal.message.map { "\(refusal.file), message \($0)" } ?? refusal.file
-                return Problem(.notLearned, "\(name): nothing learned: \(refusal.reason)")
+                Problem(.notLearned, "\(refusal.place.name): nothing learned: \(refusal.reason.text)")
             }
             if report.unsigned > 0 {
                 let name = report.messages == 1 ? mails[0].file : "\(report.unsigned) of \(report.messages) messages"
@@ -185,6 +194,24 @@ extension SMIMECommand {
                 hints.append("then sign: smime sign --from \(shell: first.address) mail.eml")
             }
             return hints
+        }
+    }
+}
+
+extension PasswordOptions: ImportPassphrases {
+    func passphrase(for path: String) throws -> Passphrase { try passphrase("for \(InputFile.name(path))") }
+
+    func tellWrong(for path: String) { Console.warning("\(InputFile.name(path)): wrong passphrase, try again") }
+}
+
+extension ImportPlan.Advice {
+    /// The advice in words, with the command that does it where there is one.
+    fileprivate var text: String {
+        switch self {
+        case .addAsRecipient(let certificate, let address):
+            "if \(certificate.subject) is a person and no authority: smime recipient add \(shell: address) FILE --trust"
+        case .reissueAsEndEntity:
+            "have it issued anew with basicConstraints CA:FALSE, as by openssl req -x509 -addext basicConstraints=critical,CA:FALSE"
         }
     }
 }

@@ -84,11 +84,11 @@ extension SMIMECommand {
                 return (result, check(result.report, of: path, status))
             }
             try await asked.finish()
-            let learning = Learning(store: try await batch.store(opening), policy: verification.onChange)
+            let learning = Learning(in: try await batch.store(opening), onChange: verification.onChange)
             let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
-            let learned = await learning.preview(messages)
+            let learned = await learning.previewForReport(messages)
             try print(outcomes.map { (InputFile.name($0.path), $0.value?.report, $0.problem) }, learned)
-            if learned.changesStore { await learning.learn(messages) }
+            if learned.changesStore { await learning.learnAndTell(messages) }
             try outcomes.map(\.status).throwWorst()
         }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SMIMEAgent
 import SMIMEStore
 
 /// The report of `harvest`.
@@ -15,50 +16,31 @@ struct HarvestReport: Encodable {
         let message: Int?
     }
 
-    /// How many refusals and the like are named; the others are counted.
-    private static let maximumCount = 10_000
-
-    var messages = 0
+    let messages: Int
     /// How many of them nobody signed.
-    var unsigned = 0
-    private(set) var learned: [LearnedReport] = []
-    private(set) var renewed: [LearnedReport] = []
-    private(set) var changed: [LearnedReport] = []
-    private(set) var refused: [Refusal] = []
-    private(set) var refusedCount = 0
+    let unsigned: Int
+    let learned: [LearnedReport]
+    let renewed: [LearnedReport]
+    let changed: [LearnedReport]
+    let refused: [Refusal]
+    let refusedCount: Int
     /// Messages that were signed before a mailbox quoted their lines "From ".
-    private(set) var unquoted: [Unquoting] = []
-    var isInterrupted = false
-    /// The status of the worst of the paths that could not be read.
-    var worst = ExitStatus.success
-    /// What ended it before its time.
-    var failure: Failure?
+    let unquoted: [Unquoting]
+    let interrupted: Bool
 
-    private enum CodingKeys: String, CodingKey {
-        case messages, unsigned, learned, renewed, changed, refused, refusedCount, unquoted
-        case isInterrupted = "interrupted"
-    }
-
-    mutating func refuse(_ place: MailSources.Place, _ reason: String) {
-        refusedCount += 1
-        guard refused.count < Self.maximumCount else { return }
-        refused.append(Refusal(file: place.file, message: place.number, reason: reason))
-    }
-
-    mutating func unquote(_ place: MailSources.Place) {
-        guard unquoted.count < Self.maximumCount else { return }
-        unquoted.append(Unquoting(file: place.file, message: place.number))
-    }
-
-    mutating func add(_ report: LearningReport) {
-        for entry in report.entries {
-            switch entry.kind {
-            case .changed: changed.append(LearnedReport(entry))
-            case .learned: learned.append(LearnedReport(entry))
-            case .renewed: renewed.append(LearnedReport(entry))
-            }
-            if entry.kind == .changed { entry.announce() }
+    init(_ summary: HarvestSummary) {
+        messages = summary.messages
+        unsigned = summary.unsigned
+        func learned(_ kind: LearningReport.Kind) -> [LearnedReport] {
+            summary.learned.filter { $0.kind == kind }.map(LearnedReport.init)
         }
+        (self.learned, renewed, changed) = (learned(.learned), learned(.renewed), learned(.changed))
+        refused = summary.refused.map {
+            Refusal(file: $0.place.file, message: $0.place.number, reason: $0.reason.text)
+        }
+        refusedCount = summary.refusedCount
+        unquoted = summary.unquoted.map { Unquoting(file: $0.file, message: $0.number) }
+        interrupted = summary.isInterrupted
     }
 
     var text: String {
@@ -80,5 +62,33 @@ struct HarvestReport: Encodable {
         let counts = [(learned.count, "learned"), (renewed.count, "renewed"), (changed.count, "changed")]
         let words = (counts + [(refusedCount, "refused")]).map { "\($0.0) \($0.1)" }
         return table.text + "\(counted(messages, "message")): \(words.joined(separator: ", "))\n"
+    }
+}
+
+extension HarvestSummary.Reason {
+    /// Why nothing was learned, in words.
+    var text: String {
+        switch self {
+        case .verdict(let text): text
+        case .error(let error): Failure(error).message
+        }
+    }
+}
+
+extension LearningReport {
+    /// Says what changed, while a harvest goes on.
+    func announceChanges() { for entry in entries where entry.kind == .changed { entry.announce() } }
+}
+
+/// The statuses of the paths of a harvest that cannot be read.
+struct UnreadablePaths {
+    /// The worst of them.
+    private(set) var worst = ExitStatus.success
+
+    /// Says that a path cannot be read, and why.
+    mutating func add(_ error: any Error) {
+        let failure = Failure(error)
+        Console.error(failure.message)
+        worst = max(worst, failure.status)
     }
 }

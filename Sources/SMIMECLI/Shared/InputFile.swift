@@ -1,5 +1,7 @@
 import ByteStreams
 import Foundation
+import PKIX
+import SMIMEAgent
 
 /// A file named on the command line; `-` is standard input.
 enum InputFile {
@@ -12,7 +14,7 @@ enum InputFile {
     }
 
     /// What messages call it.
-    static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
+    static func name(_ path: String) -> String { MailSources.name(of: path) }
 
     /// Which regular file it is, whatever its path.
     struct Identity: Hashable {
@@ -34,14 +36,12 @@ enum InputFile {
 
     /// All of a file of keys or certificates.
     ///
-    /// - Throws: `Failure` with status 65 if it is too big to be one.
+    /// - Throws: `AgentError.tooBigForKeys`
     static func bytes(of path: String) throws -> [UInt8] { try bytes(of: open(path), at: path) }
 
     /// All of a file of keys or certificates that is open already.
     static func bytes(of source: any ByteSource, at path: String) throws -> [UInt8] {
-        guard source.count <= 256 << 20 else {
-            throw Failure(.badData, "\(name(path)): too big for keys or certificates")
-        }
+        guard source.count <= KeyMaterial.maximumFileSize else { throw AgentError.tooBigForKeys(file: path) }
         return try source.bytes(in: 0..<source.count)
     }
 }

@@ -34,39 +34,18 @@ struct HarvestOptions: ParsableArguments {
     var onChange: ChangePolicy { given ?? .sameRoot }
 }
 
-/// Learns the authors' certificates from verified messages.
-struct Learning {
-    let store: Store
-    let policy: ChangePolicy
-
-    /// What there is to learn from `messages`; looked up before the verdict is told, for the report.
-    ///
-    /// A store that was not made yet is not made for this.
-    func preview(_ messages: [VerifiedMessage]) async -> LearningReport {
-        guard store.exists, !messages.isEmpty else { return LearningReport() }
-        do throws(KeystoreError) {
-            return try await store.recipients.preview(messages.map(SignerSighting.init), at: .now, onChange: policy)
-        } catch {
+extension Learning {
+    /// What there is to learn from `messages`; looked up before the verdict is told, for the report. A failure is a warning.
+    func previewForReport(_ messages: [VerifiedMessage]) async -> LearningReport {
+        do throws(KeystoreError) { return try await preview(messages) } catch {
             Console.warning("not learned: \(Failure(error).message)")
             return LearningReport()
         }
     }
 
-    /// Learns from `messages` and says what was learned. A store that cannot be written is left as it is; any other
-    /// failure is a warning.
-    func learn(_ messages: [VerifiedMessage]) async {
-        do throws(KeystoreError) {
-            let writable = try await Store.open(store.location, mode: .readWriteExisting)
-            let report = try await writable.recipients.learn(
-                messages.map(SignerSighting.init),
-                at: .now,
-                onChange: policy
-            )
-            try await writable.close()
-            report.entries.forEach { $0.announce() }
-        } catch .notWritable {
-            return
-        } catch {
+    /// Learns from `messages` and says what was learned. A failure is a warning.
+    func learnAndTell(_ messages: [VerifiedMessage]) async {
+        do throws(KeystoreError) { try await learn(messages)?.entries.forEach { $0.announce() } } catch {
             Console.warning("not learned: \(Failure(error).message)")
         }
     }
@@ -98,13 +77,15 @@ struct LearnedReport: Encodable {
     let previous: Fingerprint?
     let messageId: String?
 
-    init(_ entry: LearningReport.Entry) {
-        address = entry.address.text
-        fingerprint = entry.certificate.fingerprint
-        notAfter = entry.certificate.notAfter
-        change = entry.kind.rawValue
-        held = entry.isHeld
-        previous = entry.previous?.fingerprint
-        messageId = entry.messageID
+    init(_ entry: LearningReport.Entry) { self.init(HarvestSummary.Learned(entry)) }
+
+    init(_ learned: HarvestSummary.Learned) {
+        address = learned.address.text
+        fingerprint = learned.fingerprint
+        notAfter = learned.notAfter
+        change = learned.kind.rawValue
+        held = learned.isHeld
+        previous = learned.previous
+        messageId = learned.messageID
     }
 }

@@ -1,33 +1,35 @@
-import ByteStreams
+package import ByteStreams
 import Foundation
 import InternetMessage
 
-/// The messages below the paths of a command, one after the other: mail files, mailboxes, Maildirs and other
+/// The messages below some paths, one after the other: mail files, mailboxes, Maildirs and other
 /// directories, standard input.
 ///
 /// Only what is being read is held; a directory or mailbox of any size costs no more memory than a small one.
-final class MailSources {
+package final class MailSources {
     /// One message.
-    struct Item: Sendable {
-        let place: Place
-        let source: any ByteSource
+    package struct Item: Sendable {
+        package let place: Place
+        package let source: any ByteSource
     }
 
     /// Where a message stands.
-    struct Place: Sendable {
-        let file: String
+    package struct Place: Sendable {
+        package let file: String
         /// Its number in a mailbox, from 1 on; nil for a file of its own.
-        let number: Int?
+        package let number: Int?
 
-        var name: String { number.map { "\(file), message \($0)" } ?? file }
+        package var name: String { number.map { "\(file), message \($0)" } ?? file }
     }
 
     /// What lies in a directory and cannot be opened, and why.
-    struct Refusal: Error {
-        let place: Place
-        let reason: String
+    package struct Refusal: Error {
+        package let place: Place
+        package let reason: String
     }
 
+    /// What the message on standard input is called.
+    private static let standardInputName = "standard input"
     /// Messages up to this size are read at once.
     private static let memoryLimit = 1 << 20
     /// One of these makes a file in a directory a mail.
@@ -39,29 +41,34 @@ final class MailSources {
     private var mailbox: (file: String, source: any ByteSource, reader: MboxReader, count: Int)?
     private let standardInput: (any ByteSource)?
 
-    /// - Throws: what reading standard input throws, if it is one of `paths`; it is read to its end here.
-    init(_ paths: [String]) throws {
+    /// - Parameters:
+    ///   - paths: files and directories; `-` is standard input.
+    ///   - standardInput: what is there, read to its end.
+    package init(_ paths: [String], standardInput: (any ByteSource)? = nil) {
         self.paths = paths[...]
-        standardInput = paths.contains("-") ? try InputFile.open("-") : nil
+        self.standardInput = standardInput
     }
 
     /// The messages in files that are open already.
-    init(opened: [(file: String, source: any ByteSource)]) {
+    package init(opened: [(file: String, source: any ByteSource)]) {
         paths = []
         self.opened = opened[...]
         standardInput = nil
     }
 
+    /// What messages call the file at `path`; `-` is standard input.
+    package static func name(of path: String) -> String { path == "-" ? standardInputName : path }
+
     /// Whether `source` begins as a mail with a sender does, or as a mailbox.
-    static func isMailFromSomebody(_ source: any ByteSource) throws -> Bool {
+    package static func isMailFromSomebody(_ source: any ByteSource) throws -> Bool {
         try MboxReader.isMbox(source) || header(of: source)?.first("From") != nil
     }
 
     /// The next message; nil at the end.
     ///
-    /// - Throws: `Failure` for a path that cannot be read, `Refusal` for what lies in a directory and cannot be named. The
+    /// - Throws: `AgentError` for a path that cannot be read, `Refusal` for what lies in a directory and cannot be named. The
     ///   next call goes on behind it.
-    func next() throws -> Item? {
+    package func next() throws -> Item? {
         while true {
             if let item = try nextInMailbox() { return item }
             if let name = folder?.entries.nextObject() as? String {
@@ -78,7 +85,7 @@ final class MailSources {
     }
 
     /// How many bytes lie below the paths.
-    func count() -> Int {
+    package func count() -> Int {
         paths.reduce(standardInput?.count ?? 0) { total, path in
             guard let status = Self.status(path) else { return total }
             guard status.st_mode & S_IFMT == S_IFDIR else { return total + Int(status.st_size) }
@@ -104,22 +111,24 @@ final class MailSources {
             return Item(place: place, source: try Self.message(mailbox.source, range))
         } catch {
             self.mailbox = nil
-            throw Failure(error, in: mailbox.file)
+            throw AgentError.unreadable(file: mailbox.file, because: error)
         }
     }
 
     private func open(_ path: String) throws -> Item? {
         if path != "-", let status = Self.status(path), status.st_mode & S_IFMT == S_IFDIR {
             guard let entries = FileManager.default.enumerator(atPath: path) else {
-                throw Failure(.noInput, "\(path): cannot read the directory")
+                throw AgentError.unreadableFolder(path: path)
             }
             folder = (path, entries)
             return nil
         }
-        let name = InputFile.name(path)
+        let isStandard = path == "-"
+        let name = Self.name(of: path)
         do {
-            return try open(name, path == "-" ? standardInput ?? InputFile.open(path) : InputFile.open(path))
-        } catch { throw Failure(error, in: name) }
+            if isStandard, let standardInput { return try open(name, standardInput) }
+            return try open(name, isStandard ? Input.standardInput() : Input.open(path: path))
+        } catch { throw AgentError.unreadable(file: name, because: error) }
     }
 
     /// The message that a file in a directory is; what is no mail is passed over.
@@ -143,7 +152,7 @@ final class MailSources {
             let source = try FileSource(path: path)
             guard try MboxReader.isMbox(source) || Self.isMail(source) else { return nil }
             return try open(path, source)
-        } catch { throw Failure(error, in: path) }
+        } catch { throw AgentError.unreadable(file: path, because: error) }
     }
 
     private func open(_ file: String, _ source: any ByteSource) throws -> Item? {

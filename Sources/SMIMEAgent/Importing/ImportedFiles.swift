@@ -1,25 +1,25 @@
-import ByteStreams
+package import ByteStreams
 import Foundation
 import InternetMessage
 import LibCrypto
-import PKIX
+package import PKIX
 import SMIME
 import SMIMEStore
 
-/// What the FILEs of one command hold, sorted by what becomes of it.
-struct ImportedFiles {
+/// What the files of one import hold, sorted by what becomes of it.
+package struct ImportedFiles {
     private struct LooseKey {
         let file: String
         let key: PrivateKey
     }
 
-    private(set) var identities: [Identity] = []
+    package private(set) var identities: [Identity] = []
     /// Certificates that came without a key.
-    private(set) var certificates: [Certificate] = []
-    private(set) var certificateLists: [CertificateList] = []
+    package private(set) var certificates: [Certificate] = []
+    package private(set) var certificateLists: [CertificateList] = []
     /// Mail to learn from.
-    private(set) var mails: [(file: String, source: any ByteSource)] = []
-    private(set) var problems: [Problem] = []
+    package private(set) var mails: [(file: String, source: any ByteSource)] = []
+    package private(set) var problems: [Problem] = []
     private var looseKeys: [LooseKey] = []
     /// How many iterations of key derivation a PKCS#12 file or an encrypted key may ask for.
     private let maximumIterations: Int
@@ -27,28 +27,39 @@ struct ImportedFiles {
     /// Reads all of `files`, opening what is encrypted.
     ///
     /// Keys and certificates that came in separate files are paired by public key.
-    /// - Throws: `Failure` with status 65 for a file that is not what it should be or a key without a certificate, 66,
-    ///   77 for a wrong or missing passphrase.
-    init(_ files: [String], passwords: PasswordOptions, maximumIterations: Int = PKCS12.maximumIterations) throws {
+    ///
+    /// - Parameters:
+    ///   - files: their paths; `-` is standard input.
+    ///   - open: opens one of them, when its turn comes.
+    ///   - maximumIterations: how many iterations of key derivation a file may ask for.
+    /// - Throws: `AgentError`
+    package init(
+        _ files: [String],
+        passphrases: any ImportPassphrases,
+        maximumIterations: Int = PKCS12.maximumIterations,
+        open: (String) throws -> any ByteSource
+    ) throws {
         self.maximumIterations = maximumIterations
-        let passphrases = ImportPassphrase(passwords)
+        let passphrases = ImportPassphrase(passphrases)
         for file in files {
-            do { try read(file, passphrases) } catch { throw Failure(error, in: InputFile.name(file)) }
+            do { try read(file, try open(file), passphrases) } catch {
+                throw error as? AgentError ?? .unreadable(file: file, because: error)
+            }
         }
         try pairLooseKeys()
     }
 
-    private mutating func read(_ file: String, _ passphrases: ImportPassphrase) throws {
-        let source = try InputFile.open(file, mayBeSecret: true)
+    private mutating func read(_ file: String, _ source: any ByteSource, _ passphrases: ImportPassphrase) throws {
         if let message = try MboxReader.isMbox(source) ? nil : CertificatesMessage(source) {
             certificates += message.certificates
             certificateLists += message.certificateLists
             return
         }
         guard try !MailSources.isMailFromSomebody(source) else {
-            return mails.append((InputFile.name(file), source))
+            return mails.append((MailSources.name(of: file), source))
         }
-        var bytes = try InputFile.bytes(of: source, at: file)
+        guard source.count <= KeyMaterial.maximumFileSize else { throw AgentError.tooBigForKeys(file: file) }
+        var bytes = try source.bytes(in: 0..<source.count)
         // A private key may stand in it as it is.
         defer { bytes.wipe() }
         for item in try KeyMaterial.read(bytes) {
@@ -74,7 +85,7 @@ struct ImportedFiles {
         }
     }
 
-    /// Lends the passphrase of `file` to `body`, and says how to allow more where it asks for too many iterations.
+    /// Lends the passphrase of `file` to `body`, and says how many iterations more could be allowed where it asks for too many.
     private func open<Value>(
         _ file: String,
         isLocked: Bool,
@@ -85,14 +96,7 @@ struct ImportedFiles {
             PKCS12.iterationLimit
         ) {
             let more = min(maximumIterations.multipliedReportingOverflow(by: 10).partialValue, PKCS12.mostIterations)
-            throw Failure(
-                .badData,
-                "\(InputFile.name(file)): asks for more than \(maximumIterations) \(PKCS12.iterationLimit)",
-                hints: [
-                    "if you know who made it, allow it more for once, which takes longer: "
-                        + "smime import --max-iterations \(more) \(shell: file)"
-                ]
-            )
+            throw AgentError.tooManyIterations(file: file, allowed: maximumIterations, more: more)
         }
     }
 
@@ -111,47 +115,9 @@ struct ImportedFiles {
         }
         for (place, item) in loose.enumerated() {
             guard paired.contains(place) else {
-                throw Failure(
-                    .badData,
-                    "\(InputFile.name(item.file)): no certificate among the files belongs to this private key",
-                    hints: ["name the file of its certificate, too"]
-                )
+                throw AgentError.unpairedKey(file: item.file)
             }
             identities += (own[place] ?? []).map { Identity(unchecked: $0, item.key) }
         }
-    }
-}
-
-/// The passphrase for the files of one command: the one that was given, for all of them, or one typed for each.
-private final class ImportPassphrase {
-    private let options: PasswordOptions
-    private var given: Passphrase?
-
-    /// How often a passphrase may be typed.
-    private static let tries = 3
-
-    init(_ options: PasswordOptions) { self.options = options }
-
-    /// Lends the passphrase of `file` to `body`. Unless one is given, no passphrase is tried first, which opens files
-    /// with an empty one, too.
-    func open<Value>(
-        _ file: String,
-        isLocked: Bool,
-        _ body: (borrowing Passphrase?) throws(CMSError) -> Value
-    ) throws -> Value {
-        if isLocked, options.isGiven {
-            if given == nil { given = try options.passphrase("for \(InputFile.name(file))") }
-            return try body(given)
-        }
-        do { return try body(nil) } catch CMSError.wrongPassphrase {
-            guard !options.isGiven else { return try body(try options.passphrase("for \(InputFile.name(file))")) }
-        }
-        for _ in 1..<Self.tries {
-            do { return try body(try options.passphrase("for \(InputFile.name(file))")) } catch CMSError.wrongPassphrase
-            {
-                Console.warning("\(InputFile.name(file)): wrong passphrase, try again")
-            }
-        }
-        return try body(try options.passphrase("for \(InputFile.name(file))"))
     }
 }

@@ -1,32 +1,43 @@
-import Foundation
-import InternetMessage
-import PKIX
-import SMIMEStore
+package import Foundation
+package import InternetMessage
+package import PKIX
+package import SMIMEStore
 
 /// What is to be stored, and what is odd about it.
-struct ImportPlan {
-    let account: EmailAddress?
-    let trust: Bool
-    let now: Date
-    private(set) var batch = ImportBatch()
-    private(set) var problems: [Problem] = []
-    /// What could be done next about some of it.
-    private(set) var hints: [String] = []
+package struct ImportPlan {
+    /// What could be done next about a certificate.
+    package enum Advice: Sendable {
+        /// If the certificate is of the person with this address, or of its domain, and no authority's, it can be a recipient's.
+        case addAsRecipient(Certificate, AddressScope)
+        /// The certificate says that it is an authority's, and should be issued anew without that.
+        case reissueAsEndEntity
+    }
 
-    init(account: EmailAddress?, trust: Bool, now: Date) {
+    private let account: EmailAddress?
+    private let trust: Bool
+    private let now: Date
+    /// What is to be stored.
+    package private(set) var batch = ImportBatch()
+    package private(set) var problems: [Problem] = []
+    package private(set) var advice: [Advice] = []
+
+    /// - Parameters:
+    ///   - account: who gets the identities, whatever addresses they name; nil is those addresses.
+    ///   - trust: whether authorities become anchors, and the other certificates are pinned.
+    package init(account: EmailAddress?, trust: Bool, now: Date) {
         self.account = account
         self.trust = trust
         self.now = now
     }
 
-    mutating func note(_ problems: [Problem]) { self.problems += problems }
+    package mutating func note(_ problems: [Problem]) { self.problems += problems }
 
     /// Plans for everything in `contents`.
     ///
     /// - Parameter renewals: what becomes of those certificates among them that are about keys of ours.
-    /// - Throws: `Failure` with status 67 for an identity without any address and no account, or if nothing is left
-    ///   that could be stored.
-    mutating func add(_ contents: ImportedFiles, renewals: [ImportBatch.IdentityItem] = []) throws {
+    /// - Throws: `AgentError.unnamedIdentity` for an identity without any address and no account, `AgentError.nothingToImport`
+    ///   if nothing is left that could be stored.
+    package mutating func add(_ contents: ImportedFiles, renewals: [ImportBatch.IdentityItem] = []) throws {
         problems += contents.problems
         if let account, contents.identities.isEmpty, renewals.isEmpty {
             warn(.accountUnused, "there is no private key in it that \(account) could get")
@@ -40,11 +51,7 @@ struct ImportPlan {
         for certificate in contents.certificates where seen.insert(certificate).inserted { add(certificate) }
         batch.crls += Set(contents.certificateLists)
         guard !batch.isEmpty || !contents.mails.isEmpty else {
-            throw Failure(
-                .noUser,
-                problems.last?.text ?? "nothing to import",
-                hints: ["name the address yourself: smime recipient add ADDR FILE"]
-            )
+            throw AgentError.nothingToImport(problems.last)
         }
     }
 
@@ -52,11 +59,7 @@ struct ImportPlan {
         let certificate = identity.certificate
         let named = certificate.ownAddresses
         guard let accounts = account.map({ [$0] }) ?? (named.isEmpty ? nil : named) else {
-            throw Failure(
-                .noUser,
-                "\(certificate.subject): the certificate names no address",
-                hints: ["say whose it is with --account ADDR"]
-            )
+            throw AgentError.unnamedIdentity(certificate)
         }
         add(.init(identity, accounts: accounts, isAssigned: account != nil))
     }
@@ -81,9 +84,7 @@ struct ImportPlan {
             batch.intermediates.append(certificate)
             if trust { batch.anchors.append(certificate) }
             if certificate.isSelfIssued, certificate.keyAllowsEncryption, let address = addresses.first {
-                hints.append(
-                    "if \(certificate.subject) is a person and no authority: smime recipient add \(shell: address) FILE --trust"
-                )
+                advice.append(.addAsRecipient(certificate, address))
             }
             return
         }
@@ -108,9 +109,7 @@ struct ImportPlan {
         }
         if certificate.isCertificateAuthority {
             warn(.endEntityIsCA, "\(name): says that it is an authority's (CA:TRUE), so mail signed with it is refused")
-            hints.append(
-                "have it issued anew with basicConstraints CA:FALSE, as by openssl req -x509 -addext basicConstraints=critical,CA:FALSE"
-            )
+            advice.append(.reissueAsEndEntity)
         } else if !certificate.canSign, !certificate.canEncrypt {
             warn(.keyUsage, "\(name): its usage allows neither signing nor encrypting mail")
         }

@@ -2,24 +2,34 @@ import ByteStreams
 import Foundation
 import InternetMessage
 import PKIX
-import SMIME
-import SMIMEAgent
-import SMIMEStore
+package import SMIME
+package import SMIMEStore
 
 /// Learns from many messages: several are verified at once, and what they taught is stored in batches.
-struct Harvest {
+package struct Harvest: Sendable {
     /// How many messages go into one transaction.
     private static let batchSize = 250
 
-    let store: Store
-    let opener: MessageOpener
-    let policy: ChangePolicy
-    let jobs: Int
+    private let store: Store
+    private let opener: MessageOpener
+    private let policy: ChangePolicy
+    private let jobs: Int
+
+    /// - Parameters:
+    ///   - opener: verifies the messages.
+    ///   - policy: what becomes of a certificate by another issuer or for another key than those known.
+    ///   - jobs: how many messages are verified at once.
+    package init(store: Store, opener: MessageOpener, policy: ChangePolicy, jobs: Int) {
+        self.store = store
+        self.opener = opener
+        self.policy = policy
+        self.jobs = jobs
+    }
 
     /// What came of one message.
     private enum Verdict: Sendable {
-        case failed(Failure)
-        case refused(String)
+        case failed(KeystoreError)
+        case refused(HarvestSummary.Reason)
         case unsigned
         case valid(VerifiedMessage, isUnquoted: Bool)
     }
@@ -35,19 +45,23 @@ struct Harvest {
     /// Goes through `sources` to their end, until `isInterrupted` says so, or until the store fails; what was begun is
     /// finished, and what was done is kept and reported in any case.
     ///
-    /// - Parameter learned: is told what every batch taught.
-    func run(
+    /// - Parameters:
+    ///   - advance: is told how many bytes are done.
+    ///   - unreadable: is told of each path that cannot be read.
+    ///   - learned: is told what every batch taught.
+    package func run(
         _ sources: MailSources,
         advance: (Int) -> Void = { _ in },
+        unreadable: (any Error) -> Void = { _ in },
         learned: (LearningReport) -> Void = { _ in },
         isInterrupted: () -> Bool = { false }
-    ) async -> HarvestReport {
-        var report = HarvestReport()
+    ) async -> HarvestSummary {
+        var report = HarvestSummary()
         await withTaskGroup(of: Outcome.self) { group in
             var pending: [Outcome] = []
             var started = 0
             var bytes = 0
-            while !isInterrupted(), report.failure == nil, let item = next(sources, &report) {
+            while !isInterrupted(), report.failure == nil, let item = next(sources, &report, unreadable) {
                 if started >= jobs, let outcome = await group.next() {
                     bytes += outcome.count
                     pending.append(outcome)
@@ -68,14 +82,16 @@ struct Harvest {
     }
 
     /// The next message; what cannot be read is noted and passed over.
-    private func next(_ sources: MailSources, _ report: inout HarvestReport) -> MailSources.Item? {
+    private func next(
+        _ sources: MailSources,
+        _ report: inout HarvestSummary,
+        _ unreadable: (any Error) -> Void
+    ) -> MailSources.Item? {
         while true {
             do { return try sources.next() } catch let refusal as MailSources.Refusal {
-                report.refuse(refusal.place, refusal.reason)
+                report.refuse(refusal.place, .verdict(refusal.reason))
             } catch {
-                let failure = Failure(error)
-                Console.error(failure.message)
-                report.worst = max(report.worst, failure.status)
+                unreadable(error)
             }
         }
     }
@@ -92,9 +108,9 @@ struct Harvest {
             {
                 return .valid(message, isUnquoted: true)
             }
-            return .refused(result.report.reason)
-        } catch let error as KeystoreError { return .failed(Failure(error)) } catch {
-            return .refused(Failure(error).message)
+            return .refused(.verdict(result.report.reasonNotToLearn))
+        } catch let error as KeystoreError { return .failed(error) } catch {
+            return .refused(.error(error))
         }
     }
 
@@ -103,7 +119,7 @@ struct Harvest {
     /// Messages count once what they taught is stored.
     private func store(
         _ pending: inout [Outcome],
-        _ report: inout HarvestReport,
+        _ report: inout HarvestSummary,
         _ learned: (LearningReport) -> Void
     ) async {
         defer { pending = [] }
@@ -117,7 +133,7 @@ struct Harvest {
             report.add(result)
             learned(result)
         } catch {
-            report.failure = Failure(error)
+            report.failure = error
             return
         }
         for outcome in outcomes {
@@ -144,7 +160,7 @@ struct Harvest {
 
 extension VerificationReport {
     /// Why nothing is learned from it, in a few words.
-    var reason: String {
+    fileprivate var reasonNotToLearn: String {
         guard status != .valid else {
             let weakness = signers.flatMap(\.problems).first(where: \.kind.isWeakness)
             return weakness.map { "weak: \($0.text)" } ?? "not signed by its author alone"
