@@ -1,5 +1,8 @@
 import Foundation
+package import InternetMessage
+package import LibCrypto
 package import PKIX
+package import SMIMEStore
 
 /// What keeps the sending or the receiving agent from its work.
 package enum AgentError: Error, Sendable {
@@ -17,6 +20,40 @@ package enum AgentError: Error, Sendable {
     case unnamedIdentity(Certificate)
     /// Nothing in the files could be stored; what is wrong with the last of it, if anything is.
     case nothingToImport(Problem?)
+    /// The message has more than one From field.
+    case severalFrom
+    /// The message has no From, and no signature would be valid without it.
+    case noAuthor
+    /// From is not exactly one mailbox that all programs read alike.
+    case doubtfulAuthor(why: String)
+    /// Nothing says who signs.
+    case noSigner
+    /// The account has no identity that can sign; `fitting` could sign as the author.
+    case unusableSigner(KeystoreError, fitting: [EmailAddress])
+    /// The certificate does not name the author; the accounts in `fitting` could sign as that.
+    case signerNotAuthor(EmailAddress, Certificate, fitting: [EmailAddress])
+    /// The certificate is not for signing.
+    case notForSigning(Fingerprint)
+    /// The certificate to sign with was revoked.
+    case revokedSigner(Fingerprint)
+    /// The key of the certificate cannot sign this digest.
+    case impossibleDigest(DigestAlgorithm, Certificate)
+    /// Nothing says whom the message is for.
+    case noRecipients
+    /// Something in the field is no address.
+    case malformedRecipients(field: String)
+    /// Recipients, by what is known for each of them, that nothing can be encrypted to.
+    ///
+    /// `isOutage` says that all that is missing is the word of a service or source that does not answer.
+    case noUsableCertificate([RecipientChoice], isOutage: Bool)
+    /// The file holds no certificate to encrypt to.
+    case noRecipientCertificate(file: String)
+    /// The key of a certificate in the file is too short to encrypt to.
+    case weakRecipientKey(file: String, Certificate)
+    /// The address cannot stand in the setting encryption.cipher.
+    case noCipherRule(for: EmailAddress)
+    /// The backup names a cipher that there is not.
+    case unknownCipher(file: String)
 }
 
 extension AgentError: LocalizedError, CustomStringConvertible {
@@ -34,6 +71,33 @@ extension AgentError: LocalizedError, CustomStringConvertible {
             "\(MailSources.name(of: file)): no certificate among the files belongs to this private key"
         case .unnamedIdentity(let certificate): "\(certificate.subject): the certificate names no address"
         case .nothingToImport(let problem): problem?.text ?? "nothing to import"
+        case .severalFrom: "the message has more than one From field"
+        case .noAuthor: "the message has no From to sign as, and without it no signature would be valid"
+        case .doubtfulAuthor(let why): "\(why), so no signature of the message would be valid"
+        case .noSigner: "nothing says who signs"
+        case .unusableSigner(let error, _): "\(error)"
+        case .signerNotAuthor(let author, _, _): Self.notNamed(author)
+        case .notForSigning(let fingerprint): "\(fingerprint): the certificate may not sign mail"
+        case .revokedSigner(let fingerprint):
+            "\(fingerprint): the certificate was revoked by its issuer, and is not used any more"
+        case .impossibleDigest(_, let certificate):
+            "the key, \(certificate.publicKeyAlgorithm), signs with "
+                + certificate.signatureDigests.map(\.rawValue).joined(separator: " or ") + " only"
+        case .noRecipients: "no recipients: the message has none in To or Cc"
+        case .malformedRecipients(let field): "\(field): something in it is no address"
+        case .noUsableCertificate(let choices, _):
+            "no usable certificate for "
+                + choices.map { "\($0.address) (\($0.whyNone))" }.joined(separator: ", ")
+        case .noRecipientCertificate(let file): "\(file): holds no certificate to encrypt to"
+        case .weakRecipientKey(let file, let certificate):
+            "\(file): a key of \(certificate.publicKeyAlgorithm) is too short to encrypt to"
+        case .noCipherRule(let sender): "\(sender) cannot stand in the setting \(Setting.encryptionCipher.rawValue)"
+        case .unknownCipher(let file): "\(file): not a sound backup: it names an unknown cipher"
         }
+    }
+
+    /// What is wrong with a signature for `author` whose certificate does not name that address.
+    package static func notNamed(_ author: EmailAddress) -> String {
+        "the certificate does not name the message's From, \(author), so the signature would not be valid"
     }
 }

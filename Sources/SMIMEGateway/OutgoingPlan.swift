@@ -64,9 +64,10 @@ public struct OutgoingPlan: Sendable {
         self.formError = formError
         messages = Self.messages(decisions, visible).flatMap { message in
             // Whoever cannot read what the others can gets a message alone.
-            let preferences = ciphers.preferences(from: senders, to: message.recipients)
             let readers = message.recipients.compactMap { parties[$0] }
-            let isCommon = !message.action.encrypts || (try? CipherNegotiation(for: readers, preferences)) != nil
+            let isCommon =
+                !message.action.encrypts
+                || (try? ciphers.negotiation(for: readers, from: senders, to: message.recipients)) != nil
             return isCommon ? [message] : message.recipients.map { Message(recipients: [$0], action: message.action) }
         }
     }
@@ -157,7 +158,7 @@ public struct OutgoingPlan: Sendable {
             }
             return party
         }
-        return try CipherNegotiation(for: readers, ciphers.preferences(from: senders, to: message.recipients))
+        return try ciphers.negotiation(for: readers, from: senders, to: message.recipients)
     }
 
     /// The certificate that messages are signed with; nil if none is.

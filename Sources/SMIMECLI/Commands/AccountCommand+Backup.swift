@@ -64,7 +64,7 @@ extension SMIMECommand.AccountCommand {
             try report.print(BackupReport(accounts: addresses.map(\.text), file: output, bytes: bytes.count)) {
                 "\(addresses.map(\.text).joined(separator: ", ")): backed up to \(output)\n"
             }
-            if try await SMIMECommand.AccountCommand.leavesBehind(store) {
+            if try await store.hasMoreThanAccounts() {
                 Console.note("settings, and rules for senders who are no accounts in it, are not part of the backup")
                 Console.hint("to copy everything: smime store backup -o FILE")
             }
@@ -145,16 +145,6 @@ extension SMIMECommand.AccountCommand {
                 + "\(counted(result.newCertificates, "certificate")) new\n"
             return table.text + counts
         }
-    }
-}
-
-extension SMIMECommand.AccountCommand {
-    /// Whether there is something in `store` that may not be part of a backup of accounts.
-    fileprivate static func leavesBehind(_ store: Store) async throws -> Bool {
-        let settings = try await store.settings.all().keys.filter { $0 != RestoredCiphers.setting.rawValue }
-        let accounts = Swift.Set(try await store.accounts.all().map(\.address.text))
-        let senders = try await store.policy.rules().map(\.scope).filter { $0.side == "sender" }
-        return !settings.isEmpty || senders.contains { !accounts.contains($0.text) }
     }
 }
 

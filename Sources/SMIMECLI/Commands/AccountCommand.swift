@@ -188,15 +188,8 @@ extension Certificate {
 }
 
 extension Store {
-    /// What is known against the certificates of `accounts`, by what the store has and by the lists of the settings'
-    /// folder; one that cannot be read is told, and passed over.
+    /// What is known against the certificates of `accounts`; of a folder of lists that cannot be read a warning tells.
     func verdicts(on accounts: [Account], at time: Date) async throws -> CertificateVerdicts {
-        var terms = ValidationOptions()
-        do { terms.certificateLists = try await revocationLists(warn: Console.warning) } catch let error as SettingError
-        {
-            Console.warning(Failure(error).message)
-        }
-        let groups = accounts.map { $0.identities.map(\.certificate) }
-        return try await self.accounts.verdicts(on: groups, at: time, under: terms)
+        try await verdicts(on: accounts, at: time, warn: Console.warning)
     }
 }

@@ -2,6 +2,7 @@ import ByteStreams
 import Foundation
 import InternetMessage
 import SMIME
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.Encrypt {
@@ -14,12 +15,12 @@ extension SMIMECommand.Encrypt {
             readsHeader: to.isEmpty || signing.from == nil
         )
         // Of a file only one author counts, and a file need not have any.
-        let author = content.header.flatMap { try? Sender(of: $0)?.address }
+        let author = content.header.flatMap { try? MailAuthor(of: $0)?.address }
         try checkHiddenRecipients(content.header, of: path, common)
         let store = try await common.opening.store()
         let account = try await store.accounts.summary(of: signing.from ?? author)
         let header = try content.header ?? HeaderBlock(parsing: [])
-        let copies = try await copies(plan(common, store), of: header, by: author, account)
+        let copies = try await copies(plan(common, lookup(common, store)), of: header, by: author, account)
         return try write(copies, of: path, common.secret) { copy, sink in
             try protection.write(to: sink) {
                 try content.protector.encrypt(

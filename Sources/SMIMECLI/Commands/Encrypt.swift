@@ -159,11 +159,12 @@ extension SMIMECommand {
             guard !protection.isBare else { return try await encryptContent(path, common) }
             let opened = try MessageInput.open(path, isText: text, fields: textFields)
             let source = sign ? try signing.withAuthor(opened, named: InputFile.name(path)) : opened
-            let author = try Sender(of: MIMEReader.message(in: source).header)?.address
+            let author = try MailAuthor(of: MIMEReader.message(in: source).header)?.address
             let store = try await common.opening.store()
             let account = try await store.accounts.summary(of: signing.from ?? author)
             let protector = try await protector(of: source, at: path, by: account, in: store)
-            let plan = try await plan(common, store)
+            let lookup = try await lookup(common, store)
+            let plan = try await plan(common, lookup)
             let copies = try await copies(plan, of: protector.header, by: author, account)
             let signer =
                 sign
@@ -171,7 +172,7 @@ extension SMIMECommand {
                     for: protector.header,
                     in: store,
                     at: givenTime ?? .now,
-                    under: plan.lookup.terms
+                    under: lookup.terms
                 )
                 : nil
             protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true)
@@ -252,20 +253,25 @@ extension SMIMECommand {
             return protector
         }
 
-        func plan(_ common: Common, _ store: Store) async throws -> RecipientPlan {
+        func lookup(_ common: Common, _ store: Store) async throws -> RecipientLookup {
+            try await store.lookup(
+                systemAnchors: !noSystemAnchors,
+                terms: protection.terms,
+                lists: common.lists,
+                revocation: common.asked
+            )
+        }
+
+        func plan(_ common: Common, _ lookup: RecipientLookup) async throws -> RecipientPlan {
             RecipientPlan(
-                lookup: try await store.lookup(
-                    systemAnchors: !noSystemAnchors,
-                    terms: protection.terms,
-                    lists: common.lists,
-                    revocation: common.asked
-                ),
+                lookup: lookup,
                 time: givenTime ?? .now,
-                ciphers: try await store.cipherPreferences(),
+                ciphers: try await lookup.store.cipherPreferences(),
                 demanded: cipher,
                 extra: common.extra,
                 hasSecret: common.secret != nil,
-                online: common.asked
+                online: common.asked,
+                warn: { Console.warning($0.text) }
             )
         }
     }

@@ -70,7 +70,7 @@ extension SMIMECommand.PolicyCommand {
                 let source = try MessageInput.open(file, isText: false)
                 let message = try MIMEReader.message(in: source)
                 let recipients = try to.isEmpty ? Self.recipients(of: message.header) : to
-                guard let sender = try from ?? Sender(of: message.header).map({ GivenSender(address: $0.address) })
+                guard let sender = try from ?? MailAuthor(of: message.header).map({ GivenSender(address: $0.address) })
                 else {
                     throw Failure(.usage, "the message has no From", hints: ["say who sends with --from ADDR"])
                 }

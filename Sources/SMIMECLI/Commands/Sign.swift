@@ -62,7 +62,7 @@ extension SMIMECommand {
                 MessageInput.open(path, isText: text, fields: signing.fromField),
                 named: InputFile.name(path)
             )
-            let author = try Sender(of: MIMEReader.message(in: source).header)?.address
+            let author = try MailAuthor(of: MIMEReader.message(in: source).header)?.address
             let store = try await opening.store()
             let account = try await store.accounts.summary(of: signing.from ?? author)
             let policy = try await protection.headerPolicy(of: account, in: store)

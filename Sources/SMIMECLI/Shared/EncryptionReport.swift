@@ -2,6 +2,7 @@ import CMSSyntax
 import InternetMessage
 import PKIX
 import SMIME
+import SMIMEAgent
 
 /// What was encrypted with which cipher, and for whom.
 struct EncryptionReport: Encodable {

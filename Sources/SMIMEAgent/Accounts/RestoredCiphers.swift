@@ -1,25 +1,24 @@
-import CMSSyntax
-import InternetMessage
-import SMIMEAgent
-import SMIMEStore
+package import CMSSyntax
+package import InternetMessage
+package import SMIMEStore
 
 /// The cipher rules for accounts that a backup brings, as part of one setting.
-struct RestoredCiphers {
-    static let setting = Setting.encryptionCipher
+package struct RestoredCiphers: Sendable {
+    package static let setting = Setting.encryptionCipher
 
     /// Those for accounts without a rule here.
-    let new: [(account: EmailAddress, cipher: ContentCipher)]
+    package let new: [(account: EmailAddress, cipher: ContentCipher)]
     /// Those of the backup that another one here stands against, in words.
-    let kept: [String]
+    package let kept: [String]
 
     /// - Parameter preferences: what the store says.
-    /// - Throws: `Failure` with status 65 for a cipher that there is not.
-    init(_ restoration: Restoration, beside preferences: CipherPreferences, file: String) throws {
+    /// - Throws: `AgentError.unknownCipher`
+    package init(_ restoration: Restoration, beside preferences: CipherPreferences, file: String) throws {
         var new: [(account: EmailAddress, cipher: ContentCipher)] = []
         var kept: [String] = []
         for (account, name) in restoration.ciphers {
             guard let cipher = ContentCipher(writable: name) else {
-                throw Failure(.badData, "\(file): not a sound backup: it names an unknown cipher")
+                throw AgentError.unknownCipher(file: file)
             }
             switch preferences.cipher(for: account) {
             case nil: new.append((account, cipher))
@@ -31,7 +30,7 @@ struct RestoredCiphers {
     }
 
     /// The setting with the new rules.
-    func change(_ old: String?) -> String? {
+    package func change(_ old: String?) -> String? {
         new.reduce(old) { CipherPreferences.text($0 ?? Self.setting.standard, $1.account, cipher: $1.cipher) ?? $0 }
     }
 }

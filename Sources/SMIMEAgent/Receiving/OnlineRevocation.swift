@@ -1,41 +1,33 @@
-import ArgumentParser
 import CertificateDiscovery
-import Foundation
-import PKIX
-import SMIME
-import SMIMEAgent
-import SMIMEStore
-
-extension ArgumentHelp {
-    static let online: ArgumentHelp = """
-        Ask the services that certificates name whether they were revoked, where nothing at hand tells; this tells \
-        them that you have the mail. (default: by the setting revocation.online)
-        """
-}
+package import Foundation
+package import PKIX
+package import SMIME
+package import SMIMEStore
 
 /// Asks the network about revocation, if a flag or the store's setting wants it; reads the settings when there is
 /// something to ask.
-actor OnlineRevocation: RevocationSource {
+package actor OnlineRevocation: RevocationSource {
     private let opening: StoreOpening
     private let isDemanded: Bool
     private var isReady = false
     private var fetcher: RevocationFetcher?
-    private var failure: Failure?
+    /// Why the settings could not be read; nil if they could, or were not needed.
+    package private(set) var failure: (any Error)?
     /// The services of which the store remembers that they did not answer.
     private var knownSilence: Set<String> = []
 
-    init(_ opening: StoreOpening, isDemanded: Bool) {
+    package init(_ opening: StoreOpening, isDemanded: Bool) {
         self.opening = opening
         self.isDemanded = isDemanded
     }
 
-    func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
+    package func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
         await readyFetcher()?.evidence(on: chain, at: places, date: date) ?? RevocationEvidence()
     }
 
-    nonisolated func forOneVerdict() -> any RevocationSource { VerdictRevocation { await self.readyFetcher() } }
+    package nonisolated func forOneVerdict() -> any RevocationSource { VerdictRevocation { await self.readyFetcher() } }
 
-    func isAsking() async -> Bool { await readyFetcher() != nil }
+    package func isAsking() async -> Bool { await readyFetcher() != nil }
 
     /// What asks the services; nil if none is to be asked.
     private func readyFetcher() async -> RevocationFetcher? {
@@ -45,7 +37,7 @@ actor OnlineRevocation: RevocationSource {
                 // Another message may have been faster; questions are remembered in one place.
                 if !isReady { fetcher = made }
             } catch {
-                failure = Failure(error)
+                failure = error
             }
             isReady = true
         }
@@ -66,24 +58,22 @@ actor OnlineRevocation: RevocationSource {
     }
 
     /// Whether a service gave no answer.
-    var hasOutages: Bool {
+    package var hasOutages: Bool {
         get async { await !(fetcher?.outages.isEmpty ?? true) }
     }
 
-    /// The status for `report`: 69 if it fails for nothing but the word of a service that did not answer.
-    func status(for report: VerificationReport) async -> ExitStatus {
+    /// Whether `report` fails for nothing but the word of a service that did not answer.
+    package func isUndecided(_ report: VerificationReport) async -> Bool {
         let errors = (report.problems + report.signers.flatMap(\.problems)).filter { $0.level == .error }
-        guard !errors.isEmpty, errors.allSatisfy({ $0.kind == .revocationUnknown }), await hasOutages else {
-            return report.exitStatus
-        }
-        return .unavailable
+        guard !errors.isEmpty, errors.allSatisfy({ $0.kind == .revocationUnknown }) else { return false }
+        return await hasOutages
     }
 
     /// How many services that did not answer are named; the others are counted.
     private static let maximumWarnings = 3
 
     /// The first services that did not answer, and why; one sentence each, and how many others there are.
-    var warnings: [String] {
+    package var warnings: [String] {
         get async {
             let outages = await fetcher?.outages ?? []
             let others = outages.count - Self.maximumWarnings
@@ -94,19 +84,10 @@ actor OnlineRevocation: RevocationSource {
         }
     }
 
-    /// Says which services did not answer, and keeps what the others said.
-    ///
-    /// - Throws: `Failure` with status 78 if the settings could not be read.
-    func finish() async throws {
-        if let failure { throw failure }
-        for text in await warnings { Console.note(text) }
-        if let text = await keep() { Console.warning(text) }
-    }
-
     /// Keeps the lists that were fetched, what responders said, and which services were silent, where the store can be written.
     ///
     /// - Returns: why that failed; nil if it did not.
-    func keep() async -> String? {
+    package func keep() async -> KeystoreError? {
         guard let fetcher else { return nil }
         var batch = ImportBatch()
         batch.fetchedLists = await fetcher.certificateLists
@@ -125,16 +106,8 @@ actor OnlineRevocation: RevocationSource {
         } catch .notWritable {
             return nil
         } catch {
-            return "what the network said of revocation not kept: \(Failure(error).message)"
+            return error
         }
         return nil
-    }
-}
-
-extension Warnings {
-    /// Takes in what `online` has to tell, and has it keep what it fetched.
-    func add(_ online: OnlineRevocation) async {
-        for text in await online.warnings { add(text) }
-        if let text = await online.keep() { add(text) }
     }
 }
