@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import SMIMEAgent
+import SMIMEStore
 
 extension SMIMECommand {
     struct Doctor: AsyncParsableCommand {
@@ -27,17 +29,30 @@ extension SMIMECommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            var examination = await Examination(of: global.location, at: time.date)
-            if mta == .postfix { examination.examine(PostfixWiring.read(from: mtaConfig)) }
-            try report.print(DoctorReport(examination)) {
+            let doctor = SMIMEAgent.Doctor(at: time.date, warn: Console.warning)
+            var findings = await doctor.findings {
+                try await Store.open(
+                    global.location,
+                    mode: .readOnly,
+                    passphrase: try StorePassphrase(origin: nil, asks: false).source()
+                )
+            }
+            if mta == .postfix {
+                let wiring = PostfixWiring(from: mtaConfig, postconf: Postconf.run)
+                findings += doctor.findings(of: wiring, timeLimit: Int(FilterStatus.timeLimit))
+            }
+            let ranked = findings.ranked
+            try report.print(DoctorReport(ranked)) {
                 var table = TextTable()
-                for finding in examination.ranked {
-                    table.add(finding.level.rawValue, finding.code, finding.text)
-                    for hint in finding.hints { table.add("", "", "hint: \(Console.namingHome(in: hint))") }
+                for finding in ranked {
+                    table.add(finding.level.rawValue, finding.code, finding.shownText)
+                    for hint in finding.remedies.flatMap(\.hints) {
+                        table.add("", "", "hint: \(Console.namingHome(in: hint))")
+                    }
                 }
                 return table.text
             }
-            if let status = examination.findings.map(\.status).max(), status != .success { throw status }
+            if let status = findings.map(\.status).max(), status != .success { throw status }
         }
     }
 }
@@ -57,9 +72,9 @@ private struct DoctorReport: Encodable {
 
     let findings: [Line]
 
-    init(_ examination: Examination) {
-        findings = examination.ranked.map {
-            Line(code: $0.code, level: $0.level.rawValue, text: $0.text, hints: $0.hints)
+    init(_ ranked: [DoctorFinding]) {
+        findings = ranked.map {
+            Line(code: $0.code, level: $0.level.rawValue, text: $0.shownText, hints: $0.remedies.flatMap(\.hints))
         }
     }
 }

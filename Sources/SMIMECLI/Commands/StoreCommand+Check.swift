@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.StoreCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LibCrypto
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.StoreCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ByteStreams
 import Foundation
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand {

@@ -1,10 +1,15 @@
 import Foundation
 
-extension Examination {
-    /// Looks at how `smime filter` is wired into Postfix.
-    mutating func examine(_ wiring: PostfixWiring) {
+/// Looks at how `smime filter` is wired into Postfix.
+struct DoctorPostfixCheck: DoctorCheck {
+    let wiring: PostfixWiring
+    /// After how many seconds the filter ends by itself.
+    let timeLimit: Int
+    var findings: [DoctorFinding] = []
+
+    mutating func run() {
         if let failure = wiring.failure {
-            return add("mta", .error, failure, [wiring.hint])
+            return add("mta", .error, failure, [wiring.remedy])
         }
         let filters = wiring.services.filter { $0.filter != nil }
         guard !filters.isEmpty else {
@@ -12,23 +17,23 @@ extension Examination {
                 "mta-filter",
                 .error,
                 "no service in master.cf runs smime filter",
-                ["see docs/postfix.md"]
+                [.advice("see docs/postfix.md")]
             )
         }
         for service in filters {
-            examineTold(service)
-            examine(service, wiring)
-            examineLimits(of: service, wiring)
+            checkTold(service)
+            check(service)
+            checkLimits(of: service)
         }
         for port in wiring.ports {
-            examineFilter(of: port, wiring, filters.map(\.name))
-            examineDirection(of: port, wiring)
+            checkFilter(of: port, filters.map(\.name))
+            checkDirection(of: port)
         }
-        examineLoop(wiring, filters.map(\.name))
-        examineInternationalMail(wiring)
+        checkLoop(filters.map(\.name))
+        checkInternationalMail()
     }
 
-    private mutating func examine(_ service: PostfixWiring.Service, _ wiring: PostfixWiring) {
+    private mutating func check(_ service: PostfixWiring.Service) {
         let before = findings.count
         let user = service.attribute("user") ?? ""
         if user.isEmpty || user == "root" || user.hasPrefix("root:") {
@@ -57,25 +62,25 @@ extension Examination {
                 "add --queue-id ${queue_id}"
             )
         }
-        examineOwner(service, words, user)
-        examineProgram(service, words)
+        checkOwner(service, words, user)
+        checkProgram(service, words)
         let users = wiring.services.filter { $0.override("content_filter")?.hasPrefix("\(service.name):") == true }
         if users.isEmpty, wiring.parameters["content_filter"]?.hasPrefix("\(service.name):") != true {
             add(
                 "mta-filter",
                 .warning,
                 "\(service.name): no service has it as its content_filter",
-                ["see docs/postfix.md"]
+                [.advice("see docs/postfix.md")]
             )
         }
-        if service.direction == .outgoing { for port in users { examineSenders(port, wiring) } }
+        if service.direction == .outgoing { for port in users { checkSenders(port) } }
         if findings.count == before {
             add("mta-filter", .ok, "\(service.name): \(users.map(\.name).joined(separator: ", "))")
         }
     }
 
     /// Postfix must find the program, and the program its store.
-    private mutating func examineProgram(_ service: PostfixWiring.Service, _ words: [String]) {
+    private mutating func checkProgram(_ service: PostfixWiring.Service, _ words: [String]) {
         let program = words.first.map { String($0.dropFirst("argv=".count)) } ?? ""
         if access(program, X_OK) != 0 {
             addWiring(service.name, "\(program): cannot be run", "give argv the whole path of smime")
@@ -89,9 +94,8 @@ extension Examination {
     }
 
     /// Mail that comes in where no filter is goes out as it came, in clear.
-    private mutating func examineFilter(
+    private mutating func checkFilter(
         of port: PostfixWiring.Service,
-        _ wiring: PostfixWiring,
         _ names: [String]
     ) {
         guard let filter = wiring.contentFilter(of: port), names.contains(filter.transport) else {
@@ -99,22 +103,22 @@ extension Examination {
                 "mta-unfiltered",
                 .warning,
                 "\(port.name): mail that comes in there is neither signed and encrypted nor judged",
-                ["give it a content_filter, as docs/postfix.md does"]
+                [.advice("give it a content_filter, as docs/postfix.md does")]
             )
         }
-        examineMail(of: port, wiring)
+        checkMail(of: port)
         if filter.nextHop.isEmpty {
             add(
                 "mta-next-hop",
                 .warning,
                 "\(port.name): a mail to several domains comes apart, and one share may go where another is sent back",
-                ["name a next hop, any will do: content_filter=\(filter.transport):filter"]
+                [.advice("name a next hop, any will do: content_filter=\(filter.transport):filter")]
             )
         }
     }
 
     /// The filter can open the store only as its owner.
-    private mutating func examineOwner(_ service: PostfixWiring.Service, _ words: [String], _ user: String) {
+    private mutating func checkOwner(_ service: PostfixWiring.Service, _ words: [String], _ user: String) {
         guard let option = words.firstIndex(of: "--home"), option + 1 < words.count,
             let owner = getpwnam(String(user.prefix { $0 != ":" }))
         else { return }
@@ -124,19 +128,19 @@ extension Examination {
             return addWiring(service.name, "\(home): no such store", "see docs/postfix.md")
         }
         if status.st_uid != owner.pointee.pw_uid {
-            addWiring(service.name, "\(home) does not belong to \(user)", "chown -R \(shell: user) \(shell: home)")
+            addWiring(service.name, "\(home) does not belong to \(user)", .changeOwner(of: home, to: user))
         }
     }
 
     /// Who may use any sender gets any account's signature; who signs with DKIM before us signs what will change.
-    private mutating func examineSenders(_ port: PostfixWiring.Service, _ wiring: PostfixWiring) {
+    private mutating func checkSenders(_ port: PostfixWiring.Service) {
         let restrictions = wiring.value("smtpd_sender_restrictions", of: port)
         if restrictions?.contains("sender_login_mismatch") != true {
             add(
                 "mta-senders",
                 .warning,
                 "\(port.name): senders may call themselves what they like, and get that account's signature",
-                ["add -o smtpd_sender_restrictions=reject_sender_login_mismatch"]
+                [.advice("add -o smtpd_sender_restrictions=reject_sender_login_mismatch")]
             )
         }
         if let milters = port.override("smtpd_milters") ?? wiring.parameters["smtpd_milters"], !milters.isEmpty {
@@ -144,13 +148,13 @@ extension Examination {
                 "mta-milters",
                 .warning,
                 "\(port.name): milters see mail before it is signed and encrypted; DKIM there breaks",
-                ["sign with DKIM behind the filter: non_smtpd_milters"]
+                [.advice("sign with DKIM behind the filter: non_smtpd_milters")]
             )
         }
     }
 
     /// With a filter for pickup, from main.cf for one, what it hands back would come to it again.
-    private mutating func examineLoop(_ wiring: PostfixWiring, _ names: [String]) {
+    private mutating func checkLoop(_ names: [String]) {
         guard let pickup = wiring.services.first(where: { $0.program == "pickup" }),
             let filter = wiring.contentFilter(of: pickup), names.contains(filter.transport)
         else { return }
@@ -158,11 +162,15 @@ extension Examination {
             "mta-loop",
             .error,
             "content_filter of pickup is for what the filter hands back, too",
-            ["set it for smtpd services in master.cf, and not in main.cf"]
+            [.advice("set it for smtpd services in master.cf, and not in main.cf")]
         )
     }
 
-    private mutating func addWiring(_ service: String, _ text: String, _ hint: String) {
-        add("mta-filter", .error, "\(service): \(text)", [hint])
+    private mutating func addWiring(_ service: String, _ text: String, _ advice: String) {
+        addWiring(service, text, .advice(advice))
+    }
+
+    private mutating func addWiring(_ service: String, _ text: String, _ remedy: DoctorRemedy) {
+        add("mta-filter", .error, "\(service): \(text)", [remedy])
     }
 }

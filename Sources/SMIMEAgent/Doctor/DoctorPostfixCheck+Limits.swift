@@ -1,9 +1,8 @@
-import SMIMEAgent
 import SMIMEStore
 
-extension Examination {
+extension DoctorPostfixCheck {
     /// What Postfix would divide or end before the filter has done its work.
-    mutating func examineLimits(of service: PostfixWiring.Service, _ wiring: PostfixWiring) {
+    mutating func checkLimits(of service: PostfixWiring.Service) {
         let recipients = wiring.number("\(service.name)_destination_recipient_limit") ?? 0
         let most = wiring.number("smtpd_recipient_limit") ?? 1000
         if recipients > 0, recipients < most {
@@ -13,18 +12,18 @@ extension Examination {
                 "in main.cf: \(service.name)_destination_recipient_limit = \(most)"
             )
         }
-        if let limit = wiring.seconds("\(service.name)_time_limit"), limit <= Int(FilterStatus.timeLimit) {
+        if let limit = wiring.seconds("\(service.name)_time_limit"), limit <= timeLimit {
             addWarning(
                 "time-limit",
-                "\(service.name): Postfix ends the filter after \(limit) s and returns the mail; it may take \(FilterStatus.timeLimit) s",
+                "\(service.name): Postfix ends the filter after \(limit) s and returns the mail; it may take \(timeLimit) s",
                 "in main.cf: \(service.name)_time_limit = 600s"
             )
         }
-        if let command = service.option("--sendmail") { examineSendmail(command, of: service.name) }
+        if let command = service.option("--sendmail") { checkSendmail(command, of: service.name) }
     }
 
     /// What a port with a filter does to mail before the filter, and how much of it.
-    mutating func examineMail(of port: PostfixWiring.Service, _ wiring: PostfixWiring) {
+    mutating func checkMail(of port: PostfixWiring.Service) {
         let name = "receive_override_options"
         let options = port.override(name) ?? wiring.parameters[name] ?? ""
         if !options.contains("no_address_mappings") {
@@ -47,7 +46,7 @@ extension Examination {
     }
 
     /// What the filter hands back comes from sendmail, and must not be taken for what needs SMTPUTF8 to the end of its way.
-    mutating func examineInternationalMail(_ wiring: PostfixWiring) {
+    mutating func checkInternationalMail() {
         let pickup = wiring.services.first { $0.program == "pickup" }
         let name = "smtputf8_autodetect_classes"
         let classes = pickup?.override(name) ?? wiring.parameters[name] ?? ""
@@ -62,26 +61,7 @@ extension Examination {
         )
     }
 
-    /// Whether the program that mail is handed to reads all of it.
-    ///
-    /// - Parameter place: where its name stands.
-    mutating func examineSendmail(_ command: String, of place: String) {
-        guard let transport = SendmailCommand(parsing: command), !transport.passesLoneDots else { return }
-        add(
-            "filter-sendmail",
-            .warning,
-            "\(place): '\(command)' is not told -i: mail with a line of a lone dot waits, as that may end it there",
-            ["add -i or -oi to its arguments"]
-        )
-    }
-
-    /// Whether the program of the settings does.
-    mutating func examineSendmail(of store: Store) async throws {
-        let name = Setting.sendmail.rawValue
-        if let command = try await store.settings.value(of: name) { examineSendmail(command, of: name) }
-    }
-
     private mutating func addWarning(_ code: String, _ text: String, _ hint: String) {
-        add("mta-\(code)", .warning, text, [hint])
+        add("mta-\(code)", .warning, text, [.advice(hint)])
     }
 }

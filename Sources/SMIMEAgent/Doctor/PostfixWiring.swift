@@ -1,19 +1,17 @@
 import ByteStreams
 import Foundation
-import SMIMEAgent
-import SMIMEGateway
 
 /// What Postfix says of the services in master.cf that have to do with `smime filter`.
 ///
 /// Source: master(5), pipe(8), postconf(1)
-struct PostfixWiring {
+package struct PostfixWiring: Sendable {
     /// The two filters.
-    enum Direction: String {
+    enum Direction: String, Sendable {
         case incoming, outgoing
     }
 
     /// One service: its name and type, the program, and the words behind it.
-    struct Service {
+    struct Service: Sendable {
         let name: String
         let type: String
         let isChrooted: Bool
@@ -95,7 +93,7 @@ struct PostfixWiring {
     /// Why Postfix could not be asked.
     private(set) var failure: String?
     /// What to do about it.
-    private(set) var hint = "install Postfix, or say where its configuration is: --mta-config"
+    private(set) var remedy = DoctorRemedy.findPostfix
 
     /// The value of `name`, of Postfix's default if it is in none of the files; nil where Postfix does not know it.
     func number(_ name: String, of port: Service? = nil) -> Int? {
@@ -121,51 +119,36 @@ struct PostfixWiring {
     static let restrictions = ["smtpd_client_restrictions", "smtpd_relay_restrictions", "smtpd_recipient_restrictions"]
 
     /// What postconf says, of the configuration in `folder` or Postfix's own.
-    static func read(from folder: String?) -> PostfixWiring {
+    ///
+    /// - Parameter postconf: runs postconf(1) with arguments, and gives what it says.
+    package init(from folder: String?, postconf: ([String]) throws -> String) {
         let place = folder.map { ["-c", $0] } ?? []
         do {
             let services = try postconf(place + ["-M"]).split(separator: "\n").compactMap { Service(String($0)) }
             let transports = services.filter { $0.filter != nil }.map(\.name)
             let own = transports.flatMap { ["\($0)_destination_recipient_limit", "\($0)_time_limit"] }
             let referred = services.flatMap { service in
-                restrictions.compactMap { service.override($0).flatMap(reference(in:)) }
+                Self.restrictions.compactMap { service.override($0).flatMap(Self.reference(in:)) }
             }
-            let lines = try postconf(place + ["-x"] + names + own + referred)
+            let lines = try postconf(place + ["-x"] + Self.names + own + referred)
             let parameters = lines.split(separator: "\n").map { line in
                 line.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             }
-            return PostfixWiring(
-                services: services,
-                parameters: Dictionary(
-                    parameters.map { ($0[0], $0.count > 1 ? $0[1] : "") },
-                    uniquingKeysWith: { $1 }
-                )
+            self.services = services
+            self.parameters = Dictionary(
+                parameters.map { ($0[0], $0.count > 1 ? $0[1] : "") },
+                uniquingKeysWith: { $1 }
             )
         } catch {
-            var wiring = PostfixWiring(services: [], parameters: [:], failure: Failure(error).message)
-            let file = "\(folder ?? defaultFolder)/main.cf"
+            (services, parameters, failure) = ([], [:], "\(error)")
+            let file = "\(folder ?? Self.defaultFolder)/main.cf"
             if !FileManager.default.fileExists(atPath: file) {
-                wiring.failure = "\(file): not found, so Postfix is not set up there"
-                wiring.hint =
-                    "say where its configuration is, --mta-config DIR; or set it up first (Debian: dpkg-reconfigure postfix)"
+                failure = "\(file): not found, so Postfix is not set up there"
+                remedy = .setUpPostfix
             }
-            return wiring
         }
     }
 
     /// Where Postfix looks if nothing else is said, as most systems build it.
     private static let defaultFolder = "/etc/postfix"
-
-    private static func postconf(_ arguments: [String]) throws -> String {
-        let path = ProcessEnvironment["PATH"] ?? ""
-        let candidates = (path.split(separator: ":").map(String.init) + ["/usr/sbin"]).map { "\($0)/postconf" }
-        guard let program = candidates.first(where: { access($0, X_OK) == 0 }) else {
-            throw Failure(.noInput, "postconf: not found")
-        }
-        let output = try SpooledFile { _ in }
-        let child = ChildProgram(path: program, words: ["postconf"] + arguments, standardOutput: output.descriptor)
-        guard try child.run() == .exited(0) else { throw Failure(.noInput, "\(program): failed") }
-        let source = try output.rewound()
-        return String(decoding: try source.bytes(in: 0..<min(source.count, 1 << 20)), as: UTF8.self)
-    }
 }
