@@ -56,7 +56,7 @@ package struct ImportedFiles {
             return
         }
         guard try !MailSources.isMailFromSomebody(source) else {
-            return mails.append((MailSources.name(of: file), source))
+            return mails.append((InputName.shown(file), source))
         }
         guard source.count <= KeyMaterial.maximumFileSize else { throw AgentError.tooBigForKeys(file: file) }
         var bytes = try source.bytes(in: 0..<source.count)

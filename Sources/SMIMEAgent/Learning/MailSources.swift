@@ -28,8 +28,6 @@ package final class MailSources {
         package let reason: String
     }
 
-    /// What the message on standard input is called.
-    private static let standardInputName = "standard input"
     /// Messages up to this size are read at once.
     private static let memoryLimit = 1 << 20
     /// One of these makes a file in a directory a mail.
@@ -55,9 +53,6 @@ package final class MailSources {
         self.opened = opened[...]
         standardInput = nil
     }
-
-    /// What messages call the file at `path`; `-` is standard input.
-    package static func name(of path: String) -> String { path == "-" ? standardInputName : path }
 
     /// Whether `source` begins as a mail with a sender does, or as a mailbox.
     package static func isMailFromSomebody(_ source: any ByteSource) throws -> Bool {
@@ -124,7 +119,7 @@ package final class MailSources {
             return nil
         }
         let isStandard = path == "-"
-        let name = Self.name(of: path)
+        let name = InputName.shown(path)
         do {
             if isStandard, let standardInput { return try open(name, standardInput) }
             return try open(name, isStandard ? Input.standardInput() : Input.open(path: path))

@@ -18,7 +18,7 @@ extension Store {
         let made = try await settings.value(of: setting.rawValue) ?? setting.standard
         guard CipherPreferences(parsing: made) != nil else { throw SettingError.notUnderstood(setting) }
         guard CipherPreferences.text(made, sender, cipher: cipher) != nil else {
-            throw AgentError.noCipherRule(for: sender)
+            throw AgentError.noCipherRule(for: sender, in: setting.rawValue)
         }
     }
 

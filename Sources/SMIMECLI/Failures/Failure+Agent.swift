@@ -8,7 +8,7 @@ import SMIMEStore
 extension Failure {
     init(agent error: AgentError) {
         switch error {
-        case .unreadable(let file, let cause): self.init(cause, in: InputFile.name(file))
+        case .unreadable(let file, let cause): self.init(cause, in: InputName.shown(file))
         case .unusableSigner(let cause, let fitting):
             let failure = Failure(keystore: cause)
             self.init(failure.status, failure.message, hints: Self.hints(fitting) + failure.hints)

@@ -42,14 +42,14 @@ extension Failure {
             [
                 """
                 give the store's passphrase with --password-file, --password-fd or --password-env (--store-password-file \
-                and so on where those are for another file), or as the systemd credential \(StorePassphrase.credential)
+                and so on where those are for another file), or as the systemd credential \(ProcessEnvironment.passphraseCredential)
                 """
             ]
         case .newer, .newerBackup: ["install the newer version; nothing was changed"]
         case .noAccount: ["say whose it is with --account ADDR"]
         case .noUsableIdentity(let address, _): ["see `smime account show \(shell: address)`"]
         case .notMigrated: ["migrate it once as somebody who may write it: smime store migrate"]
-        case .openingTimedOut: ["give it more seconds with \(GlobalOptions.timeoutVariable)"]
+        case .openingTimedOut: ["give it more seconds with \(ProcessEnvironment.storeTimeout)"]
         case .permissions(let path, let why): permissionHints(path, why)
         case .revokedIdentity: ["import a new one; or do without looking: --revocation off"]
         case .unknownAccount:

@@ -14,7 +14,7 @@ enum InputFile {
     }
 
     /// What messages call it.
-    static func name(_ path: String) -> String { MailSources.name(of: path) }
+    static func name(_ path: String) -> String { InputName.shown(path) }
 
     /// Which regular file it is, whatever its path.
     struct Identity: Hashable {

@@ -9,9 +9,6 @@ struct GlobalOptions: ParsableArguments {
         case auto, always, never
     }
 
-    /// What the options are called: they may also stand in front of a verb.
-    static let names = ["--home", "--color"]
-
     @Option(
         help: ArgumentHelp("The store's directory. (default: $SMIME_HOME, else the XDG directories)", valueName: "dir")
     )
@@ -21,15 +18,12 @@ struct GlobalOptions: ParsableArguments {
 
     func validate() throws {
         if home?.isEmpty == true { throw ValidationError("--home names no directory") }
-        if let given = ProcessEnvironment[Self.timeoutVariable], Self.seconds(given) == nil {
-            throw ValidationError("\(Self.timeoutVariable): '\(given)' is no number of seconds, up to 86400")
+        if let given = ProcessEnvironment[ProcessEnvironment.storeTimeout], Self.seconds(given) == nil {
+            throw ValidationError("\(ProcessEnvironment.storeTimeout): '\(given)' is no number of seconds, up to 86400")
         }
     }
 
     var location: StoreLocation { StoreLocation(home: home, environment: ProcessEnvironment[StoreLocation.variables]) }
-
-    /// Seconds to wait for the store.
-    static let timeoutVariable = "SMIME_STORE_TIMEOUT"
 
     /// The store, opening in the background for looking or for changing.
     ///
@@ -55,7 +49,7 @@ struct GlobalOptions: ParsableArguments {
 
     /// Mail does not wait for long. Whoever changes the store may have to wait for others who make or migrate it.
     private func timeout(_ mode: Store.Mode) -> Duration {
-        let given = ProcessEnvironment[Self.timeoutVariable].flatMap(Self.seconds)
+        let given = ProcessEnvironment[ProcessEnvironment.storeTimeout].flatMap(Self.seconds)
         if let given { return .seconds(given) }
         return mode == .readOnly ? StoreOpening.timeout : .seconds(60)
     }

@@ -6,8 +6,6 @@ import Synchronization
 /// Where the passphrase of a locked store comes from: what the options name, else a credential of systemd, else the
 /// person at the terminal.
 struct StorePassphrase {
-    /// The credential's name, as in `LoadCredentialEncrypted=smime-passphrase` (systemd.exec(5)).
-    static let credential = "smime-passphrase"
     /// How often a passphrase may be typed.
     private static let tries = 3
 
@@ -49,7 +47,7 @@ struct StorePassphrase {
         guard let folder = ProcessEnvironment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
             return nil
         }
-        let path = "\(folder)/\(credential)"
+        let path = "\(folder)/\(ProcessEnvironment.passphraseCredential)"
         var status = stat()
         return lstat(path, &status) == 0 || errno != ENOENT ? path : nil
     }

@@ -28,7 +28,7 @@ struct SMIMECommand: AsyncParsableCommand {
     ]
 
     /// The verbs that this process has to describe to the parser: the one that is called, or all of them.
-    private static let described = Invocation.current.verbs.first.map { [$0] } ?? verbs
+    private static let described = Invocation.current.divided.verbs.first.map { [$0] } ?? verbs
 
     @OptionGroup var global: GlobalOptions
 

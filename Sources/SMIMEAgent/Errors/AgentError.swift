@@ -50,8 +50,8 @@ package enum AgentError: Error, Sendable {
     case noRecipientCertificate(file: String)
     /// The key of a certificate in the file is too short to encrypt to.
     case weakRecipientKey(file: String, Certificate)
-    /// The address cannot stand in the setting encryption.cipher.
-    case noCipherRule(for: EmailAddress)
+    /// The address cannot stand in the setting.
+    case noCipherRule(for: EmailAddress, in: String)
     /// The backup names a cipher that there is not.
     case unknownCipher(file: String)
 }
@@ -63,12 +63,12 @@ extension AgentError: LocalizedError, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadableFolder(let path): "\(path): cannot read the directory"
-        case .unreadable(let file, let error): "\(MailSources.name(of: file)): \(error)"
-        case .tooBigForKeys(let file): "\(MailSources.name(of: file)): too big for keys or certificates"
+        case .unreadable(let file, let error): "\(InputName.shown(file)): \(error)"
+        case .tooBigForKeys(let file): "\(InputName.shown(file)): too big for keys or certificates"
         case .tooManyIterations(let file, let allowed, _):
-            "\(MailSources.name(of: file)): asks for more than \(allowed) \(PKCS12.iterationLimit)"
+            "\(InputName.shown(file)): asks for more than \(allowed) \(PKCS12.iterationLimit)"
         case .unpairedKey(let file):
-            "\(MailSources.name(of: file)): no certificate among the files belongs to this private key"
+            "\(InputName.shown(file)): no certificate among the files belongs to this private key"
         case .unnamedIdentity(let certificate): "\(certificate.subject): the certificate names no address"
         case .nothingToImport(let problem): problem?.text ?? "nothing to import"
         case .severalFrom: "the message has more than one From field"
@@ -91,7 +91,7 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         case .noRecipientCertificate(let file): "\(file): holds no certificate to encrypt to"
         case .weakRecipientKey(let file, let certificate):
             "\(file): a key of \(certificate.publicKeyAlgorithm) is too short to encrypt to"
-        case .noCipherRule(let sender): "\(sender) cannot stand in the setting \(Setting.encryptionCipher.rawValue)"
+        case .noCipherRule(let sender, let setting): "\(sender) cannot stand in the setting \(setting)"
         case .unknownCipher(let file): "\(file): not a sound backup: it names an unknown cipher"
         }
     }
