@@ -108,6 +108,13 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "SMIMEAgentTests",
+            dependencies: [
+                "ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEAgent",
+                "SMIMEStore", "TestSupport",
+            ]
+        ),
+        .testTarget(
             name: "SMIMEGatewayTests",
             dependencies: [
                 "ByteStreams", "CMSSyntax", "CertificateDiscovery", "InternetMessage", "LibCrypto", "PKIX", "SMIME",

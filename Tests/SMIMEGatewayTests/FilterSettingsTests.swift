@@ -104,9 +104,6 @@ import Testing
         #expect(try text(delivered).contains("\nSubject: [signed: alice@example.com] Hi\n"))
     }
 
-    @Test(arguments: Setting.allCases)
-    func `What holds unless it was set is understood`(_ setting: Setting) { #expect(setting.accepts(setting.standard)) }
-
     @Test(arguments: [
         Setting.encryptionCipher, .encryptionFloor, .headerConfidentiality, .headerProtection, .lookupSources,
         .subjectTags,
