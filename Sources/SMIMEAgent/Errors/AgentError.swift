@@ -14,6 +14,8 @@ package enum AgentError: Error, Sendable {
     case tooBigForKeys(file: String)
     /// A file asks for more iterations of key derivation than are allowed; `more` could be.
     case tooManyIterations(file: String, allowed: Int, more: Int)
+    /// A file of certificates holds private keys, too.
+    case holdsPrivateKeys(file: String)
     /// No certificate among the files of an import belongs to the private key in this one.
     case unpairedKey(file: String)
     /// The certificate of an identity names no address, and nothing else says whose it is.
@@ -67,6 +69,7 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         case .tooBigForKeys(let file): "\(InputName.shown(file)): too big for keys or certificates"
         case .tooManyIterations(let file, let allowed, _):
             "\(InputName.shown(file)): asks for more than \(allowed) \(PKCS12.iterationLimit)"
+        case .holdsPrivateKeys(let file): "\(InputName.shown(file)): holds private keys"
         case .unpairedKey(let file):
             "\(InputName.shown(file)): no certificate among the files belongs to this private key"
         case .unnamedIdentity(let certificate): "\(certificate.subject): the certificate names no address"

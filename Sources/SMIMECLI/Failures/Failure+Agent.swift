@@ -20,7 +20,8 @@ extension Failure {
 
     private static func status(of error: AgentError) -> ExitStatus {
         switch error {
-        case .doubtfulAuthor, .malformedRecipients, .noRecipientCertificate, .severalFrom, .tooBigForKeys,
+        case .doubtfulAuthor, .holdsPrivateKeys, .malformedRecipients, .noRecipientCertificate, .severalFrom,
+            .tooBigForKeys,
             .tooManyIterations, .unknownCipher, .unpairedKey:
             .badData
         case .noAuthor, .noSigner, .notForSigning, .nothingToImport, .revokedSigner, .signerNotAuthor,
@@ -36,6 +37,7 @@ extension Failure {
     private static func hints(for error: AgentError) -> [String] {
         switch error {
         case .doubtfulAuthor: ["write exactly one address in From"]
+        case .holdsPrivateKeys: ["bring it in with `smime import`"]
         case .malformedRecipients: ["name the recipients with --to"]
         case .noAuthor: ["say who signs with --from ADDR, which writes the field"]
         case .noRecipients: ["name them with --to ADDR"]

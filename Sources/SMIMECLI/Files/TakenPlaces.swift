@@ -1,5 +1,6 @@
 import ByteStreams
 import Foundation
+import SMIMEAgent
 import SMIMEStore
 
 /// What outputs must not take the place of: the files that a command reads, its other outputs, the store, and files of
@@ -18,7 +19,7 @@ struct TakenPlaces {
     ///
     /// - Parameter replaceable: files of private keys that what is written may take the place of, as it is such a file itself.
     /// - Throws: `Failure` with status 64
-    func check(_ targets: [String?], replacing replaceable: [PrivateKeyFile] = []) throws {
+    func check(_ targets: [String?], replacing replaceable: [SecretFileKind] = []) throws {
         let targets = targets.compactMap(\.self).filter { $0 != "-" }
         guard !targets.isEmpty else { return }
         let known = Dictionary(files.compactMap { path in InputFile.Identity(path).map { ($0, path) } }) { $1 }

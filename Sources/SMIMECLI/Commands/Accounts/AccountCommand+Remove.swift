@@ -27,7 +27,7 @@ extension SMIMECommand.AccountCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let keys = try await keysOfItsOwn().count
+            let keys = try await global.store(.readOnly).identitiesOfItsOwn(address).count
             if keys > 0 {
                 try confirmation.confirm(
                     "\(address): \(counted(keys, "private key")) would be destroyed, and mail encrypted to them could not be read any more"
@@ -37,7 +37,7 @@ extension SMIMECommand.AccountCommand {
             let (account, removedKeys, rules) = try await store.accounts.remove(address)
             let cipher = try? await store.cipherPreferences().cipher(for: account.address)
             if cipher != nil { try await store.setCipher(nil, for: account.address) }
-            let left = try await Self.rulesLeft(for: account, in: store)
+            let left = try await store.recipientRules(for: account)
             try await store.close()
             let removed = RemovalReport(
                 address: account.address.text,
@@ -54,24 +54,6 @@ extension SMIMECommand.AccountCommand {
             }
             for rule in left {
                 Console.hint("a rule for others is left: smime policy unset --\(rule.scope.side) \(rule.scope.text)")
-            }
-        }
-
-        /// The identities that no other account has, and whose keys go with the account.
-        private func keysOfItsOwn() async throws -> [AccountIdentity] {
-            let store = try await global.store(.readOnly)
-            let account = try await store.accounts.account(for: address)
-            let others = try await store.accounts.all().filter { $0.address != account.address }
-            let kept = Swift.Set(others.flatMap(\.identities).map(\.certificate.fingerprint))
-            return account.identities.filter { !kept.contains($0.certificate.fingerprint) }
-        }
-
-        /// What is said of mail to the account; its senders are others.
-        private static func rulesLeft(for account: Account, in store: Store) async throws -> [Policy.Rule] {
-            let addresses = [account.address.text] + account.aliases.filter { !$0.hasPrefix("@") }
-            let patterns = addresses.compactMap { Policy.Pattern($0) }
-            return try await store.policy.rules().filter { rule in
-                patterns.contains { rule.scope == .recipient($0) }
             }
         }
     }

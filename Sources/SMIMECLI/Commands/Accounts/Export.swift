@@ -4,6 +4,7 @@ import Foundation
 import InternetMessage
 import LibCrypto
 import PKIX
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand {
@@ -42,31 +43,19 @@ extension SMIMECommand {
             try TakenPlaces(
                 global.location,
                 reading: [passwords.passwordFile, storePasswords.storePasswordFile]
-            ).check([target], replacing: PrivateKeyFile.allCases)
+            ).check([target], replacing: SecretFileKind.allCases)
             let store = try await global.store(.readOnly, password: storePasswords.origin)
             _ = try await store.accounts.account(for: address)
             if let target, InputFile.Identity(target) != nil {
                 let loss = "\(target): the file is there already, and may be the only copy of a private key"
                 try Confirmation.ask(loss, unless: force, by: "--force")
             }
-            let all = try await store.accounts.identities(of: address)
-            let chosen = all.filter { identity == nil || $0.certificate.fingerprint == identity }
-            guard !chosen.isEmpty else {
-                guard let identity else {
-                    throw KeystoreError.noUsableIdentity(address, why: "the account has no identity")
-                }
-                throw KeystoreError.unknownCertificate(identity)
-            }
-            var chain: [Certificate] = []
-            for own in chosen {
-                for certificate in try await store.anchors.chain(above: own.certificate, includingRoots: true)
-                where !chain.contains(certificate) { chain.append(certificate) }
-            }
+            let exported = try await ExportedIdentities(of: address, only: identity, in: store)
             let passphrase = try passwords.passphrase("for the exported file", isNew: true)
             guard !passphrase.isEmpty else { throw Failure(.usage, "an empty passphrase protects nothing") }
             let bytes = try PKCS12.encode(
-                chosen.map { Identity(unchecked: $0.certificate, $0.key, friendlyName: address.text) },
-                chain: chain,
+                exported.identities,
+                chain: exported.chain,
                 passphrase: passphrase,
                 compatibility: compat
             )

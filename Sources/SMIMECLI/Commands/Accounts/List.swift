@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import InternetMessage
 import PKIX
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand {
@@ -76,12 +77,7 @@ extension SMIMECommand {
                 recipient.source == .identity ? nil : ListedCertificate(recipient.address, recipient.certificate)
             }
             guard let expiring else { return recipients }
-            let now = time.date
-            let ends = try await store.recipients.ends(
-                after: now.addingTimeInterval(-expiring),
-                until: now.addingTimeInterval(expiring)
-            )
-            let last = Dictionary(ends.map { ($0.address, $0.end) }, uniquingKeysWith: max)
+            let last = try await store.recipientEnds(around: time.date, within: expiring)
             return recipients.filter { last[$0.address] == $0.notAfter }
         }
 
@@ -92,32 +88,6 @@ extension SMIMECommand {
             else { throw ValidationError("'\(text)' is no time like 12h, 30d, 8w or 1y") }
             return number * unit
         }
-    }
-}
-
-extension Account {
-    /// The certificates after whose end, within `interval` from `time` or before, one of the account's addresses has no
-    /// identity for a purpose.
-    fileprivate func lapsing(
-        from time: Date,
-        within interval: TimeInterval,
-        verdicts: CertificateVerdicts
-    ) -> [Certificate] {
-        let addresses = [address] + aliases.compactMap { try? EmailAddress($0) }
-        let purposes = [IdentitySelection.Purpose.signing, .encryption]
-        let lapsing = addresses.flatMap { address in
-            purposes.compactMap { purpose in
-                IdentitySelection.lapsing(
-                    of: identities,
-                    for: address,
-                    purpose: purpose,
-                    from: time,
-                    to: time.addingTimeInterval(interval),
-                    verdicts: verdicts
-                )?.certificate
-            }
-        }
-        return identities.map(\.certificate).filter(lapsing.contains)
     }
 }
 

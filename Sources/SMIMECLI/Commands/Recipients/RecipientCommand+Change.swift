@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import InternetMessage
 import PKIX
+import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.RecipientCommand {
@@ -29,17 +30,7 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let batch = try ImportBatch(certificatesOf: files) { certificate, batch in
-                // Self-signed certificates often say that they are an authority's, and are a person's all the same.
-                let isPersons = certificate.isSelfIssued && certificate.names(address)
-                if certificate.isCertificateAuthority, !isPersons {
-                    batch.intermediates.append(certificate)
-                } else {
-                    batch.recipients.append(
-                        .init(certificate: certificate, addresses: [address], source: .added, isPinned: trust)
-                    )
-                }
-            }
+            let batch = try ImportBatch(certificatesOf: files) { $1.add($0, for: address, isPinned: trust) }
             guard !batch.recipients.isEmpty else {
                 throw Failure(
                     .badData,
@@ -204,18 +195,7 @@ extension ImportBatch {
         self.init()
         for file in files {
             do {
-                for item in try KeyMaterial.read(try InputFile.bytes(of: file)) {
-                    switch item {
-                    case .certificate(let certificate): try place(certificate, &self)
-                    case .certificateList(let list): crls.append(list)
-                    case .pkcs12, .privateKey:
-                        throw Failure(
-                            .badData,
-                            "\(InputFile.name(file)): holds private keys",
-                            hints: ["bring it in with `smime import`"]
-                        )
-                    }
-                }
+                try add(try KeyMaterial.read(try InputFile.bytes(of: file)), of: file, place)
             } catch {
                 throw Failure(error, in: InputFile.name(file))
             }
