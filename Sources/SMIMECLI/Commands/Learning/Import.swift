@@ -89,7 +89,8 @@ extension SMIMECommand {
                 throw Failure(.badData, plan.problems.last?.text ?? "nothing to import")
             }
             plan.problems.forEach { Console.warning($0.text) }
-            let hints = try await plan.advice.prefix(Self.maximumHints).map(\.text) + nextSteps(for: result, in: store)
+            let steps = try await store.nextSteps(after: result, systemAnchors: anchors.systemAnchors, at: .now)
+            let hints = plan.advice.prefix(Self.maximumHints).map(\.text) + steps.map(\.text)
             let (accounts, notes) = try await standings(of: result, in: store)
             if harvested.failure == nil { try await store.close() } else { try? await store.close() }
             try report.print(ImportCommandReport(result, accounts, plan.problems)) { ImportCommandReport.text(result) }
@@ -158,42 +159,12 @@ extension SMIMECommand {
             of result: ImportReport,
             in store: Store
         ) async throws -> (accounts: [AccountReport], notes: [String]) {
-            var accounts: [Account] = []
-            for entry in result.identities {
-                let account = try await store.accounts.account(ifAnyFor: try? EmailAddress(entry.address.text))
-                if let account, !accounts.contains(where: { $0.address == account.address }) {
-                    accounts.append(account)
-                }
-            }
+            let accounts = try await store.accounts(after: result)
             let verdicts = try await store.verdicts(on: accounts, at: .now)
             return (
                 accounts.map { AccountReport($0, at: .now, verdicts: verdicts) },
                 accounts.flatMap { CurrentIdentities(of: $0, at: .now, verdicts: verdicts).notes }
             )
-        }
-
-        /// What a person would do next: trust the root if nobody does yet, then use the identity.
-        private func nextSteps(for result: ImportReport, in store: Store) async throws -> [String] {
-            guard let first = result.identities.first(where: { $0.certificate.isValid(at: .now) }) else { return [] }
-            let trust = try await store.anchors.trust(
-                judging: [first.certificate],
-                systemAnchors: anchors.systemAnchors
-            )
-            let purpose: TrustStore.Purpose = first.certificate.canSign ? .signing : .encryption
-            let verdict = trust.judge(first.certificate, purpose: purpose, at: .now)
-            var hints: [String] = []
-            if !verdict.isTrusted {
-                let given = [first.certificate] + result.intermediates.map(\.certificate)
-                let root = given.last(where: \.isSelfIssued)
-                hints.append(
-                    root.map { "to trust \($0.subject): smime trust add \($0.fingerprint)" }
-                        ?? "nothing here trusts \(first.certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
-                )
-            }
-            if first.certificate.canSign {
-                hints.append("then sign: smime sign --from \(shell: first.address) mail.eml")
-            }
-            return hints
         }
     }
 }
@@ -212,6 +183,18 @@ extension ImportPlan.Advice {
             "if \(certificate.subject) is a person and no authority: smime recipient add \(shell: address) FILE --trust"
         case .reissueAsEndEntity:
             "have it issued anew with basicConstraints CA:FALSE, as by openssl req -x509 -addext basicConstraints=critical,CA:FALSE"
+        }
+    }
+}
+
+extension ImportStep {
+    /// The step in words, with the command that does it.
+    fileprivate var text: String {
+        switch self {
+        case .trust(let root): "to trust \(root.subject): smime trust add \(root.fingerprint)"
+        case .findRoot(let certificate):
+            "nothing here trusts \(certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
+        case .sign(let address): "then sign: smime sign --from \(shell: address) mail.eml"
         }
     }
 }
