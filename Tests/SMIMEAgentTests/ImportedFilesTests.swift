@@ -28,7 +28,7 @@ import Testing
             }
         }
 
-        func tellWrong(for path: String) { wrong.withLock { $0 += 1 } }
+        func noteWrongPassphrase(for path: String) { wrong.withLock { $0 += 1 } }
     }
 
     private func read(_ files: [String], _ typed: Typed = Typed(["test"])) throws -> ImportedFiles {

@@ -11,7 +11,7 @@ struct DoctorLibraryCheck: DoctorCheck {
     mutating func run() {
         add("libcrypto", .ok, Libcrypto.version)
         for fault in LibcryptoFault.known(in: Libcrypto.versionNumber) {
-            // Nobody can tell from here whether it is there.
+            // Whether it is there cannot be found out from here.
             add(
                 "libcrypto-fault",
                 .warning,

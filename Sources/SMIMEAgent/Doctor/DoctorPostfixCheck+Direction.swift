@@ -34,7 +34,7 @@ extension DoctorPostfixCheck {
     }
 
     /// A filter that is told no direction ends every mail with a usage error.
-    mutating func checkTold(_ service: PostfixWiring.Service) {
+    mutating func checkDirectionGiven(_ service: PostfixWiring.Service) {
         guard service.direction == nil else { return }
         addDirection(
             "\(service.name): smime filter is told neither outgoing nor incoming",

@@ -21,7 +21,7 @@ struct DoctorPostfixCheck: DoctorCheck {
             )
         }
         for service in filters {
-            checkTold(service)
+            checkDirectionGiven(service)
             check(service)
             checkLimits(of: service)
         }

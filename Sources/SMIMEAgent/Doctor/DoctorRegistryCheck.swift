@@ -17,7 +17,7 @@ struct DoctorRegistryCheck: DoctorCheck {
     /// How many addresses are named whose certificates expire; the others are counted.
     private static let maximumNamed = 10
 
-    /// Which addresses have a certificate that waits for somebody to trust it.
+    /// Which addresses have a certificate that waits for a person to trust it.
     private mutating func checkHeld() async throws {
         let held = try await store.recipients.held()
         for (address, fingerprint) in held.prefix(Self.maximumNamed) {

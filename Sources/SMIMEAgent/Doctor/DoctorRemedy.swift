@@ -8,12 +8,12 @@ package enum DoctorRemedy: Sendable {
     case advice(String)
     /// What is done about this error anywhere.
     case resolve(any Error)
-    /// Nobody needs the system's anchors who has anchors in the store.
+    /// Anchors in the store take the place of the system's.
     case addAnchors
     case bringStoreBack
     /// The folder of revocation lists that a setting names is to come back, or the setting to change.
     case bringFolderBack
-    /// The directory belongs to somebody else.
+    /// The directory belongs to another user.
     case changeOwner(of: String, to: String)
     /// Postfix is to be installed, or its configuration named.
     case findPostfix

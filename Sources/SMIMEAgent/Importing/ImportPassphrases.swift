@@ -10,7 +10,7 @@ package protocol ImportPassphrases {
     func passphrase(for path: String) throws -> Passphrase
 
     /// Says that the passphrase of the file at `path` was wrong, and that it is asked for again.
-    func tellWrong(for path: String)
+    func noteWrongPassphrase(for path: String)
 }
 
 /// The passphrase for the files of one import: the one that was given, for all of them, or one typed for each.
@@ -39,7 +39,7 @@ final class ImportPassphrase {
         }
         for _ in 1..<Self.tries {
             do { return try body(try source.passphrase(for: file)) } catch CMSError.wrongPassphrase {
-                source.tellWrong(for: file)
+                source.noteWrongPassphrase(for: file)
             }
         }
         return try body(try source.passphrase(for: file))

@@ -5,7 +5,7 @@ package import SMIMEStore
 
 /// What a person would do after an import.
 package enum ImportStep: Sendable {
-    /// Trust this root, which came along, and which nobody here trusts yet.
+    /// Trust this root, which came along and is not trusted yet.
     case trust(Certificate)
     /// Trust the root of this certificate, which did not come along.
     case findRoot(of: Certificate)
@@ -14,7 +14,7 @@ package enum ImportStep: Sendable {
 }
 
 extension Store {
-    /// What a person would do after the import that `report` is of: trust the root if nobody does yet, then use the identity.
+    /// What a person would do after the import that `report` is of: trust the root unless it is trusted, then use the identity.
     ///
     /// - Parameter systemAnchors: whether the system's trust anchors count.
     package func nextSteps(

@@ -46,7 +46,7 @@ package struct HarvestSummary: Sendable {
     private static let maximumCount = 10_000
 
     package internal(set) var messages = 0
-    /// How many of them nobody signed.
+    /// How many of them are not signed.
     package internal(set) var unsigned = 0
     /// In the order in which they were learned.
     package private(set) var learned: [Learned] = []

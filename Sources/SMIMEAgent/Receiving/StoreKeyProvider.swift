@@ -5,7 +5,7 @@ public import SMIMEStore
 /// The keys, certificates and trust of a store, for opening messages; the lists of the folder that its setting
 /// `revocation.directory` names count, too.
 ///
-/// The folder is read once, so whoever runs for long makes a new one from time to time, as the filter does.
+/// The folder is read once, so a server makes a new provider from time to time, as the filter does.
 public struct StoreKeyProvider: KeyProvider {
     private let opening: StoreOpening
     private let systemAnchors: Bool

@@ -1,6 +1,6 @@
 public import SMIMEStore
 
-/// What somebody wants for one message: the command line, or the message itself.
+/// What the command line or the message itself wants for one message.
 public struct ProtectionRequest: Hashable, Sendable {
     /// Whether it is to be signed; nil if that was not said.
     public var sign: Policy.Level?
@@ -16,7 +16,7 @@ public struct ProtectionRequest: Hashable, Sendable {
     ///
     /// Blanks, commas for semicolons, colons for equals signs, letters of either case, `yes`, `no` and a bare `encrypt` are
     /// understood. A level that cannot be read is taken for `require`, and what speaks of neither axis for `require` on both: a
-    /// slip of the pen must not send in clear what somebody wanted to protect.
+    /// typing error must not send in clear what the sender wanted to protect.
     public init(parsing text: String) {
         for piece in Self.pieces(text) {
             let sides = Self.sides(piece)

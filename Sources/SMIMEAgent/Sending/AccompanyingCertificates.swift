@@ -19,7 +19,7 @@ public struct AccompanyingCertificates: Sendable {
     ///
     /// - Parameters:
     ///   - identities: among which the one for encryption is chosen, where `certificate` cannot be encrypted to.
-    ///   - author: who is answered to; nil for nobody.
+    ///   - author: whom answers go to; nil if that is unknown.
     ///   - terms: whether it counts that a certificate was revoked, and lists that say so.
     /// - Throws: what reading the snapshot throws.
     public init(

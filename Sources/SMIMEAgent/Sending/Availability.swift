@@ -2,7 +2,7 @@
 public enum Availability: Hashable, Sendable {
     /// There is none, and never was. `why` is said in brackets behind "no usable certificate for …", here and below.
     case missing(why: String)
-    /// Nobody knows whether there is one, since a source could not be asked: the message waits.
+    /// Unknown, since a source could not be asked: the message waits.
     case unknown(why: String)
     /// There is one that cannot be used, such as one that expired: what goes without is told of.
     case unusable(why: String)

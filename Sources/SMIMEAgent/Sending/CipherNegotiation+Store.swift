@@ -4,9 +4,9 @@ public import SMIME
 public import SMIMEStore
 
 extension CipherNegotiation.Party {
-    /// Somebody else, with what is known of them; nil if nothing is.
+    /// A recipient, with what is known of them; nil if nothing is.
     public init(name: String, certificate: Certificate, known: KnownRecipient?) {
-        // Whoever reads with a key of this store reads what we read.
+        // A reader with a key of this store reads what we read.
         let isOurs = known?.source == .identity
         self.init(
             name: name,

@@ -17,7 +17,7 @@ package struct SigningAvailability: Sendable {
     ///
     /// Only a certificate that names the author signs, and only where From is exactly one mailbox that all programs read
     /// alike: `verify` accepts no other signature.
-    /// A certificate that is known to have been revoked signs nothing, unless `terms` let nobody look.
+    /// A certificate that is known to have been revoked signs nothing, unless `terms` turn revocation checks off.
     ///
     /// Who may send as one account does not thereby get the signature of another one, whatever From says.
     package init(

@@ -1,7 +1,7 @@
 package import PKIX
 
 extension [KeyMaterial] {
-    /// The certificates in a file that can be encrypted to as they are, which nobody vouches for.
+    /// The certificates in a file that can be encrypted to as they are: their chains are not checked.
     ///
     /// - Parameter file: what it is called.
     /// - Throws: `AgentError.noRecipientCertificate`, `AgentError.weakRecipientKey`

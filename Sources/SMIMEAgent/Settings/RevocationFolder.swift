@@ -3,7 +3,7 @@ import Foundation
 public import PKIX
 package import SMIMEStore
 
-/// A folder of revocation lists, which somebody else keeps up to date.
+/// A folder of revocation lists, which another program keeps up to date.
 struct RevocationFolder {
     let path: String
 

@@ -13,7 +13,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case authservID = "filter.authserv-id"
     /// One sentence that people find in what comes back to them; with a domain behind it for senders of that domain.
     case bounceText = "filter.bounce-text"
-    /// Who is told of mail that was decrypted and cannot be delivered; empty for nobody.
+    /// The address that hears of decrypted mail which cannot be delivered; empty for none.
     case decryptedSender = "filter.decrypted-sender"
     /// Where `smime filter` writes its line on each mail: a `LogTarget`.
     case filterLog = "filter.log"

@@ -115,7 +115,7 @@ extension Store {
     /// The look-up of recipients' certificates.
     ///
     /// - Parameters:
-    ///   - terms: how strictly they are judged; the lists of the settings' folder are added, unless nobody looks.
+    ///   - terms: how strictly they are judged; the lists of the settings' folder are added, unless revocation is off.
     ///   - sources: where they are looked up after the registry; by the settings if nil.
     ///   - lists: those of the folder.
     ///   - revocation: who is asked about revocation where nothing at hand tells.

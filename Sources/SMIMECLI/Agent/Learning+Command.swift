@@ -15,7 +15,7 @@ extension Learning {
     }
 
     /// Learns from `messages` and says what was learned. A failure is a warning.
-    func learnAndTell(_ messages: [VerifiedMessage]) async {
+    func learnAndReport(_ messages: [VerifiedMessage]) async {
         do throws(KeystoreError) { try await learn(messages)?.entries.forEach { $0.announce() } } catch {
             Console.warning("not learned: \(Failure(error).message)")
         }

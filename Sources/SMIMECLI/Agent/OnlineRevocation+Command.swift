@@ -22,13 +22,13 @@ extension OnlineRevocation {
     func finish() async throws {
         if let failure { throw Failure(failure) }
         for text in await warnings { Console.note(text) }
-        if let text = await keepOrSay() { Console.warning(text) }
+        if let text = await keepOrExplain() { Console.warning(text) }
     }
 
     /// Keeps what was fetched.
     ///
     /// - Returns: why that failed; nil if it did not.
-    fileprivate func keepOrSay() async -> String? {
+    fileprivate func keepOrExplain() async -> String? {
         await keep().map { "what the network said of revocation not kept: \(Failure($0).message)" }
     }
 }
@@ -37,6 +37,6 @@ extension Warnings {
     /// Takes in what `online` has to tell, and has it keep what it fetched.
     func add(_ online: OnlineRevocation) async {
         for text in await online.warnings { add(text) }
-        if let text = await online.keepOrSay() { add(text) }
+        if let text = await online.keepOrExplain() { add(text) }
     }
 }

@@ -172,7 +172,9 @@ extension SMIMECommand {
 extension PasswordOptions: ImportPassphrases {
     func passphrase(for path: String) throws -> Passphrase { try passphrase("for \(InputFile.name(path))") }
 
-    func tellWrong(for path: String) { Console.warning("\(InputFile.name(path)): wrong passphrase, try again") }
+    func noteWrongPassphrase(for path: String) {
+        Console.warning("\(InputFile.name(path)): wrong passphrase, try again")
+    }
 }
 
 extension ImportPlan.Advice {

@@ -74,7 +74,7 @@ extension SMIMECommand {
                     }
                 )
             }
-            if learned.changesStore { await teacher?.learnAndTell(messages) }
+            if learned.changesStore { await teacher?.learnAndReport(messages) }
             try outcomes.map(\.status).throwWorst()
         }
 

@@ -88,7 +88,7 @@ extension SMIMECommand {
             let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
             let learned = await learning.previewForReport(messages)
             try print(outcomes.map { (InputFile.name($0.path), $0.value?.report, $0.problem) }, learned)
-            if learned.changesStore { await learning.learnAndTell(messages) }
+            if learned.changesStore { await learning.learnAndReport(messages) }
             try outcomes.map(\.status).throwWorst()
         }
 
