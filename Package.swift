@@ -13,8 +13,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "SMIME", targets: ["SMIME"]),
-        .library(name: "SMIMEStore", targets: ["SMIMEStore"]),
         .library(name: "SMIMEGateway", targets: ["SMIMEGateway"]),
+        .library(name: "SMIMEStore", targets: ["SMIMEStore", "SMIMEAgent"]),
         .executable(name: "smime", targets: ["SMIMECLI"]),
     ],
     dependencies: [
@@ -53,14 +53,24 @@ let package = Package(
         ),
         .target(name: "CertificateDiscovery", dependencies: ["LibCrypto", "PKIX"]),
         .target(
+            name: "SMIMEAgent",
+            dependencies: [
+                "ByteStreams", "CMSSyntax", "CertificateDiscovery", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
+                "SMIMEStore",
+            ]
+        ),
+        .target(
             name: "SMIMEGateway",
-            dependencies: ["ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEStore"]
+            dependencies: [
+                "ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEAgent", "SMIMEStore",
+            ]
         ),
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
                 "ByteStreams", "CMSSyntax", "CertificateDiscovery", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
-                "SMIMEGateway", "SMIMEStore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "SMIMEAgent", "SMIMEGateway", "SMIMEStore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -92,10 +102,17 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "SMIMEAgentTests",
+            dependencies: [
+                "ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEAgent",
+                "SMIMEStore", "TestSupport",
+            ]
+        ),
+        .testTarget(
             name: "SMIMEGatewayTests",
             dependencies: [
                 "ByteStreams", "CMSSyntax", "CertificateDiscovery", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
-                "SMIMEGateway", "SMIMEStore", "TestSupport",
+                "SMIMEAgent", "SMIMEGateway", "SMIMEStore", "TestSupport",
             ]
         ),
         .testTarget(name: "CertificateDiscoveryTests", dependencies: ["CertificateDiscovery", "PKIX", "TestSupport"]),
@@ -128,7 +145,7 @@ if let fuzz = Context.environment["SMIME_FUZZ"] {
         .executableTarget(
             name: "Fuzz",
             dependencies: ["ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME"]
-                + (isShort ? [] : ["SMIMEGateway"]),
+                + (isShort ? [] : ["SMIMEAgent", "SMIMEGateway", "SMIMEStore"]),
             path: "Tests/Fuzz",
             // libFuzzer brings the main function.
             swiftSettings: [.unsafeFlags(["-parse-as-library"])] + (isShort ? [.define("SHORT")] : [])

@@ -1,5 +1,6 @@
 #if !SHORT
 import InternetMessage
+import SMIMEAgent
 import SMIMEGateway
 import ByteStreams
 

@@ -1,5 +1,6 @@
 import ByteStreams
 import Foundation
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import Synchronization

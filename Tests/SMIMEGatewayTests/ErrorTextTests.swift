@@ -4,6 +4,7 @@ import Foundation
 import InternetMessage
 import PKIX
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import Testing

@@ -3,6 +3,7 @@ import Foundation
 import InternetMessage
 import PKIX
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import TestSupport
@@ -102,9 +103,6 @@ import Testing
         let delivered = try #require(try await incoming(source, office).messages.first).source
         #expect(try text(delivered).contains("\nSubject: [signed: alice@example.com] Hi\n"))
     }
-
-    @Test(arguments: Setting.allCases)
-    func `What holds unless it was set is understood`(_ setting: Setting) { #expect(setting.accepts(setting.standard)) }
 
     @Test(arguments: [
         Setting.encryptionCipher, .encryptionFloor, .headerConfidentiality, .headerProtection, .lookupSources,

@@ -2,6 +2,7 @@ import ByteStreams
 import Foundation
 import PKIX
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import Testing

@@ -3,6 +3,7 @@ import CertificateDiscovery
 import Foundation
 import InternetMessage
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import Synchronization

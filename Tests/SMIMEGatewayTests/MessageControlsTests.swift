@@ -1,6 +1,7 @@
 import ByteStreams
 import InternetMessage
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import Testing

@@ -2,6 +2,7 @@ import ByteStreams
 import Foundation
 import InternetMessage
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import TestSupport

@@ -4,6 +4,7 @@ import InternetMessage
 import LibCrypto
 import PKIX
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import TestSupport

@@ -2,7 +2,7 @@ import ByteStreams
 import CMSSyntax
 import Foundation
 import SMIME
-import SMIMEGateway
+import SMIMEAgent
 import SMIMEStore
 import TestSupport
 import Testing

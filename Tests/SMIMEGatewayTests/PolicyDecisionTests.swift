@@ -1,5 +1,6 @@
 import InternetMessage
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import Testing
@@ -12,8 +13,8 @@ import Testing
         protection: ExistingProtection = .unprotected,
         isReader: Bool = false,
         kind: Policy.Kind? = nil,
-        signing: PolicyQuestion.Standing = .usable,
-        encryption: PolicyQuestion.Standing = .usable
+        signing: Availability = .usable,
+        encryption: Availability = .usable
     ) throws -> PolicyDecision {
         let bob = try EmailAddress("bob@dept.example.org")
         let question = PolicyQuestion(
@@ -35,7 +36,7 @@ import Testing
         .recipient(try #require(Policy.Pattern(pattern)))
     }
     private func sender(_ pattern: String) throws -> Policy.Scope { .sender(try #require(Policy.Pattern(pattern))) }
-    private let none = PolicyQuestion.Standing.missing(why: "none is known")
+    private let none = Availability.missing(why: "none is known")
 
     @Test func `Without any rule what can be done is done`() throws {
         #expect(try decision().action == .signAndEncrypt)
@@ -113,7 +114,7 @@ import Testing
         #expect(try decision([late], protection: .encrypted).action == .deferral)
         #expect(try decision([require], protection: .encrypted, kind: .bounce).action == .deferral)
         #expect(try decision([require], protection: .encrypted, encryption: none).action == .bounce)
-        let unknown = PolicyQuestion.Standing.unknown(why: "the folder is away")
+        let unknown = Availability.unknown(why: "the folder is away")
         #expect(try decision([require], protection: .encrypted, encryption: unknown).action == .deferral)
     }
 
@@ -159,7 +160,7 @@ import Testing
 
     @Test func `Where nobody knows whether there is a certificate the message waits, if it would be encrypted`() throws
     {
-        let unknown = PolicyQuestion.Standing.unknown(why: "the folder is away")
+        let unknown = Availability.unknown(why: "the folder is away")
         let require = Policy.Rule(.global, encrypt: .require)
         let found = try decision(encryption: unknown)
         #expect(found.action == .deferral)
@@ -174,7 +175,7 @@ import Testing
     }
 
     @Test func `What goes with less because a certificate that is known cannot be used is told`() throws {
-        let expired = PolicyQuestion.Standing.unusable(why: "expired on 2026-10-01")
+        let expired = Availability.unusable(why: "expired on 2026-10-01")
         let found = try decision(signing: expired, encryption: expired)
         #expect(found.action == .plain)
         #expect(

@@ -1,5 +1,6 @@
 import InternetMessage
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import TestSupport

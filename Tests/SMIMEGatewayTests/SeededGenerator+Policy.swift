@@ -1,5 +1,6 @@
 import InternetMessage
 import SMIME
+import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import TestSupport
@@ -39,8 +40,8 @@ extension SeededGenerator {
         ProtectionRequest(sign: maybe(Policy.Level.allCases), encrypt: maybe(Policy.Level.allCases))
     }
 
-    mutating func standing() -> PolicyQuestion.Standing {
-        let standings: [PolicyQuestion.Standing] = [
+    mutating func standing() -> Availability {
+        let standings: [Availability] = [
             .usable, .usable, .usable, .missing(why: "none is known"), .unusable(why: "expired"),
             .unknown(why: "the folder is away"),
         ]

@@ -1,36 +1,25 @@
 package import ByteStreams
 import Foundation
+package import SMIMEAgent
 
 /// Hands messages to the sendmail program of whatever MTA there is: `sendmail -G -i -f SENDER -- RCPT…`.
 ///
 /// The program reads the message from a file and not from a pipe, so that our own end never makes half a message of it.
 package struct SendmailTransport: MailTransport {
-    /// Where Postfix, Exim and OpenSMTPD put it.
-    package static let standardProgram = "/usr/sbin/sendmail"
-    /// What it is told besides sender and recipients: the mail comes from a gateway (Postfix), and a lone dot does not
-    /// end it.
-    package static let standardArguments = ["-G", "-i"]
+    private let command: SendmailCommand
 
-    private let program: String
-    private let arguments: [String]
-
-    package init(program: String = Self.standardProgram, arguments: [String] = Self.standardArguments) {
-        self.program = program
-        self.arguments = arguments
+    /// - Parameters:
+    ///   - program: its whole path; nil is where Postfix, Exim and OpenSMTPD put it.
+    ///   - arguments: what it is told besides sender and recipients; nil is that the mail comes from a gateway (Postfix),
+    ///     and that a lone dot does not end it.
+    package init(program: String? = nil, arguments: [String]? = nil) {
+        command = SendmailCommand(
+            program: program ?? SendmailCommand.standardProgram,
+            arguments: arguments ?? SendmailCommand.standardArguments
+        )
     }
 
-    /// Reads a program by its whole path, and its arguments, parted by blanks; no shell reads them. A program alone gets the
-    /// standard arguments.
-    ///
-    /// - Returns: nil if there is no path in front.
-    package init?(parsing text: String) {
-        let words = text.split(separator: " ").map(String.init)
-        guard let program = words.first, program.hasPrefix("/") else { return nil }
-        self.init(program: program, arguments: words.count == 1 ? Self.standardArguments : Array(words.dropFirst()))
-    }
-
-    /// Whether the program is told that a line of a lone dot does not end the message, as `-i` and `-oi` say.
-    package var passesLoneDots: Bool { arguments.contains("-i") || arguments.contains("-oi") }
+    package init(_ command: SendmailCommand) { self.command = command }
 
     /// Gives the message to the program on its standard input, and waits for its end.
     ///
@@ -45,13 +34,14 @@ package struct SendmailTransport: MailTransport {
         from sender: String,
         to recipients: [String]
     ) throws(TransportError) -> String? {
-        let words = [program] + arguments + ["-f", sender.isEmpty ? "<>" : sender, "--"] + recipients
+        let program = command.program
+        let words = [program] + command.arguments + ["-f", sender.isEmpty ? "<>" : sender, "--"] + recipients
         let size: Int
         let said: SpooledFile
         do {
             let message = try file.rewound()
             size = message.count
-            guard try passesLoneDots || !Self.hasLoneDot(message) else {
+            guard try command.passesLoneDots || !Self.hasLoneDot(message) else {
                 throw TransportError("\(program): a line of a lone dot would end the message there; tell it -i")
             }
             said = try SpooledFile { _ in }
@@ -113,9 +103,4 @@ package struct SendmailTransport: MailTransport {
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
         return line.isEmpty ? "" : ": \(String(decoding: line, as: UTF8.self))"
     }
-}
-
-extension SendmailTransport: CustomStringConvertible {
-    /// The transport as `init(parsing:)` reads it.
-    package var description: String { ([program] + arguments).joined(separator: " ") }
 }

@@ -3,6 +3,7 @@ package import Foundation
 import InternetMessage
 package import PKIX
 package import SMIME
+import SMIMEAgent
 package import SMIMEStore
 
 /// Judges mail on its way in, and says so in its header; nothing that is signed is touched.

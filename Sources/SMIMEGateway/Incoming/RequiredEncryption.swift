@@ -1,6 +1,7 @@
 package import ByteStreams
 import InternetMessage
 import SMIME
+import SMIMEAgent
 package import SMIMEStore
 
 /// Finds clear mail of our own accounts that must be encrypted and comes in by the way for other people's mail.

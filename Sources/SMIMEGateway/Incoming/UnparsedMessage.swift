@@ -1,6 +1,7 @@
 package import ByteStreams
 import Foundation
 import InternetMessage
+import SMIMEAgent
 
 /// A message as it came, less the verdicts that others wrote in our name: what is delivered if the filter died at it.
 ///

@@ -1,0 +1,42 @@
+package import Foundation
+import InternetMessage
+package import PKIX
+package import SMIMEStore
+
+extension Account {
+    /// The certificates after whose end, within `interval` from `time` or before, one of the account's addresses has no
+    /// identity for a purpose.
+    package func lapsing(
+        from time: Date,
+        within interval: TimeInterval,
+        verdicts: CertificateVerdicts
+    ) -> [Certificate] {
+        let addresses = [address] + aliases.compactMap { try? EmailAddress($0) }
+        let purposes = [IdentitySelection.Purpose.signing, .encryption]
+        let lapsing = addresses.flatMap { address in
+            purposes.compactMap { purpose in
+                IdentitySelection.lapsing(
+                    of: identities,
+                    for: address,
+                    purpose: purpose,
+                    from: time,
+                    to: time.addingTimeInterval(interval),
+                    verdicts: verdicts
+                )?.certificate
+            }
+        }
+        return identities.map(\.certificate).filter(lapsing.contains)
+    }
+}
+
+extension Store {
+    /// When each address or domain has no valid certificate any more, as far as that is within `interval` before or after
+    /// `time`.
+    package func recipientEnds(around time: Date, within interval: TimeInterval) async throws -> [AddressScope: Date] {
+        let ends = try await recipients.ends(
+            after: time.addingTimeInterval(-interval),
+            until: time.addingTimeInterval(interval)
+        )
+        return Dictionary(ends.map { ($0.address, $0.end) }, uniquingKeysWith: max)
+    }
+}

@@ -1,0 +1,47 @@
+package import Foundation
+package import InternetMessage
+package import PKIX
+package import SMIMEStore
+
+/// Which of several identities of an account are used today, and why.
+package struct CurrentIdentities: Sendable {
+    /// One that is used.
+    package struct Choice: Hashable, Sendable {
+        /// What it is used for; nil is both purposes.
+        package var purpose: IdentitySelection.Purpose?
+        package let certificate: Certificate
+        package let merit: IdentitySelection.Merit
+    }
+
+    /// Whose they are.
+    package let account: EmailAddress
+    /// Those that are used; none where the account has no choice.
+    package let choices: [Choice]
+
+    /// - Parameter verdicts: what is known against the account's certificates.
+    package init(of account: Account, at time: Date, verdicts: CertificateVerdicts) {
+        self.account = account.address
+        guard account.identities.count > 1 else {
+            choices = []
+            return
+        }
+        var found = [IdentitySelection.Purpose.signing, .encryption].compactMap { purpose -> Choice? in
+            let standings = IdentitySelection.judge(
+                account.identities,
+                for: account.address,
+                purpose: purpose,
+                at: time,
+                verdicts: verdicts
+            )
+            guard let index = standings.firstIndex(of: .current) else { return nil }
+            let current = account.identities[index]
+            let merit = IdentitySelection.merit(of: current, among: account.identities, standings)
+            return Choice(purpose: purpose, certificate: current.certificate, merit: merit)
+        }
+        if found.count == 2, found[0].certificate == found[1].certificate, found[0].merit == found[1].merit {
+            found.removeLast()
+            found[0].purpose = nil
+        }
+        choices = found
+    }
+}

@@ -1,0 +1,30 @@
+package import InternetMessage
+package import PKIX
+package import SMIMEStore
+
+/// The identities of an account that leave the store, and the certificates that go along.
+package struct ExportedIdentities: Sendable {
+    package let identities: [Identity]
+    /// What is above them, roots included, each once.
+    package let chain: [Certificate]
+
+    /// - Parameter fingerprint: the one certificate that is meant; nil is all.
+    /// - Throws: `KeystoreError.noUsableIdentity` if there is none, `KeystoreError.unknownCertificate`
+    package init(of address: EmailAddress, only fingerprint: Fingerprint?, in store: Store) async throws {
+        let all = try await store.accounts.identities(of: address)
+        let chosen = all.filter { fingerprint == nil || $0.certificate.fingerprint == fingerprint }
+        guard !chosen.isEmpty else {
+            guard let fingerprint else {
+                throw KeystoreError.noUsableIdentity(address, why: "the account has no identity")
+            }
+            throw KeystoreError.unknownCertificate(fingerprint)
+        }
+        var chain: [Certificate] = []
+        for own in chosen {
+            for certificate in try await store.anchors.chain(above: own.certificate, includingRoots: true)
+            where !chain.contains(certificate) { chain.append(certificate) }
+        }
+        identities = chosen.map { Identity(unchecked: $0.certificate, $0.key, friendlyName: address.text) }
+        self.chain = chain
+    }
+}

@@ -1,0 +1,30 @@
+package import Foundation
+import InternetMessage
+import PKIX
+package import SMIMEStore
+
+extension Store {
+    /// What is known against the certificates of `accounts`, by what the store has and by the lists of the settings'
+    /// folder; one that cannot be read is told, and passed over.
+    package func verdicts(
+        on accounts: [Account],
+        at time: Date,
+        warn: @Sendable (String) -> Void
+    ) async throws -> CertificateVerdicts {
+        var terms = ValidationOptions()
+        do { terms.certificateLists = try await revocationLists(warn: warn) } catch let error as SettingError {
+            warn("\(error)")
+        }
+        let groups = accounts.map { $0.identities.map(\.certificate) }
+        return try await self.accounts.verdicts(on: groups, at: time, under: terms)
+    }
+
+    /// Whether there is something in the store that may not be part of a backup of accounts: settings, and rules for
+    /// senders who are none.
+    package func hasMoreThanAccounts() async throws -> Bool {
+        let settings = try await settings.all().keys.filter { $0 != RestoredCiphers.setting.rawValue }
+        let accounts = Set(try await accounts.all().map(\.address.text))
+        let senders = try await policy.rules().map(\.scope).filter { $0.side == "sender" }
+        return !settings.isEmpty || senders.contains { !accounts.contains($0.text) }
+    }
+}

@@ -1,0 +1,37 @@
+package import Foundation
+package import SMIMEStore
+
+/// Looks at the store and what it stands on, and says what to do.
+package struct Doctor: Sendable {
+    private let time: Date
+    private let warn: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - time: when things have to be valid.
+    ///   - warn: is told of files in the folder of revocation lists that are no lists.
+    package init(at time: Date, warn: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.time = time
+        self.warn = warn
+    }
+
+    /// What is found of the libraries, the clock, and the store that `open` opens for looking.
+    package func findings(open: () async throws -> Store) async -> [DoctorFinding] {
+        var library = DoctorLibraryCheck()
+        library.run()
+        library.checkClock(time)
+        var check = DoctorStoreCheck(time: time, warn: warn)
+        do { try await check.run(on: try await open()) } catch {
+            check.add("store", .error, "\(error)", [.resolve(error)])
+        }
+        return library.findings + check.findings
+    }
+
+    /// What is found of how the filters are wired into Postfix.
+    ///
+    /// - Parameter timeLimit: after how many seconds the filter ends by itself.
+    package func findings(of wiring: PostfixWiring, timeLimit: Int) -> [DoctorFinding] {
+        var check = DoctorPostfixCheck(wiring: wiring, timeLimit: timeLimit)
+        check.run()
+        return check.findings
+    }
+}

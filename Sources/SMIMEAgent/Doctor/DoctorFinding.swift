@@ -1,0 +1,76 @@
+/// Something that doctor has looked at, and how it stands.
+package struct DoctorFinding: Sendable {
+    package enum Level: String, Sendable { case ok, warning, error }
+
+    /// How soon something has to be done.
+    package enum Urgency: Int, CaseIterable, Comparable, Sendable {
+        /// Nothing has to be done.
+        case never
+        /// It should be mended soon.
+        case soon
+        /// Mail is or will be stopped.
+        case now
+
+        package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    /// Where those are listed that a finding only counts.
+    package enum Listing: Sendable {
+        /// Certificates that end soon.
+        case expiring
+        /// All recipients.
+        case recipients
+    }
+
+    package let code: String
+    package let level: Level
+    package let text: String
+    package let remedies: [DoctorRemedy]
+    package let urgency: Urgency
+    /// Where more is to be seen.
+    package let listing: Listing?
+}
+
+extension [DoctorFinding] {
+    /// The findings, the worst first; those of one kind as they were made.
+    package var ranked: [DoctorFinding] {
+        DoctorFinding.Urgency.allCases.reversed().flatMap { urgency in
+            let found = filter { $0.urgency == urgency }
+            return found.filter { $0.level != .ok } + found.filter { $0.level == .ok }
+        }
+    }
+}
+
+/// Looks at one thing, and collects what it finds.
+protocol DoctorCheck {
+    var findings: [DoctorFinding] { get set }
+}
+
+extension DoctorCheck {
+    /// - Parameter urgency: what the finding makes of the whole, if not what its level says: nothing, soon or now.
+    mutating func add(
+        _ code: String,
+        _ level: DoctorFinding.Level,
+        _ text: String,
+        _ remedies: [DoctorRemedy] = [],
+        urgency: DoctorFinding.Urgency? = nil,
+        listing: DoctorFinding.Listing? = nil
+    ) {
+        let usual: DoctorFinding.Urgency =
+            switch level {
+            case .ok: .never
+            case .warning: .soon
+            case .error: .now
+            }
+        findings.append(
+            DoctorFinding(
+                code: code,
+                level: level,
+                text: text,
+                remedies: remedies,
+                urgency: urgency ?? usual,
+                listing: listing
+            )
+        )
+    }
+}

@@ -1,0 +1,79 @@
+import CMSSyntax
+import Foundation
+import InternetMessage
+import LibCrypto
+import PKIX
+
+/// Looks at libcrypto and the other libraries, the system's anchors, and the clock.
+struct DoctorLibraryCheck: DoctorCheck {
+    var findings: [DoctorFinding] = []
+
+    mutating func run() {
+        add("libcrypto", .ok, Libcrypto.version)
+        for fault in LibcryptoFault.known(in: Libcrypto.versionNumber) {
+            // Whether it is there cannot be found out from here.
+            add(
+                "libcrypto-fault",
+                .warning,
+                "\(fault.identifier): \(fault.text), unless your distribution repaired its own \(Libcrypto.versionNumber)",
+                [.advice("install the security updates of libssl3")],
+                urgency: .never
+            )
+        }
+        if IDNLibrary.shared != nil {
+            add("libidn2", .ok, "international domain names are understood")
+        } else {
+            add(
+                "libidn2",
+                .error,
+                "\(IDNLibrary.name) cannot be loaded: nothing is done with mail of international domains",
+                [.advice("install libidn2-0")]
+            )
+        }
+        for probe in LibcryptoProbe.all {
+            switch probe.run() {
+            case .passed(let text): add("probe-\(probe.code)", .ok, text)
+            case .failed(let text):
+                add(
+                    "probe-\(probe.code)",
+                    .error,
+                    text,
+                    [.advice("install another libcrypto (libssl3)")]
+                )
+            case .untried(let why):
+                add("probe-\(probe.code)", .warning, "cannot be tried: \(why)", urgency: .never)
+            }
+        }
+        if !Libcrypto.hasLegacyProvider {
+            add(
+                "libcrypto-legacy",
+                .warning,
+                "no legacy provider, so old PKCS#12 files (RC2-40) cannot be read",
+                [.advice("install the package that has ossl-modules/legacy.so")],
+                urgency: .never
+            )
+        }
+        let system = SystemAnchors()
+        if system.isReadable {
+            add("system-anchors", .ok, system.folder)
+        } else {
+            add(
+                "system-anchors",
+                .warning,
+                "\(system.folder): cannot be read",
+                [.addAnchors],
+                urgency: .never
+            )
+        }
+    }
+
+    /// A clock that was never set stands at the beginning of time or before this program was written.
+    mutating func checkClock(_ time: Date) {
+        let written = Date(timeIntervalSince1970: 1_767_225_600)
+        if time < written {
+            add("clock", .error, "the clock says \(time.day)", [.advice("set the clock")])
+        } else {
+            add("clock", .ok, time.timestamp)
+        }
+    }
+}

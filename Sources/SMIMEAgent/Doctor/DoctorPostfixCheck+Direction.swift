@@ -1,0 +1,53 @@
+extension DoctorPostfixCheck {
+    /// Whether each port has the filter for what comes in there. Mail of our own that passes the incoming filter alone, or none,
+    /// leaves in clear, whatever a rule requires.
+    mutating func checkDirection(of port: PostfixWiring.Service) {
+        guard let senders = PostfixSenders(of: port, in: wiring) else { return }
+        let filter = wiring.contentFilter(of: port)?.transport
+        let direction = wiring.services.first { $0.name == filter }?.direction
+        switch direction {
+        case .incoming where !senders.takesStrangers:
+            addDirection(
+                "\(port.name): only our own users send there, and \(filter ?? "") is the incoming filter: nothing is signed or encrypted, whatever a rule requires",
+                "give it the outgoing one: \(contentFilter(.outgoing))"
+            )
+        case .outgoing where senders.takesStrangers:
+            addDirection(
+                "\(port.name): other hosts send there, and \(filter ?? "") is the outgoing filter: their mail is not judged, and may get an account's signature",
+                "let only users send there: -o smtpd_relay_restrictions=permit_sasl_authenticated,reject; or give it the incoming filter: \(contentFilter(.incoming))"
+            )
+        case .outgoing:
+            break
+        case .incoming, nil:
+            guard let own = senders.ownMail else { return }
+            add(
+                "mta-relay",
+                .warning,
+                "\(port.name): \(own) may send to other hosts there, and nothing of it is signed or encrypted, whatever a rule requires",
+                [
+                    .advice(
+                        "let them send by a port with the outgoing filter, and take mail for this host's domains only: -o smtpd_relay_restrictions=reject_unauth_destination"
+                    )
+                ]
+            )
+        }
+    }
+
+    /// A filter that is told no direction ends every mail with a usage error.
+    mutating func checkDirectionGiven(_ service: PostfixWiring.Service) {
+        guard service.direction == nil else { return }
+        addDirection(
+            "\(service.name): smime filter is told neither outgoing nor incoming",
+            "put outgoing or incoming behind filter"
+        )
+    }
+
+    private func contentFilter(_ direction: PostfixWiring.Direction) -> String {
+        let service = wiring.services.first { $0.direction == direction }
+        return "content_filter=\(service?.name ?? (direction == .outgoing ? "smime-out" : "smime-in")):filter"
+    }
+
+    private mutating func addDirection(_ text: String, _ hint: String) {
+        add("mta-direction", .error, text, [.advice(hint)])
+    }
+}

@@ -1,0 +1,67 @@
+import SMIMEStore
+
+extension DoctorPostfixCheck {
+    /// What Postfix would divide or end before the filter has done its work.
+    mutating func checkLimits(of service: PostfixWiring.Service) {
+        let recipients = wiring.number("\(service.name)_destination_recipient_limit") ?? 0
+        let most = wiring.number("smtpd_recipient_limit") ?? 1000
+        if recipients > 0, recipients < most {
+            addWarning(
+                "recipient-limit",
+                "\(service.name): a mail to more than \(recipients) comes apart, and one share may go where another is sent back",
+                "in main.cf: \(service.name)_destination_recipient_limit = \(most)"
+            )
+        }
+        if let limit = wiring.seconds("\(service.name)_time_limit"), limit <= timeLimit {
+            addWarning(
+                "time-limit",
+                "\(service.name): Postfix ends the filter after \(limit) s and returns the mail; it may take \(timeLimit) s",
+                "in main.cf: \(service.name)_time_limit = 600s"
+            )
+        }
+        if let command = service.option("--sendmail") { checkSendmail(command, of: service.name) }
+    }
+
+    /// What a port with a filter does to mail before the filter, and how much of it.
+    mutating func checkMail(of port: PostfixWiring.Service) {
+        let name = "receive_override_options"
+        let options = port.override(name) ?? wiring.parameters[name] ?? ""
+        if !options.contains("no_address_mappings") {
+            addWarning(
+                "mappings",
+                "\(port.name): aliases and copies are made before the filter and once more behind it",
+                "add -o receive_override_options=no_address_mappings"
+            )
+        }
+        guard let most = wiring.number("message_size_limit"), most > 0,
+            let taken = wiring.number("message_size_limit", of: port)
+        else { return }
+        // Base64 in base64, as binary mail becomes when it is signed and encrypted.
+        guard taken == 0 || taken > most / 19 * 10 else { return }
+        addWarning(
+            "size",
+            "\(port.name): takes mail that is larger than Postfix's limit of \(most) bytes once it is signed and encrypted",
+            "in main.cf message_size_limit = 40960000; for \(port.name) -o message_size_limit=20480000"
+        )
+    }
+
+    /// What the filter hands back comes from sendmail, and must not be taken for what needs SMTPUTF8 to the end of its way.
+    mutating func checkInternationalMail() {
+        let pickup = wiring.services.first { $0.program == "pickup" }
+        let name = "smtputf8_autodetect_classes"
+        let classes = pickup?.override(name) ?? wiring.parameters[name] ?? ""
+        let words = classes.split { $0 == "," || $0 == " " }
+        guard wiring.parameters["smtputf8_enable"] == "yes", words.contains("sendmail") || words.contains("all") else {
+            return
+        }
+        addWarning(
+            "smtputf8",
+            "mail with a raw 8-bit header that the filter hands back is lost at hosts that do not offer SMTPUTF8",
+            "in main.cf: \(name) = verify"
+        )
+    }
+
+    private mutating func addWarning(_ code: String, _ text: String, _ hint: String) {
+        add("mta-\(code)", .warning, text, [.advice(hint)])
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+
+/// Looks at how `smime filter` is wired into Postfix.
+struct DoctorPostfixCheck: DoctorCheck {
+    let wiring: PostfixWiring
+    /// After how many seconds the filter ends by itself.
+    let timeLimit: Int
+    var findings: [DoctorFinding] = []
+
+    mutating func run() {
+        if let failure = wiring.failure {
+            return add("mta", .error, failure, [wiring.remedy])
+        }
+        let filters = wiring.services.filter { $0.filter != nil }
+        guard !filters.isEmpty else {
+            return add(
+                "mta-filter",
+                .error,
+                "no service in master.cf runs smime filter",
+                [.advice("see docs/postfix.md")]
+            )
+        }
+        for service in filters {
+            checkDirectionGiven(service)
+            check(service)
+            checkLimits(of: service)
+        }
+        for port in wiring.ports {
+            checkFilter(of: port, filters.map(\.name))
+            checkDirection(of: port)
+        }
+        checkLoop(filters.map(\.name))
+        checkInternationalMail()
+    }
+
+    private mutating func check(_ service: PostfixWiring.Service) {
+        let before = findings.count
+        let user = service.attribute("user") ?? ""
+        if user.isEmpty || user == "root" || user.hasPrefix("root:") {
+            addWiring(
+                service.name,
+                "runs as \(user.isEmpty ? "no user of its own" : "root")",
+                "give it the store's owner: user=smime"
+            )
+        }
+        let flags = service.attribute("flags") ?? ""
+        if flags.contains(where: { "FDO.".contains($0) }) {
+            addWiring(service.name, "flags=\(flags) changes the mail", "use flags=Rq")
+        }
+        let words = service.filter ?? []
+        if !words.contains(where: { $0.contains("${sender}") }) {
+            addWiring(service.name, "is not told the sender", "add --sender=${sender}")
+        }
+        let end = words.firstIndex(of: "--")
+        if end == nil || !words[(end ?? 0)...].contains("${recipient}") {
+            addWiring(service.name, "does not get the recipients behind --", "end it with -- ${recipient}")
+        }
+        if !words.contains(where: { $0.contains("${queue_id}") }) {
+            addWiring(
+                service.name,
+                "is not told the queue id, so a second attempt may send twice",
+                "add --queue-id ${queue_id}"
+            )
+        }
+        checkOwner(service, words, user)
+        checkProgram(service, words)
+        let users = wiring.services.filter { $0.override("content_filter")?.hasPrefix("\(service.name):") == true }
+        if users.isEmpty, wiring.parameters["content_filter"]?.hasPrefix("\(service.name):") != true {
+            add(
+                "mta-filter",
+                .warning,
+                "\(service.name): no service has it as its content_filter",
+                [.advice("see docs/postfix.md")]
+            )
+        }
+        if service.direction == .outgoing { for port in users { checkSenders(port) } }
+        if findings.count == before {
+            add("mta-filter", .ok, "\(service.name): \(users.map(\.name).joined(separator: ", "))")
+        }
+    }
+
+    /// Postfix must find the program, and the program its store.
+    private mutating func checkProgram(_ service: PostfixWiring.Service, _ words: [String]) {
+        let program = words.first.map { String($0.dropFirst("argv=".count)) } ?? ""
+        if access(program, X_OK) != 0 {
+            addWiring(service.name, "\(program): cannot be run", "give argv the whole path of smime")
+        }
+        if service.isChrooted {
+            addWiring(service.name, "runs in Postfix's queue directory alone (chroot)", "put n in its fifth column")
+        }
+        if !words.contains(where: { $0 == "--home" || $0.hasPrefix("--home=") }) {
+            addWiring(service.name, "is not told the store", "add --home /var/lib/smime")
+        }
+    }
+
+    /// Mail that comes in where no filter is goes out as it came, in clear.
+    private mutating func checkFilter(
+        of port: PostfixWiring.Service,
+        _ names: [String]
+    ) {
+        guard let filter = wiring.contentFilter(of: port), names.contains(filter.transport) else {
+            return add(
+                "mta-unfiltered",
+                .warning,
+                "\(port.name): mail that comes in there is neither signed and encrypted nor judged",
+                [.advice("give it a content_filter, as docs/postfix.md does")]
+            )
+        }
+        checkMail(of: port)
+        if filter.nextHop.isEmpty {
+            add(
+                "mta-next-hop",
+                .warning,
+                "\(port.name): a mail to several domains comes apart, and one share may go where another is sent back",
+                [.advice("name a next hop, any will do: content_filter=\(filter.transport):filter")]
+            )
+        }
+    }
+
+    /// The filter can open the store only as its owner.
+    private mutating func checkOwner(_ service: PostfixWiring.Service, _ words: [String], _ user: String) {
+        guard let option = words.firstIndex(of: "--home"), option + 1 < words.count,
+            let owner = getpwnam(String(user.prefix { $0 != ":" }))
+        else { return }
+        var status = stat()
+        let home = words[option + 1]
+        guard stat(home, &status) == 0 else {
+            return addWiring(service.name, "\(home): no such store", "see docs/postfix.md")
+        }
+        if status.st_uid != owner.pointee.pw_uid {
+            addWiring(service.name, "\(home) does not belong to \(user)", .changeOwner(of: home, to: user))
+        }
+    }
+
+    /// Who may use any sender gets any account's signature; who signs with DKIM before us signs what will change.
+    private mutating func checkSenders(_ port: PostfixWiring.Service) {
+        let restrictions = wiring.value("smtpd_sender_restrictions", of: port)
+        if restrictions?.contains("sender_login_mismatch") != true {
+            add(
+                "mta-senders",
+                .warning,
+                "\(port.name): senders may call themselves what they like, and get that account's signature",
+                [.advice("add -o smtpd_sender_restrictions=reject_sender_login_mismatch")]
+            )
+        }
+        if let milters = port.override("smtpd_milters") ?? wiring.parameters["smtpd_milters"], !milters.isEmpty {
+            add(
+                "mta-milters",
+                .warning,
+                "\(port.name): milters see mail before it is signed and encrypted; DKIM there breaks",
+                [.advice("sign with DKIM behind the filter: non_smtpd_milters")]
+            )
+        }
+    }
+
+    /// With a filter for pickup, from main.cf for one, what it hands back would come to it again.
+    private mutating func checkLoop(_ names: [String]) {
+        guard let pickup = wiring.services.first(where: { $0.program == "pickup" }),
+            let filter = wiring.contentFilter(of: pickup), names.contains(filter.transport)
+        else { return }
+        add(
+            "mta-loop",
+            .error,
+            "content_filter of pickup is for what the filter hands back, too",
+            [.advice("set it for smtpd services in master.cf, and not in main.cf")]
+        )
+    }
+
+    private mutating func addWiring(_ service: String, _ text: String, _ advice: String) {
+        addWiring(service, text, .advice(advice))
+    }
+
+    private mutating func addWiring(_ service: String, _ text: String, _ remedy: DoctorRemedy) {
+        add("mta-filter", .error, "\(service): \(text)", [remedy])
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import PKIX
+import SMIMEStore
+
+/// Looks at the certificates of recipients, and at the sources where they are looked up.
+struct DoctorRegistryCheck: DoctorCheck {
+    let store: Store
+    let time: Date
+    var findings: [DoctorFinding] = []
+
+    mutating func run() async throws {
+        try await checkRecipients()
+        try await checkHeld()
+        try await checkSources()
+    }
+
+    /// How many addresses are named whose certificates expire; the others are counted.
+    private static let maximumNamed = 10
+
+    /// Which addresses have a certificate that waits for a person to trust it.
+    private mutating func checkHeld() async throws {
+        let held = try await store.recipients.held()
+        for (address, fingerprint) in held.prefix(Self.maximumNamed) {
+            add(
+                "recipient-held",
+                .warning,
+                "\(address): \(fingerprint) is held back, by another issuer or for another key than before",
+                [.trustHeld(address, fingerprint)]
+            )
+        }
+        if held.count > Self.maximumNamed {
+            add("recipient-held", .warning, "\(held.count - Self.maximumNamed) more", listing: .recipients)
+        }
+    }
+
+    /// Which addresses will soon have no certificate that is valid.
+    private mutating func checkRecipients() async throws {
+        let ending = try await store.recipients.ends(after: time, until: time.soon)
+        for (address, end) in ending.prefix(Self.maximumNamed) {
+            add(
+                "recipient-expiring",
+                .warning,
+                "\(address): the last certificate known for it ends \(end.day)",
+                [.learn(address)]
+            )
+        }
+        if ending.count > Self.maximumNamed {
+            add(
+                "recipient-expiring",
+                .warning,
+                "\(ending.count - Self.maximumNamed) more",
+                listing: .expiring
+            )
+        }
+    }
+
+    /// Whether the sources can be asked that certificates of recipients are looked up in.
+    private mutating func checkSources() async throws {
+        add(
+            "lookup-registry",
+            .ok,
+            counted(try await store.recipients.count(), "address or domain", "addresses and domains")
+        )
+        do {
+            for source in try await store.lookupSources() {
+                do throws(SourceOutage) {
+                    let state = try await source.ask { source throws(SourceOutage) in try source.state() }
+                    add("lookup-\(source.kind.rawValue)", .ok, state)
+                } catch {
+                    add(
+                        "lookup-\(source.kind.rawValue)",
+                        .error,
+                        "cannot be asked: \(error.reason)",
+                        [.mendSource(kind: source.kind.rawValue)]
+                    )
+                }
+            }
+        } catch let error as SettingError {
+            add("lookup-settings", .error, "\(error)", [.listSettings])
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import PKIX
+import SMIMEStore
+import Synchronization
+
+/// Looks at the revocation lists in the store and in the folder that its settings name.
+struct DoctorRevocationCheck: DoctorCheck {
+    let store: Store
+    let time: Date
+    var findings: [DoctorFinding] = []
+
+    /// Revocation lists that are over and have no successor, in the store or in the settings' folder, and what cannot be
+    /// read there. Where lists may be fetched over the network they are when they are needed.
+    mutating func run() async throws {
+        let stored = try await store.anchors.revocationLists()
+        add("crls", .ok, "\(stored.count) in the store")
+        let filed = try await checkFolder()
+        let isOnline = (try? await store.revocationServices().areAsked) ?? false
+        let all = stored.map { (list: $0, file: String?.none) } + filed.map { ($0.list, $0.path) }
+        for (list, file) in all {
+            let hasSuccessor = all.contains {
+                $0.list.supersedes(list, at: time) || $0.list.outlasts(list, at: time)
+            }
+            guard !isOnline, let end = list.nextUpdate, end < time, !hasSuccessor else { continue }
+            let remedies =
+                file.map { [DoctorRemedy.replaceList(path: $0)] } ?? [.importList, .forgetList(list.fingerprint)]
+            let place = file.map { "\($0): " } ?? ""
+            add(
+                "crl-overdue",
+                .warning,
+                "\(place)\(list.issuer): the newest revocation list of it ended \(end.day)",
+                remedies
+            )
+        }
+    }
+
+    /// - Returns: the lists in the folder; none if there is no such setting, or the folder cannot be read.
+    private mutating func checkFolder() async throws -> [FiledRevocationList] {
+        let texts = Mutex<[String]>([])
+        do {
+            let filed = try await store.filedRevocationLists { text in texts.withLock { $0.append(text) } }
+            for item in filed where (try? item.list.checkEntries()) == nil {
+                texts.withLock { $0.append("\(item.path): a revocation list whose entries cannot be read") }
+            }
+            for text in texts.withLock({ $0 }) {
+                add("crl-unreadable", .warning, text, [.advice("put the list there anew, or move the file elsewhere")])
+            }
+            if let path = try await store.settings.value(of: Setting.revocationDirectory.rawValue), !path.isEmpty {
+                add("crls", .ok, "\(filed.count) in \(path)")
+            }
+            return filed
+        } catch let error as SettingError {
+            add("crl-folder", .warning, "\(error); its revocation lists do not count", [.bringFolderBack])
+            return []
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import InternetMessage
+import PKIX
+import SMIMEStore
+
+/// Looks at the store, its anchors, and the identities of its accounts.
+struct DoctorStoreCheck: DoctorCheck {
+    let time: Date
+    let warn: @Sendable (String) -> Void
+    var findings: [DoctorFinding] = []
+
+    mutating func run(on store: Store) async throws {
+        guard store.exists else { return checkMissing(store.location) }
+        for finding in try await store.check() {
+            switch finding.level {
+            case .error:
+                add(
+                    "store",
+                    .error,
+                    finding.text,
+                    [.restoreStore]
+                )
+            case .warning: add("store-" + finding.code.rawValue, .warning, finding.text)
+            case .note: add("store-" + finding.code.rawValue, .ok, finding.text)
+            }
+        }
+        add("store", .ok, store.location.database)
+        let anchors = try await store.anchors.all()
+        add("anchors", .ok, "\(anchors.count) in the store")
+        for anchor in anchors where !anchor.certificate.isValid(at: time) {
+            add("anchor-expired", .warning, "\(anchor.certificate.subject): not valid now")
+        }
+        let accounts = try await store.accounts.all()
+        add("accounts", .ok, "\(accounts.count)")
+        let verdicts = try await store.verdicts(on: accounts, at: time, warn: warn)
+        for account in accounts { check(account, verdicts) }
+        try await include(DoctorRevocationCheck(store: store, time: time)) { try await $0.run() }
+        try await checkChains(of: accounts, verdicts, in: store)
+        try await include(DoctorRegistryCheck(store: store, time: time)) { try await $0.run() }
+        checkSendmail(try await store.settings.value(of: Setting.sendmail.rawValue), of: Setting.sendmail.rawValue)
+    }
+
+    /// Adds what another check finds, until it fails.
+    private mutating func include<Check: DoctorCheck>(
+        _ check: Check,
+        _ run: (inout Check) async throws -> Void
+    ) async throws {
+        var check = check
+        defer { findings += check.findings }
+        try await run(&check)
+    }
+
+    /// A store that was named may have been there before, on a disk that is away now, and mail waits for it.
+    private mutating func checkMissing(_ location: StoreLocation) {
+        guard location.home == nil else {
+            return add("store", .error, "\(location.path): there is no store", [.bringStoreBack])
+        }
+        add("store", .ok, "\(location.path): none yet", [.importKey])
+    }
+
+    private mutating func check(_ account: Account, _ verdicts: CertificateVerdicts) {
+        for identity in account.identities where verdicts.isRevoked(identity.certificate) {
+            add(
+                "identity-revoked",
+                .warning,
+                "\(account.address): \(identity.certificate.fingerprint) was revoked by its issuer, and signs nothing any more",
+                [.renewRevoked]
+            )
+        }
+        for purpose in [IdentitySelection.Purpose.signing, .encryption] {
+            let current = IdentitySelection.current(
+                of: account.identities,
+                for: account.address,
+                purpose: purpose,
+                at: time,
+                verdicts: verdicts
+            )
+            guard current != nil else {
+                checkMissingIdentity(of: account, for: purpose)
+                continue
+            }
+            let lapsing = IdentitySelection.lapsing(
+                of: account.identities,
+                for: account.address,
+                purpose: purpose,
+                from: time,
+                to: time.soon,
+                verdicts: verdicts
+            )
+            if let end = lapsing?.certificate.notAfter {
+                add(
+                    "identity-expiring",
+                    .warning,
+                    "\(account.address): the identity for \(purpose.rawValue) ends \(end.day)",
+                    [.renew]
+                )
+            }
+        }
+    }
+
+    /// An account without any certificate, or with certificates for the other purpose alone, was meant to be so.
+    private mutating func checkMissingIdentity(of account: Account, for purpose: IdentitySelection.Purpose) {
+        let certificates = account.identities.map(\.certificate)
+        // An account without a key is for a sender whose requests count, and who signs nothing.
+        let isMeant =
+            certificates.isEmpty
+            || certificates.contains { purpose == .signing ? $0.canEncrypt : $0.canSign }
+                && !certificates.contains { purpose == .signing ? $0.canSign : $0.canEncrypt }
+        add(
+            "identity-missing",
+            isMeant ? .ok : .warning,
+            "\(account.address): no current identity for \(purpose.rawValue)",
+            isMeant ? [] : [.showAccount(account.address)]
+        )
+    }
+
+    /// Whether others could believe what the accounts sign, as far as this machine can tell.
+    private mutating func checkChains(
+        of accounts: [Account],
+        _ verdicts: CertificateVerdicts,
+        in store: Store
+    ) async throws {
+        for account in accounts {
+            let current = IdentitySelection.current(
+                of: account.identities,
+                for: account.address,
+                purpose: .signing,
+                at: time,
+                verdicts: verdicts
+            )
+            guard let certificate = current?.certificate else { continue }
+            let trust = try await store.anchors.trust(judging: [certificate], systemAnchors: true)
+            let verdict = trust.judge(certificate, purpose: .signing, at: time)
+            guard !verdict.isTrusted, let problem = verdict.problems.first(where: { $0.level == .error }) else {
+                continue
+            }
+            add(
+                "identity-untrusted",
+                .warning,
+                "\(account.address): nobody here trusts the chain of its identity: \(problem.text)",
+                [.trustRoot]
+            )
+        }
+    }
+}
+
+extension Date {
+    /// The end of the time in which an expiry deserves a word at this time.
+    var soon: Date { addingTimeInterval(30 * 86_400) }
+}

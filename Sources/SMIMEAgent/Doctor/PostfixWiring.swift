@@ -1,0 +1,154 @@
+import ByteStreams
+import Foundation
+
+/// What Postfix says of the services in master.cf that have to do with `smime filter`.
+///
+/// Source: master(5), pipe(8), postconf(1)
+package struct PostfixWiring: Sendable {
+    /// The two filters.
+    enum Direction: String, Sendable {
+        case incoming, outgoing
+    }
+
+    /// One service: its name and type, the program, and the words behind it.
+    struct Service: Sendable {
+        let name: String
+        let type: String
+        let isChrooted: Bool
+        let program: String
+        let words: [String]
+
+        /// A line of `postconf -M`; nil if it is none.
+        init?(_ line: String) {
+            let fields = line.split(whereSeparator: \.isWhitespace).map(String.init)
+            guard fields.count >= 8 else { return nil }
+            (name, type, isChrooted) = (fields[0], fields[1], fields[4] == "y")
+            (program, words) = (fields[7], Array(fields[8...]))
+        }
+
+        /// The words that run `smime filter`; nil if the service does something else.
+        var filter: [String]? {
+            guard program == "pipe", let start = words.firstIndex(where: { $0.hasPrefix("argv=") }) else { return nil }
+            let command = Array(words[start...])
+            return command.count > 2 && command[0].hasSuffix("smime") && command[1] == "filter" ? command : nil
+        }
+
+        /// What the filter's option `name` says; braces hold together what has blanks in it (pipe(8)).
+        func option(_ name: String) -> String? {
+            let words = filter ?? []
+            guard let place = words.firstIndex(of: name), place + 1 < words.count else { return nil }
+            guard words[place + 1].hasPrefix("{") else { return words[place + 1] }
+            let end = words[(place + 1)...].firstIndex { $0.hasSuffix("}") } ?? place + 1
+            return words[(place + 1)...end].joined(separator: " ").trimmingCharacters(in: ["{", "}"])
+        }
+
+        /// The attribute of pipe(8) called `name`.
+        func attribute(_ name: String) -> String? {
+            words.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
+        }
+
+        /// The parameter that the service has for itself, as `-o name=value` or `-o { name = value }` (master(5)).
+        func override(_ name: String) -> String? {
+            for start in words.indices.dropLast() where words[start] == "-o" {
+                let rest = words[(start + 1)...]
+                let end = words[start + 1].hasPrefix("{") ? rest.firstIndex { $0.hasSuffix("}") } : nil
+                let text = rest[...(end ?? start + 1)].joined(separator: " ").trimmingCharacters(in: ["{", "}", " "])
+                let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces) == name else { continue }
+                return parts[1].trimmingCharacters(in: .whitespaces)
+            }
+            return nil
+        }
+
+        /// Which way the mail goes through the service's filter; nil if it runs none, or is told neither.
+        var direction: Direction? { filter?.dropFirst(2).lazy.compactMap(Direction.init).first }
+    }
+
+    /// The content_filter that counts for `service`, as transport and next hop; nil if there is none.
+    func contentFilter(of service: Service) -> (transport: String, nextHop: String)? {
+        let value = service.override("content_filter") ?? parameters["content_filter"] ?? ""
+        let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+    }
+
+    /// The services that take mail from the network, those behind postscreen(8) among them.
+    var ports: [Service] { services.filter { ["inet", "pass"].contains($0.type) && $0.program == "smtpd" } }
+
+    /// The value of `name` that counts for `service`, with a reference to another parameter (`$name`) followed once.
+    func value(_ name: String, of service: Service) -> String? {
+        guard let value = service.override(name) else { return parameters[name] }
+        return Self.reference(in: value).map { parameters[$0] ?? "" } ?? value
+    }
+
+    /// The parameter that `value` names, as `$name` or `${name}`, and nothing else.
+    private static func reference(in value: String) -> String? {
+        guard value.hasPrefix("$") else { return nil }
+        let name = value.dropFirst().trimmingCharacters(in: ["{", "}"])
+        return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? name : nil
+    }
+
+    let services: [Service]
+    /// Parameters of main.cf, by name.
+    let parameters: [String: String]
+    /// Why Postfix could not be asked.
+    private(set) var failure: String?
+    /// What to do about it.
+    private(set) var remedy = DoctorRemedy.findPostfix
+
+    /// The value of `name`, of Postfix's default if it is in none of the files; nil where Postfix does not know it.
+    func number(_ name: String, of port: Service? = nil) -> Int? {
+        (port?.override(name) ?? parameters[name]).flatMap { Int($0) }
+    }
+
+    /// The seconds that `name` stands for; Postfix's unit for time limits is the second.
+    func seconds(_ name: String) -> Int? {
+        let units = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+        guard let text = parameters[name], let last = text.last else { return nil }
+        guard let unit = units[String(last)] else { return Int(text) }
+        return Int(text.dropLast()).map { $0 * unit }
+    }
+
+    /// The parameters that are looked at, beside those of the transports.
+    private static let names = [
+        "content_filter", "message_size_limit", "mynetworks", "receive_override_options", "smtpd_client_restrictions",
+        "smtpd_milters", "smtpd_recipient_limit", "smtpd_recipient_restrictions", "smtpd_relay_restrictions",
+        "smtpd_sasl_auth_enable", "smtpd_sender_restrictions", "smtputf8_autodetect_classes", "smtputf8_enable",
+    ]
+
+    /// The parameters that say who may send through a port, in the order in which Postfix asks them.
+    static let restrictions = ["smtpd_client_restrictions", "smtpd_relay_restrictions", "smtpd_recipient_restrictions"]
+
+    /// What postconf says, of the configuration in `folder` or Postfix's own.
+    ///
+    /// - Parameter postconf: runs postconf(1) with arguments, and gives what it says.
+    package init(from folder: String?, postconf: ([String]) throws -> String) {
+        let place = folder.map { ["-c", $0] } ?? []
+        do {
+            let services = try postconf(place + ["-M"]).split(separator: "\n").compactMap { Service(String($0)) }
+            let transports = services.filter { $0.filter != nil }.map(\.name)
+            let own = transports.flatMap { ["\($0)_destination_recipient_limit", "\($0)_time_limit"] }
+            let referred = services.flatMap { service in
+                Self.restrictions.compactMap { service.override($0).flatMap(Self.reference(in:)) }
+            }
+            let lines = try postconf(place + ["-x"] + Self.names + own + referred)
+            let parameters = lines.split(separator: "\n").map { line in
+                line.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            }
+            self.services = services
+            self.parameters = Dictionary(
+                parameters.map { ($0[0], $0.count > 1 ? $0[1] : "") },
+                uniquingKeysWith: { $1 }
+            )
+        } catch {
+            (services, parameters, failure) = ([], [:], "\(error)")
+            let file = "\(folder ?? Self.defaultFolder)/main.cf"
+            if !FileManager.default.fileExists(atPath: file) {
+                failure = "\(file): not found, so Postfix is not set up there"
+                remedy = .setUpPostfix
+            }
+        }
+    }
+
+    /// Where Postfix looks if nothing else is said, as most systems build it.
+    private static let defaultFolder = "/etc/postfix"
+}

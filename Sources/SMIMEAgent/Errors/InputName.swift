@@ -1,0 +1,5 @@
+/// What messages call the files that are read.
+package enum InputName {
+    /// The name of the file at `path`; `-` is standard input.
+    package static func shown(_ path: String) -> String { path == "-" ? "standard input" : path }
+}

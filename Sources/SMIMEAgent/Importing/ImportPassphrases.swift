@@ -1,0 +1,47 @@
+package import LibCrypto
+import PKIX
+
+/// Where the passphrases of files come from that are brought into a store.
+package protocol ImportPassphrases {
+    /// Whether one passphrase was given for all of them; else it is asked for.
+    var isGiven: Bool { get }
+
+    /// The passphrase of the file at `path`; `-` is standard input.
+    func passphrase(for path: String) throws -> Passphrase
+
+    /// Says that the passphrase of the file at `path` was wrong, and that it is asked for again.
+    func noteWrongPassphrase(for path: String)
+}
+
+/// The passphrase for the files of one import: the one that was given, for all of them, or one typed for each.
+final class ImportPassphrase {
+    private let source: any ImportPassphrases
+    private var given: Passphrase?
+
+    /// How often a passphrase may be typed.
+    private static let tries = 3
+
+    init(_ source: any ImportPassphrases) { self.source = source }
+
+    /// Lends the passphrase of `file` to `body`. Unless one is given, no passphrase is tried first, which opens files
+    /// with an empty one, too.
+    func open<Value>(
+        _ file: String,
+        isLocked: Bool,
+        _ body: (borrowing Passphrase?) throws(CMSError) -> Value
+    ) throws -> Value {
+        if isLocked, source.isGiven {
+            if given == nil { given = try source.passphrase(for: file) }
+            return try body(given)
+        }
+        do { return try body(nil) } catch CMSError.wrongPassphrase {
+            guard !source.isGiven else { return try body(try source.passphrase(for: file)) }
+        }
+        for _ in 1..<Self.tries {
+            do { return try body(try source.passphrase(for: file)) } catch CMSError.wrongPassphrase {
+                source.noteWrongPassphrase(for: file)
+            }
+        }
+        return try body(try source.passphrase(for: file))
+    }
+}

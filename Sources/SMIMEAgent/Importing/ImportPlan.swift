@@ -1,0 +1,124 @@
+package import Foundation
+package import InternetMessage
+package import PKIX
+import SMIME
+package import SMIMEStore
+
+/// What is to be stored, and what is odd about it.
+package struct ImportPlan {
+    /// What could be done next about a certificate.
+    package enum Advice: Sendable {
+        /// If the certificate is of the person with this address, or of its domain, and no authority's, it can be a recipient's.
+        case addAsRecipient(Certificate, AddressScope)
+        /// The certificate says that it is an authority's, and should be issued anew without that.
+        case reissueAsEndEntity
+    }
+
+    private let account: EmailAddress?
+    private let trust: Bool
+    private let now: Date
+    /// What is to be stored.
+    package private(set) var batch = ImportBatch()
+    package private(set) var problems: [Problem] = []
+    package private(set) var advice: [Advice] = []
+
+    /// - Parameters:
+    ///   - account: who gets the identities, whatever addresses they name; nil is those addresses.
+    ///   - trust: whether authorities become anchors, and the other certificates are pinned.
+    package init(account: EmailAddress?, trust: Bool, now: Date) {
+        self.account = account
+        self.trust = trust
+        self.now = now
+    }
+
+    package mutating func note(_ problems: [Problem]) { self.problems += problems }
+
+    /// Plans for everything in `contents`.
+    ///
+    /// - Parameter renewals: what becomes of those certificates among them that are about keys of ours.
+    /// - Throws: `AgentError.unnamedIdentity` for an identity without any address and no account, `AgentError.nothingToImport`
+    ///   if nothing is left that could be stored.
+    package mutating func add(_ contents: ImportedFiles, renewals: [ImportBatch.IdentityItem] = []) throws {
+        problems += contents.problems
+        if let account, contents.identities.isEmpty, renewals.isEmpty {
+            warn(.accountUnused, "there is no private key in it that \(account) could get")
+        }
+        var seen: Set<Certificate> = []
+        for identity in contents.identities where seen.insert(identity.certificate).inserted {
+            try add(identity)
+        }
+        for item in renewals where !seen.contains(item.identity.certificate) { add(item) }
+        seen.formUnion(renewals.map(\.identity.certificate))
+        for certificate in contents.certificates where seen.insert(certificate).inserted { add(certificate) }
+        batch.crls += Set(contents.certificateLists)
+        guard !batch.isEmpty || !contents.mails.isEmpty else {
+            throw AgentError.nothingToImport(problems.last)
+        }
+    }
+
+    private mutating func add(_ identity: Identity) throws {
+        let certificate = identity.certificate
+        let named = certificate.ownAddresses
+        guard let accounts = account.map({ [$0] }) ?? (named.isEmpty ? nil : named) else {
+            throw AgentError.unnamedIdentity(certificate)
+        }
+        add(.init(identity, accounts: accounts, isAssigned: account != nil))
+    }
+
+    private mutating func add(_ item: ImportBatch.IdentityItem) {
+        let certificate = item.identity.certificate
+        if let account, !certificate.names(account) {
+            let named = Self.list(certificate.emailAddresses.map(\.text))
+            warn(.addressMismatch, "the certificate of \(account) names \(named)")
+        }
+        noteOddities(of: certificate)
+        batch.identities.append(item)
+        guard trust else { return }
+        batch.recipients.append(
+            .init(certificate: certificate, addresses: item.accounts.map { AddressScope($0) }, isPinned: true)
+        )
+    }
+
+    private mutating func add(_ certificate: Certificate) {
+        let addresses = certificate.recipientScopes
+        if certificate.isCertificateAuthority || (certificate.isSelfIssued && addresses.isEmpty) {
+            batch.intermediates.append(certificate)
+            if trust { batch.anchors.append(certificate) }
+            if certificate.isSelfIssued, certificate.keyAllowsEncryption, let address = addresses.first {
+                advice.append(.addAsRecipient(certificate, address))
+            }
+            return
+        }
+        guard !addresses.isEmpty else {
+            return warn(.certificateNoAddress, "\(certificate.subject): names no address, and was left out")
+        }
+        noteOddities(of: certificate)
+        batch.recipients.append(.init(certificate: certificate, addresses: addresses, isPinned: trust))
+    }
+
+    private mutating func noteOddities(of certificate: Certificate) {
+        let name = certificate.subject.description
+        if certificate.notAfter < now { warn(.certificateExpired, "\(name): expired on \(certificate.notAfter.day)") }
+        if certificate.notBefore > now {
+            warn(.certificateNotYetValid, "\(name): not valid before \(certificate.notBefore.day)")
+        }
+        if certificate.hasMalformedAddress {
+            warn(.certificateAddressMalformed, "\(name): an address in it is malformed")
+        }
+        if certificate.publicKeyAlgorithm.isWeak {
+            warn(.weakKey, "\(name): \(certificate.publicKeyAlgorithm) is weak")
+        }
+        if certificate.isCertificateAuthority {
+            warn(.endEntityIsCA, "\(name): says that it is an authority's (CA:TRUE), so mail signed with it is refused")
+            advice.append(.reissueAsEndEntity)
+        } else if !certificate.canSign, !certificate.canEncrypt {
+            warn(.keyUsage, "\(name): its usage allows neither signing nor encrypting mail")
+        }
+    }
+
+    private mutating func warn(_ code: ProblemCode, _ text: String) { problems.append(Problem(warning: code, text)) }
+
+    private static func list(_ addresses: [String]) -> String {
+        addresses.isEmpty ? "no address" : addresses.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,46 @@
+package import Foundation
+import InternetMessage
+package import PKIX
+package import SMIMEStore
+
+/// What a person would do after an import.
+package enum ImportStep: Sendable {
+    /// Trust this root, which came along and is not trusted yet.
+    case trust(Certificate)
+    /// Trust the root of this certificate, which did not come along.
+    case findRoot(of: Certificate)
+    /// Sign mail as this account.
+    case sign(as: AddressScope)
+}
+
+extension Store {
+    /// What a person would do after the import that `report` is of: trust the root unless it is trusted, then use the identity.
+    ///
+    /// - Parameter systemAnchors: whether the system's trust anchors count.
+    package func nextSteps(
+        after report: ImportReport,
+        systemAnchors: Bool,
+        at time: Date
+    ) async throws -> [ImportStep] {
+        guard let first = report.identities.first(where: { $0.certificate.isValid(at: time) }) else { return [] }
+        let trust = try await anchors.trust(judging: [first.certificate], systemAnchors: systemAnchors)
+        let purpose: TrustStore.Purpose = first.certificate.canSign ? .signing : .encryption
+        var steps: [ImportStep] = []
+        if !trust.judge(first.certificate, purpose: purpose, at: time).isTrusted {
+            let given = [first.certificate] + report.intermediates.map(\.certificate)
+            steps.append(given.last(where: \.isSelfIssued).map(ImportStep.trust) ?? .findRoot(of: first.certificate))
+        }
+        if first.certificate.canSign { steps.append(.sign(as: first.address)) }
+        return steps
+    }
+
+    /// The accounts that got identities by the import that `report` is of, each once.
+    package func accounts(after report: ImportReport) async throws -> [Account] {
+        var found: [Account] = []
+        for entry in report.identities {
+            let account = try await accounts.account(ifAnyFor: try? EmailAddress(entry.address.text))
+            if let account, !found.contains(where: { $0.address == account.address }) { found.append(account) }
+        }
+        return found
+    }
+}

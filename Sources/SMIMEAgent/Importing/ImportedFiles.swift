@@ -1,0 +1,123 @@
+package import ByteStreams
+import Foundation
+import InternetMessage
+import LibCrypto
+package import PKIX
+import SMIME
+import SMIMEStore
+
+/// What the files of one import hold, sorted by what becomes of it.
+package struct ImportedFiles {
+    private struct LooseKey {
+        let file: String
+        let key: PrivateKey
+    }
+
+    package private(set) var identities: [Identity] = []
+    /// Certificates that came without a key.
+    package private(set) var certificates: [Certificate] = []
+    package private(set) var certificateLists: [CertificateList] = []
+    /// Mail to learn from.
+    package private(set) var mails: [(file: String, source: any ByteSource)] = []
+    package private(set) var problems: [Problem] = []
+    private var looseKeys: [LooseKey] = []
+    /// How many iterations of key derivation a PKCS#12 file or an encrypted key may ask for.
+    private let maximumIterations: Int
+
+    /// Reads all of `files`, opening what is encrypted.
+    ///
+    /// Keys and certificates that came in separate files are paired by public key.
+    ///
+    /// - Parameters:
+    ///   - files: their paths; `-` is standard input.
+    ///   - open: opens one of them, when its turn comes.
+    ///   - maximumIterations: how many iterations of key derivation a file may ask for.
+    /// - Throws: `AgentError`
+    package init(
+        _ files: [String],
+        passphrases: any ImportPassphrases,
+        maximumIterations: Int = PKCS12.maximumIterations,
+        open: (String) throws -> any ByteSource
+    ) throws {
+        self.maximumIterations = maximumIterations
+        let passphrases = ImportPassphrase(passphrases)
+        for file in files {
+            do { try read(file, try open(file), passphrases) } catch {
+                throw error as? AgentError ?? .unreadable(file: file, because: error)
+            }
+        }
+        try pairLooseKeys()
+    }
+
+    private mutating func read(_ file: String, _ source: any ByteSource, _ passphrases: ImportPassphrase) throws {
+        if let message = try MboxReader.isMbox(source) ? nil : CertificatesMessage(source) {
+            certificates += message.certificates
+            certificateLists += message.certificateLists
+            return
+        }
+        guard try !MailSources.isMailFromSomebody(source) else {
+            return mails.append((InputName.shown(file), source))
+        }
+        guard source.count <= KeyMaterial.maximumFileSize else { throw AgentError.tooBigForKeys(file: file) }
+        var bytes = try source.bytes(in: 0..<source.count)
+        // A private key may stand in it as it is.
+        defer { bytes.wipe() }
+        for item in try KeyMaterial.read(bytes) {
+            switch item {
+            case .certificate(let certificate): certificates.append(certificate)
+            case .certificateList(let list):
+                try list.checkEntries()
+                certificateLists.append(list)
+            case .privateKey(let encoded):
+                let key = try open(file, isLocked: encoded.isEncrypted, passphrases) { passphrase throws(CMSError) in
+                    try encoded.decode(passphrase: passphrase, maximumIterations: maximumIterations)
+                }
+                looseKeys.append(LooseKey(file: file, key: key))
+            case .pkcs12(let bytes):
+                let contents = try open(file, isLocked: true, passphrases) { passphrase throws(CMSError) in
+                    try PKCS12(bytes, passphrase: passphrase, maximumIterations: maximumIterations)
+                }
+                identities += contents.identities
+                certificates += contents.certificates
+                certificateLists += contents.certificateLists
+                problems += contents.problems
+            }
+        }
+    }
+
+    /// Lends the passphrase of `file` to `body`, and says how many iterations more could be allowed where it asks for too many.
+    private func open<Value>(
+        _ file: String,
+        isLocked: Bool,
+        _ passphrases: ImportPassphrase,
+        _ body: (borrowing Passphrase?) throws(CMSError) -> Value
+    ) throws -> Value {
+        do { return try passphrases.open(file, isLocked: isLocked, body) } catch CMSError.limitExceeded(
+            PKCS12.iterationLimit
+        ) {
+            let more = min(maximumIterations.multipliedReportingOverflow(by: 10).partialValue, PKCS12.mostIterations)
+            throw AgentError.tooManyIterations(file: file, allowed: maximumIterations, more: more)
+        }
+    }
+
+    private mutating func pairLooseKeys() throws {
+        var seen: Set<[UInt8]> = []
+        let loose = looseKeys.filter { seen.insert($0.key.publicKeyInfo).inserted }
+        let index = PrivateKeyIndex(loose.map(\.key))
+        var paired = Set(identities.flatMap { index.places(for: $0.certificate) })
+        var own: [Int: [Certificate]] = [:]
+        certificates = certificates.filter { certificate in
+            let places = index.places(for: certificate)
+            paired.formUnion(places)
+            guard let first = places.first else { return true }
+            own[first, default: []].append(certificate)
+            return false
+        }
+        for (place, item) in loose.enumerated() {
+            guard paired.contains(place) else {
+                throw AgentError.unpairedKey(file: item.file)
+            }
+            identities += (own[place] ?? []).map { Identity(unchecked: $0, item.key) }
+        }
+    }
+}

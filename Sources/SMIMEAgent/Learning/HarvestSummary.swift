@@ -1,0 +1,75 @@
+package import Foundation
+package import InternetMessage
+package import PKIX
+package import SMIMEStore
+
+/// What a harvest came to.
+package struct HarvestSummary: Sendable {
+    /// A certificate that was learned; of a mailbox of any size, it holds no more than this.
+    package struct Learned: Sendable {
+        package let address: EmailAddress
+        package let fingerprint: Fingerprint
+        package let notAfter: Date
+        package let kind: LearningReport.Kind
+        /// Whether it is not used until someone trusts it by hand.
+        package let isHeld: Bool
+        /// The newest of those known before.
+        package let previous: Fingerprint?
+        package let messageID: String?
+
+        package init(_ entry: LearningReport.Entry) {
+            address = entry.address
+            fingerprint = entry.certificate.fingerprint
+            notAfter = entry.certificate.notAfter
+            kind = entry.kind
+            isHeld = entry.isHeld
+            previous = entry.previous?.fingerprint
+            messageID = entry.messageID
+        }
+    }
+
+    /// A message that nothing was learned from.
+    package struct Refusal: Sendable {
+        package let place: MailSources.Place
+        package let reason: Reason
+    }
+
+    /// Why nothing was learned.
+    package enum Reason: Sendable {
+        /// What the message is, in a few words.
+        case verdict(String)
+        /// What kept it from being verified.
+        case error(any Error)
+    }
+
+    /// How many refusals, and how many unquoted messages, are named; the others are counted.
+    private static let maximumCount = 10_000
+
+    package internal(set) var messages = 0
+    /// How many of them are not signed.
+    package internal(set) var unsigned = 0
+    /// In the order in which they were learned.
+    package private(set) var learned: [Learned] = []
+    package private(set) var refused: [Refusal] = []
+    package private(set) var refusedCount = 0
+    /// Messages that were signed before a mailbox quoted their lines "From ".
+    package private(set) var unquoted: [MailSources.Place] = []
+    package internal(set) var isInterrupted = false
+    /// What ended it before its time.
+    package internal(set) var failure: (any Error)?
+
+    package init() {}
+
+    mutating func refuse(_ place: MailSources.Place, _ reason: Reason) {
+        refusedCount += 1
+        guard refused.count < Self.maximumCount else { return }
+        refused.append(Refusal(place: place, reason: reason))
+    }
+
+    mutating func unquote(_ place: MailSources.Place) {
+        guard unquoted.count < Self.maximumCount else { return }
+        unquoted.append(place)
+    }
+
+    mutating func add(_ report: LearningReport) { learned += report.entries.map(Learned.init) }
+}

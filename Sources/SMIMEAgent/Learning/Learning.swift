@@ -1,0 +1,41 @@
+import Foundation
+package import SMIME
+package import SMIMEStore
+
+/// Learns the authors' certificates from verified messages.
+package struct Learning: Sendable {
+    private let store: Store
+    private let policy: ChangePolicy
+
+    /// - Parameter policy: what becomes of a certificate by another issuer or for another key than those known.
+    package init(in store: Store, onChange policy: ChangePolicy) {
+        self.store = store
+        self.policy = policy
+    }
+
+    /// What there is to learn from `messages`; nothing is changed.
+    ///
+    /// A store that was not made yet is not made for this: nothing is learned there.
+    package func preview(_ messages: [VerifiedMessage]) async throws(KeystoreError) -> LearningReport {
+        guard store.exists, !messages.isEmpty else { return LearningReport() }
+        return try await store.recipients.preview(messages.map(SignerSighting.init), at: .now, onChange: policy)
+    }
+
+    /// Learns from `messages`.
+    ///
+    /// - Returns: what was learned; nil if the store cannot be written, and is left as it is.
+    package func learn(_ messages: [VerifiedMessage]) async throws(KeystoreError) -> LearningReport? {
+        do throws(KeystoreError) {
+            let writable = try await Store.open(store.location, mode: .readWriteExisting)
+            let report = try await writable.recipients.learn(
+                messages.map(SignerSighting.init),
+                at: .now,
+                onChange: policy
+            )
+            try await writable.close()
+            return report
+        } catch .notWritable {
+            return nil
+        }
+    }
+}

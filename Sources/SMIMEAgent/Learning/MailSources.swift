@@ -1,0 +1,181 @@
+package import ByteStreams
+import Foundation
+import InternetMessage
+
+/// The messages below some paths, one after the other: mail files, mailboxes, Maildirs and other
+/// directories, standard input.
+///
+/// Only what is being read is held; a directory or mailbox of any size costs no more memory than a small one.
+package final class MailSources {
+    /// One message.
+    package struct Item: Sendable {
+        package let place: Place
+        package let source: any ByteSource
+    }
+
+    /// Where a message stands.
+    package struct Place: Sendable {
+        package let file: String
+        /// Its number in a mailbox, from 1 on; nil for a file of its own.
+        package let number: Int?
+
+        package var name: String { number.map { "\(file), message \($0)" } ?? file }
+    }
+
+    /// What lies in a directory and cannot be opened, and why.
+    package struct Refusal: Error {
+        package let place: Place
+        package let reason: String
+    }
+
+    /// Messages up to this size are read at once.
+    private static let memoryLimit = 1 << 20
+    /// One of these makes a file in a directory a mail.
+    private static let usualFields = ["Date", "From", "Message-ID", "MIME-Version", "Received", "Return-Path"]
+
+    private var paths: ArraySlice<String>
+    private var opened: ArraySlice<(file: String, source: any ByteSource)> = []
+    private var folder: (path: String, entries: FileManager.DirectoryEnumerator)?
+    private var mailbox: (file: String, source: any ByteSource, reader: MboxReader, count: Int)?
+    private let standardInput: (any ByteSource)?
+
+    /// - Parameters:
+    ///   - paths: files and directories; `-` is standard input.
+    ///   - standardInput: what is there, read to its end.
+    package init(_ paths: [String], standardInput: (any ByteSource)? = nil) {
+        self.paths = paths[...]
+        self.standardInput = standardInput
+    }
+
+    /// The messages in files that are open already.
+    package init(opened: [(file: String, source: any ByteSource)]) {
+        paths = []
+        self.opened = opened[...]
+        standardInput = nil
+    }
+
+    /// Whether `source` begins as a mail with a sender does, or as a mailbox.
+    package static func isMailFromSomebody(_ source: any ByteSource) throws -> Bool {
+        try MboxReader.isMbox(source) || header(of: source)?.first("From") != nil
+    }
+
+    /// The next message; nil at the end.
+    ///
+    /// - Throws: `AgentError` for a path that cannot be read, `Refusal` for what lies in a directory and cannot be named. The
+    ///   next call goes on behind it.
+    package func next() throws -> Item? {
+        while true {
+            if let item = try nextInMailbox() { return item }
+            if let name = folder?.entries.nextObject() as? String {
+                if let item = try open(entry: name) { return item }
+            } else if let (file, source) = opened.popFirst() {
+                if let item = try open(file, source) { return item }
+            } else if let path = paths.popFirst() {
+                folder = nil
+                if let item = try open(path) { return item }
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// How many bytes lie below the paths.
+    package func count() -> Int {
+        paths.reduce(standardInput?.count ?? 0) { total, path in
+            guard let status = Self.status(path) else { return total }
+            guard status.st_mode & S_IFMT == S_IFDIR else { return total + Int(status.st_size) }
+            let entries = FileManager.default.enumerator(atPath: path)
+            var total = total
+            while let name = entries?.nextObject() as? String {
+                total += Self.status("\(path)/\(name)").map { Self.isFile($0) ? Int($0.st_size) : 0 } ?? 0
+            }
+            return total
+        }
+    }
+
+    private func nextInMailbox() throws -> Item? {
+        guard var mailbox else { return nil }
+        do {
+            guard let range = try mailbox.reader.next() else {
+                self.mailbox = nil
+                return nil
+            }
+            mailbox.count += 1
+            self.mailbox = mailbox
+            let place = Place(file: mailbox.file, number: mailbox.count)
+            return Item(place: place, source: try Self.message(mailbox.source, range))
+        } catch {
+            self.mailbox = nil
+            throw AgentError.unreadable(file: mailbox.file, because: error)
+        }
+    }
+
+    private func open(_ path: String) throws -> Item? {
+        if path != "-", let status = Self.status(path), status.st_mode & S_IFMT == S_IFDIR {
+            guard let entries = FileManager.default.enumerator(atPath: path) else {
+                throw AgentError.unreadableFolder(path: path)
+            }
+            folder = (path, entries)
+            return nil
+        }
+        let isStandard = path == "-"
+        let name = InputName.shown(path)
+        do {
+            if isStandard, let standardInput { return try open(name, standardInput) }
+            return try open(name, isStandard ? Input.standardInput() : Input.open(path: path))
+        } catch { throw AgentError.unreadable(file: name, because: error) }
+    }
+
+    /// The message that a file in a directory is; what is no mail is passed over.
+    private func open(entry name: String) throws -> Item? {
+        guard let folder else { return nil }
+        let path = "\(folder.path)/\(name)"
+        guard let status = Self.status(path) else {
+            // What was gone since is no loss. Foundation hands out bytes that are no UTF-8 as another name.
+            guard name.unicodeScalars.contains("\u{FFFD}") else { return nil }
+            folder.entries.skipDescendants()
+            throw Refusal(place: Place(file: path, number: nil), reason: "its name is no UTF-8; give it another one")
+        }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            // What lies in a Maildir's tmp is not there yet.
+            let isUnfinished = name == "tmp" || name.hasSuffix("/tmp")
+            if isUnfinished, Self.status("\(path)/../cur") != nil { folder.entries.skipDescendants() }
+            return nil
+        }
+        guard Self.isFile(status) else { return nil }
+        do {
+            let source = try FileSource(path: path)
+            guard try MboxReader.isMbox(source) || Self.isMail(source) else { return nil }
+            return try open(path, source)
+        } catch { throw AgentError.unreadable(file: path, because: error) }
+    }
+
+    private func open(_ file: String, _ source: any ByteSource) throws -> Item? {
+        if try MboxReader.isMbox(source) {
+            mailbox = (file, source, MboxReader(source), 0)
+            return nil
+        }
+        return Item(place: Place(file: file, number: nil), source: try Self.message(source, 0..<source.count))
+    }
+
+    private static func message(_ source: any ByteSource, _ range: Range<Int>) throws -> any ByteSource {
+        guard range.count > memoryLimit else { return MemorySource(try source.bytes(in: range)) }
+        return SourceSlice(source, range)
+    }
+
+    private static func isMail(_ source: any ByteSource) throws -> Bool {
+        guard let header = try header(of: source) else { return false }
+        return usualFields.contains { header.first($0) != nil }
+    }
+
+    private static func header(of source: any ByteSource) throws -> HeaderBlock? {
+        try? HeaderBlock(parsing: try source.bytes(in: 0..<min(source.count, 16 << 10)))
+    }
+
+    private static func isFile(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+}

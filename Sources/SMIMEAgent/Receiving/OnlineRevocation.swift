@@ -1,0 +1,113 @@
+import CertificateDiscovery
+package import Foundation
+package import PKIX
+package import SMIME
+package import SMIMEStore
+
+/// Asks the network about revocation, if a flag or the store's setting wants it; reads the settings when there is
+/// something to ask.
+package actor OnlineRevocation: RevocationSource {
+    private let opening: StoreOpening
+    private let isDemanded: Bool
+    private var isReady = false
+    private var fetcher: RevocationFetcher?
+    /// Why the settings could not be read; nil if they could, or were not needed.
+    package private(set) var failure: (any Error)?
+    /// The services of which the store remembers that they did not answer.
+    private var knownSilence: Set<String> = []
+
+    package init(_ opening: StoreOpening, isDemanded: Bool) {
+        self.opening = opening
+        self.isDemanded = isDemanded
+    }
+
+    package func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
+        await readyFetcher()?.evidence(on: chain, at: places, date: date) ?? RevocationEvidence()
+    }
+
+    package nonisolated func forOneVerdict() -> any RevocationSource { VerdictRevocation { await self.readyFetcher() } }
+
+    package func isAsking() async -> Bool { await readyFetcher() != nil }
+
+    /// What asks the services; nil if none is to be asked.
+    private func readyFetcher() async -> RevocationFetcher? {
+        if !isReady {
+            do {
+                let made = try await makeFetcher()
+                // Another message may have been faster; questions are remembered in one place.
+                if !isReady { fetcher = made }
+            } catch {
+                failure = error
+            }
+            isReady = true
+        }
+        return fetcher
+    }
+
+    private func makeFetcher() async throws -> RevocationFetcher? {
+        let store = try await opening.store()
+        let services = try await store.revocationServices()
+        guard isDemanded || services.areAsked else { return nil }
+        let known = store.exists ? try await store.anchors.silentServices(at: .now) : [:]
+        knownSilence = Set(known.keys)
+        return RevocationFetcher(
+            HTTPClient(timeLimit: services.timeLimit, allowsPrivateAddresses: services.allowsPrivateAddresses),
+            // A person who says so asks at once.
+            silentServices: isDemanded ? [:] : known
+        )
+    }
+
+    /// Whether a service gave no answer.
+    package var hasOutages: Bool {
+        get async { await !(fetcher?.outages.isEmpty ?? true) }
+    }
+
+    /// Whether `report` fails for nothing but the word of a service that did not answer.
+    package func isUndecided(_ report: VerificationReport) async -> Bool {
+        let errors = (report.problems + report.signers.flatMap(\.problems)).filter { $0.level == .error }
+        guard !errors.isEmpty, errors.allSatisfy({ $0.kind == .revocationUnknown }) else { return false }
+        return await hasOutages
+    }
+
+    /// How many services that did not answer are named; the others are counted.
+    private static let maximumWarnings = 3
+
+    /// The first services that did not answer, and why; one sentence each, and how many others there are.
+    package var warnings: [String] {
+        get async {
+            let outages = await fetcher?.outages ?? []
+            let others = outages.count - Self.maximumWarnings
+            return outages.prefix(Self.maximumWarnings).map { "\($0.url): \($0.error)" }
+                + (others > 0
+                    ? ["\(others) more \(others == 1 ? "service" : "services") did not answer, or could not be asked"]
+                    : [])
+        }
+    }
+
+    /// Keeps the lists that were fetched, what responders said, and which services were silent, where the store can be written.
+    ///
+    /// - Returns: why that failed; nil if it did not.
+    package func keep() async -> KeystoreError? {
+        guard let fetcher else { return nil }
+        var batch = ImportBatch()
+        batch.fetchedLists = await fetcher.certificateLists
+        batch.responses = await fetcher.responses.map {
+            .init(certificate: $0.certificate, response: $0.response, lifetime: $0.lifetime)
+        }
+        batch.silentServices = await fetcher.silentServices.sorted()
+        batch.answeringServices = await fetcher.answeringServices.intersection(knownSilence).sorted()
+        guard !batch.isEmpty else { return nil }
+        do throws(KeystoreError) {
+            let store = try await opening.store()
+            guard store.exists else { return nil }
+            let writable = try await Store.open(store.location, mode: .readWriteExisting)
+            _ = try await writable.add(batch, at: .now)
+            try await writable.close()
+        } catch .notWritable {
+            return nil
+        } catch {
+            return error
+        }
+        return nil
+    }
+}

@@ -1,0 +1,90 @@
+package import SMIMEStore
+
+/// What the command line or the message itself wants for one message.
+package struct ProtectionRequest: Hashable, Sendable {
+    /// Whether it is to be signed; nil if that was not said.
+    package var sign: Policy.Level?
+    /// Whether it is to be encrypted; nil if that was not said.
+    package var encrypt: Policy.Level?
+
+    package init(sign: Policy.Level? = nil, encrypt: Policy.Level? = nil) {
+        self.sign = sign
+        self.encrypt = encrypt
+    }
+
+    /// Reads `encrypt=require; sign=never`, the body of an X-SMIME field or the meaning of a subject tag.
+    ///
+    /// Blanks, commas for semicolons, colons for equals signs, letters of either case, `yes`, `no` and a bare `encrypt` are
+    /// understood. A level that cannot be read is taken for `require`, and what speaks of neither axis for `require` on both: a
+    /// typing error must not send in clear what the sender wanted to protect.
+    package init(parsing text: String) {
+        for piece in Self.pieces(text) {
+            let sides = Self.sides(piece)
+            let value = sides.count == 2 ? Self.level(Self.word(sides[1])) : .require
+            switch Self.word(sides[0]) {
+            case "encrypt": encrypt = Self.stricter(encrypt, value)
+            case "sign": sign = Self.stricter(sign, value)
+            default: (sign, encrypt) = (.require, .require)
+            }
+        }
+    }
+
+    /// The pieces of `text` that cannot be read, and are taken for `require`.
+    package static func unread(in text: String) -> [String] {
+        pieces(text).filter { piece in
+            let sides = sides(piece)
+            switch word(sides[0]) {
+            case "encrypt", "sign": return sides.count == 2 && !isLevel(word(sides[1]))
+            case "require", "required": return false
+            default: return true
+            }
+        }.map { word($0) }
+    }
+
+    /// Whether it asks for less than all there is.
+    package var lowersSomething: Bool { [sign, encrypt].contains { $0 == .never || $0 == .available } }
+
+    /// What it asks for without what it asks less of.
+    package var withoutLowering: ProtectionRequest {
+        ProtectionRequest(sign: sign == .require ? sign : nil, encrypt: encrypt == .require ? encrypt : nil)
+    }
+
+    /// Both requests; where they differ, the stricter one.
+    package func merging(_ other: ProtectionRequest) -> ProtectionRequest {
+        ProtectionRequest(sign: Self.stricter(sign, other.sign), encrypt: Self.stricter(encrypt, other.encrypt))
+    }
+
+    private static func stricter(_ one: Policy.Level?, _ other: Policy.Level?) -> Policy.Level? {
+        guard let one, let other else { return one ?? other }
+        return max(one, other)
+    }
+
+    private static func pieces(_ text: String) -> [Substring] {
+        text.split { $0 == ";" || $0 == "," || $0.isNewline }
+            .filter { piece in !piece.allSatisfy { $0.isWhitespace || $0 == "=" } }
+    }
+
+    private static func sides(_ piece: Substring) -> [Substring] {
+        piece.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "=" || $0 == ":" }
+    }
+
+    /// The text without quotes and what is around it.
+    private static func word(_ text: Substring) -> String {
+        var word = text.drop { $0.isWhitespace || $0 == "\"" }
+        while let last = word.last, last.isWhitespace || last == "\"" { word.removeLast() }
+        return word.lowercased()
+    }
+
+    private static func level(_ word: String) -> Policy.Level {
+        switch word {
+        case "available", "auto", "optional": .available
+        case "never", "no", "off", "false", "none", "0": .never
+        default: .require
+        }
+    }
+
+    /// Whether `word` is a level, in any of its spellings.
+    private static func isLevel(_ word: String) -> Bool {
+        level(word) != .require || ["require", "required", "always", "yes", "on", "true", "1"].contains(word)
+    }
+}

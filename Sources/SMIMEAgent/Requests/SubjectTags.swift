@@ -1,0 +1,140 @@
+import Foundation
+package import InternetMessage
+package import SMIME
+import SMIMEStore
+
+/// Words in brackets that people write into the subject to say how their mail is to be protected.
+///
+/// RFC 5322 §3.6.5, RFC 2047
+package struct SubjectTags: Hashable, Sendable {
+    /// What each tag asks for; the tags in lower case and without their brackets.
+    private let meanings: [String: ProtectionRequest]
+
+    /// `[encrypt]` and `[sign]`, which require what they say.
+    package static let standard = SubjectTags(["encrypt": "encrypt=require", "sign": "sign=require"])
+
+    private init(_ meanings: [String: String]) { self.meanings = meanings.mapValues { ProtectionRequest(parsing: $0) } }
+
+    /// Reads `[encrypt] encrypt=require [open] encrypt=never; sign=never`: tags, each with what it asks for.
+    ///
+    /// An empty text makes no tags at all. Nil if there is something else in it, or a tag that asks for nothing.
+    package init?(parsing text: String) {
+        var meanings: [String: String] = [:]
+        for piece in text.split(separator: "[", omittingEmptySubsequences: false).enumerated() {
+            let isBlank = piece.element.allSatisfy(\.isWhitespace)
+            if piece.offset == 0, isBlank { continue }
+            let sides = piece.element.split(separator: "]", omittingEmptySubsequences: false)
+            guard piece.offset > 0, sides.count == 2 else { return nil }
+            let tag = Self.name(String(sides[0]))
+            let meaning = String(sides[1])
+            guard !tag.isEmpty, tag.count <= Self.maximumCount,
+                ProtectionRequest(parsing: meaning) != ProtectionRequest(),
+                ProtectionRequest.unread(in: meaning).isEmpty
+            else { return nil }
+            meanings[tag] = String(sides[1])
+        }
+        self.init(meanings)
+    }
+
+    /// What the tags in the Subject `field` ask for, and the field without them; nil if there are none.
+    ///
+    /// A tag that asks for less counts only as the first word of the subject, with a blank or nothing behind it: anywhere else
+    /// it may be a correspondent's, as in `Re: [open] Plans`, and stays there. What a tag requires counts everywhere.
+    ///
+    /// - Parameter mayLower: whether a tag may ask for less at all.
+    /// - Throws: `MessageError.malformed` for a subject beyond all measure, which could hold anything, and for one with a tag in
+    ///   text that cannot be decoded.
+    package func read(
+        _ field: HeaderField,
+        lineEnd: LineEnd,
+        mayLower: Bool = true
+    ) throws(MessageError) -> (wish: ProtectionRequest, field: [UInt8])? {
+        guard field.rawBytes.count <= Self.maximumSubject else {
+            throw MessageError.malformed("the subject is too long")
+        }
+        var wish = ProtectionRequest()
+        // Those that stand there plainly are taken out of the text as it is; those in encoded words out of what is said.
+        var text = remove(from: field.value, isEncoded: true, mayLower: mayLower, &wish)
+        let isFirstTaken = text != field.value
+        let shown = EncodedWord.decode(text).trimmingCharacters(in: .whitespaces)
+        let rest = remove(from: shown, isEncoded: false, mayLower: mayLower && !isFirstTaken, &wish)
+        // A tag in a word that cannot be taken apart cannot be taken out either, and must not be passed over.
+        let guessed = EncodedWord.decode(rest, replacing: true)
+        var ignored = ProtectionRequest()
+        guard guessed == rest || remove(from: guessed, isEncoded: false, mayLower: false, &ignored) == guessed else {
+            throw MessageError.malformed("the subject has a tag in a character set that is not known")
+        }
+        guard text != field.value || rest != shown else { return nil }
+        if rest != shown { text = EncodedWord.encode(rest) }
+        return (wish, NewField(field.name, text).bytes(lineEnd: lineEnd))
+    }
+
+    /// How long a subject may be, in bytes.
+    package static let maximumSubject = 64 * 1024
+    /// How long a tag may be, in characters.
+    private static let maximumCount = 64
+
+    private static func name(_ text: String) -> String {
+        String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()).lowercased()
+    }
+
+    /// Whether the last word of `text` begins like an encoded one.
+    private static func endsInWord(_ text: String) -> Bool {
+        // No encoded word that is decoded is longer; a long text full of tags must not be searched again for each.
+        text.suffix(512).split(separator: " ", omittingEmptySubsequences: false).last?.hasPrefix("=?") == true
+    }
+
+    /// What counts of a tag that means `meaning`; nil if nothing does.
+    private static func counted(_ meaning: ProtectionRequest, mayLower: Bool) -> ProtectionRequest? {
+        guard meaning.lowersSomething, !mayLower else { return meaning }
+        let rest = meaning.withoutLowering
+        return rest == ProtectionRequest() ? nil : rest
+    }
+
+    /// Whether nothing of the same word stands at the start of `rest`.
+    private static func endsWord(_ rest: Substring) -> Bool { rest.first?.isWhitespace ?? true }
+
+    /// `text` without its tags, each with the blanks behind it; without those in encoded words, if there may be some.
+    private func remove(
+        from text: String,
+        isEncoded: Bool,
+        mayLower: Bool,
+        _ wish: inout ProtectionRequest
+    ) -> String {
+        var output = ""
+        var rest = text[...]
+        let first = rest.firstIndex { !$0.isWhitespace }
+        while let open = rest.firstIndex(of: "[") {
+            output += rest[..<open]
+            rest = rest[open...]
+            let inner = rest.dropFirst().prefix(Self.maximumCount + 16).prefix { $0 != "]" && $0 != "[" }
+            let end = inner.endIndex
+            if end < rest.endIndex, rest[end] == "]", let meaning = meanings[Self.name(String(inner))],
+                !isEncoded || !Self.endsInWord(output),
+                let counted = Self.counted(
+                    meaning,
+                    mayLower: mayLower && rest.startIndex == first && Self.endsWord(rest[end...].dropFirst())
+                )
+            {
+                wish = wish.merging(counted)
+                rest = rest[rest.index(after: end)...].drop { $0 == " " || $0 == "\t" }
+            } else {
+                output += "["
+                rest = rest.dropFirst()
+            }
+        }
+        return output + rest
+    }
+}
+
+extension SubjectTags: CustomStringConvertible {
+    /// The tags as `init(parsing:)` reads them.
+    package var description: String {
+        meanings.sorted { $0.key < $1.key }.map { tag, wish in
+            let says = [("sign", wish.sign), ("encrypt", wish.encrypt)].compactMap { name, level in
+                level.map { "\(name)=\($0.rawValue)" }
+            }
+            return "[\(tag)] " + says.joined(separator: "; ")
+        }.joined(separator: " ")
+    }
+}

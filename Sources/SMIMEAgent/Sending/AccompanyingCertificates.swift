@@ -1,0 +1,72 @@
+package import CMSSyntax
+package import Foundation
+package import InternetMessage
+package import LibCrypto
+package import PKIX
+package import SMIMEStore
+
+/// The certificates that go along with a signature: the chain it is checked by, and the certificate that answers are
+/// encrypted to, by one snapshot of the store.
+package struct AccompanyingCertificates: Sendable {
+    /// The authorities above both certificates, without roots.
+    package let chain: [Certificate]
+    /// The certificate that answers are encrypted to; nil if the signature's own will do, or there is none.
+    ///
+    /// RFC 8551 §2.5.3
+    package let encryptionCertificate: Certificate?
+
+    /// What goes along with a signature made with `certificate`.
+    ///
+    /// - Parameters:
+    ///   - identities: among which the one for encryption is chosen, where `certificate` cannot be encrypted to.
+    ///   - author: whom answers go to; nil if that is unknown.
+    ///   - terms: whether it counts that a certificate was revoked, and lists that say so.
+    /// - Throws: what reading the snapshot throws.
+    package init(
+        of certificate: Certificate,
+        among identities: [AccountIdentity],
+        for author: EmailAddress?,
+        at time: Date,
+        under terms: ValidationOptions,
+        in snapshot: StoreSnapshot
+    ) throws {
+        var chain = try snapshot.chain(above: certificate)
+        var other: Certificate?
+        if let author, !certificate.canEncrypt {
+            other = try Self.encryption(among: identities, for: author, at: time, under: terms, in: snapshot)
+        }
+        encryptionCertificate = other
+        if let other {
+            chain += try snapshot.chain(above: other).filter { !chain.contains($0) }
+        }
+        self.chain = chain
+    }
+
+    /// The signer with `identity`, whose certificate these go along with.
+    ///
+    /// - Parameter digest: the digest; the one that the key prefers if nil.
+    package func signer(with identity: Identity, digest: DigestAlgorithm? = nil) -> SignedDataWriter.Signer {
+        var identity = identity
+        identity.chain = chain
+        identity.encryptionCertificate = encryptionCertificate
+        return SignedDataWriter.Signer(identity, digest: digest)
+    }
+
+    private static func encryption(
+        among identities: [AccountIdentity],
+        for author: EmailAddress,
+        at time: Date,
+        under terms: ValidationOptions,
+        in snapshot: StoreSnapshot
+    ) throws -> Certificate? {
+        // What is not valid now is not used anyway, and lists may be long.
+        let valid = identities.map(\.certificate).filter { $0.isValid(at: time) }
+        return IdentitySelection.current(
+            of: identities,
+            for: author,
+            purpose: .encryption,
+            at: time,
+            verdicts: try snapshot.verdicts(on: valid, at: time, under: terms)
+        )?.certificate
+    }
+}

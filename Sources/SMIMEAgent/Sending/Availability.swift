@@ -1,0 +1,10 @@
+/// Whether there is a key or certificate that can be used.
+package enum Availability: Hashable, Sendable {
+    /// There is none, and never was. `why` is said in brackets behind "no usable certificate for …", here and below.
+    case missing(why: String)
+    /// Unknown, since a source could not be asked: the message waits.
+    case unknown(why: String)
+    /// There is one that cannot be used, such as one that expired: what goes without is told of.
+    case unusable(why: String)
+    case usable
+}

@@ -1,0 +1,173 @@
+package import CMSSyntax
+package import Foundation
+package import InternetMessage
+package import PKIX
+package import SMIME
+package import SMIMEStore
+
+/// Who can read what: the certificates that a message is encrypted to, all or none.
+package struct RecipientPlan: Sendable {
+    /// What is odd about who can read it, and no reason not to encrypt.
+    package enum Warning: Sendable {
+        /// Said of a source, of revocation or of the cipher.
+        case other(String)
+        /// The message is to be encrypted to its author, and nothing says who that is.
+        case noAuthor
+        /// The author cannot read it, because the certificate was revoked.
+        case ownRevoked(EmailAddress, Fingerprint)
+        /// The author cannot read it, as no account has a certificate for that.
+        case ownMissing(EmailAddress)
+    }
+
+    private let lookup: RecipientLookup
+    private let time: Date
+    private let ciphers: CipherPreferences
+    private let demanded: ContentCipher?
+    private let extra: [Certificate]
+    private let hasSecret: Bool
+    private let online: OnlineRevocation?
+    private let warn: @Sendable (Warning) -> Void
+
+    /// - Parameters:
+    ///   - lookup: knows the recipients' certificates, and how strictly they are judged.
+    ///   - demanded: the cipher that the user asks for.
+    ///   - extra: certificates given by file, which are used unchecked.
+    ///   - hasSecret: whether a secret opens it, so that only recipients named by the user need a certificate.
+    ///   - online: who is asked about revocation.
+    package init(
+        lookup: RecipientLookup,
+        time: Date,
+        ciphers: CipherPreferences,
+        demanded: ContentCipher? = nil,
+        extra: [Certificate] = [],
+        hasSecret: Bool = false,
+        online: OnlineRevocation? = nil,
+        warn: @escaping @Sendable (Warning) -> Void = { _ in }
+    ) {
+        self.lookup = lookup
+        self.time = time
+        self.ciphers = ciphers
+        self.demanded = demanded
+        self.extra = extra
+        self.hasSecret = hasSecret
+        self.online = online
+        self.warn = warn
+    }
+
+    /// One output of a message.
+    package struct Copy: Sendable {
+        package let addresses: [EmailAddress]
+        package let negotiation: CipherNegotiation
+        /// The number of the Bcc recipient whose own it is; nil for the copy of To and Cc.
+        package let number: Int?
+    }
+
+    /// The copies of a message with `header`: one for `addresses`, or To and Cc, and one for each Bcc recipient.
+    ///
+    /// - Parameters:
+    ///   - senders: who sends, for the choice of the cipher.
+    ///   - sender: who sends, by option and by From; nil if the message is not encrypted to them.
+    /// - Throws: `AgentError.noUsableCertificate` with every recipient without one, `AgentError.noRecipients`,
+    ///   `AgentError.malformedRecipients`, `KeystoreError`, `MessageError`
+    package func copies(
+        of header: HeaderBlock,
+        to addresses: [EmailAddress],
+        from senders: [EmailAddress],
+        sender: (given: EmailAddress?, from: EmailAddress?)?
+    ) async throws -> [Copy] {
+        let readsHeader = addresses.isEmpty && !hasSecret
+        let visible = try readsHeader ? Self.addresses(["To", "Cc"], of: header) : addresses
+        let hidden = readsHeader ? try Self.hiddenRecipients(of: header) : []
+        guard !visible.isEmpty || !hidden.isEmpty || !extra.isEmpty || hasSecret else {
+            throw AgentError.noRecipients
+        }
+        let found = try await certificates(for: visible + hidden)
+        let own = try await ownCertificate(sender)
+        func copy(_ addresses: [EmailAddress], _ parties: [CipherNegotiation.Party], _ number: Int?) throws -> Copy {
+            var seen: Set<Certificate> = []
+            let unique = (parties + own).filter { seen.insert($0.certificate).inserted }
+            let negotiation = try ciphers.negotiation(for: unique, from: senders, to: addresses, demanded: demanded)
+            negotiation.warnings.forEach { warn(.other($0)) }
+            return Copy(addresses: addresses, negotiation: negotiation, number: number)
+        }
+        let given = extra.map { CipherNegotiation.Party(name: "\($0.subject)", certificate: $0, known: nil) }
+        var copies: [Copy] = []
+        if !visible.isEmpty || !extra.isEmpty || hasSecret {
+            copies.append(try copy(visible, visible.compactMap { found[$0] } + given, nil))
+        }
+        for (index, address) in hidden.enumerated() {
+            copies.append(try copy([address], [found[address]].compactMap(\.self), index + 1))
+        }
+        return copies
+    }
+
+    /// Those who get a copy of their own, in the order of its numbers.
+    package static func hiddenRecipients(of header: HeaderBlock) throws -> [EmailAddress] {
+        try addresses(["Bcc"], of: header)
+    }
+
+    /// The addresses in fields of these names, each once.
+    private static func addresses(_ names: [String], of header: HeaderBlock) throws -> [EmailAddress] {
+        var seen: Set<EmailAddress> = []
+        return try names.flatMap { header.all($0) }.flatMap { field in
+            let list = try AddressList(field: field)
+            guard !list.defects.contains(.malformed) else {
+                throw AgentError.malformedRecipients(field: field.name)
+            }
+            return list.addresses
+        }.filter { seen.insert($0).inserted }
+    }
+
+    private func certificates(for addresses: [EmailAddress]) async throws -> [EmailAddress: CipherNegotiation.Party] {
+        let answer = try await lookup.choices(for: addresses.map { AddressScope($0) }, at: time)
+        answer.warnings.forEach { warn(.other($0)) }
+        let choices = answer.choices
+        var found: [EmailAddress: CipherNegotiation.Party] = [:]
+        for (address, choice) in zip(addresses, choices) { found[address] = choice.party }
+        let missing = choices.filter { $0.selected == nil }
+        guard missing.isEmpty else {
+            let hasOutages = await online?.hasOutages ?? false
+            throw AgentError.noUsableCertificate(
+                missing,
+                isOutage: missing.allSatisfy { $0.isUnknown || (hasOutages && $0.waitsForRevocation) }
+            )
+        }
+        return found
+    }
+
+    private func ownCertificate(
+        _ sender: (given: EmailAddress?, from: EmailAddress?)?
+    ) async throws -> [CipherNegotiation.Party] {
+        guard let sender else { return [] }
+        guard let address = sender.given ?? sender.from else {
+            warn(.noAuthor)
+            return []
+        }
+        do throws(KeystoreError) {
+            let accounts = lookup.store.accounts
+            let own = try await accounts.identity(
+                for: address,
+                purpose: .encryption,
+                at: time,
+                under: lookup.terms
+            ).certificate
+            return [CipherNegotiation.Party(name: "\(address)", ours: own)]
+        } catch {
+            guard sender.given == nil else { throw error }
+            switch error {
+            case .revokedIdentity(_, let fingerprint):
+                warn(.ownRevoked(address, fingerprint))
+                return []
+            case .unknownAccount, .noUsableIdentity:
+                warn(.ownMissing(address))
+                return []
+            default: throw error
+            }
+        }
+    }
+}
+
+extension RecipientChoice {
+    /// Whether a certificate would do if it was known that it was not revoked.
+    package var waitsForRevocation: Bool { candidates.contains { $0.reason == .revocationUnknown } }
+}

@@ -1,0 +1,129 @@
+package import CMSSyntax
+package import Foundation
+package import InternetMessage
+package import LibCrypto
+package import PKIX
+package import SMIMEStore
+
+/// Chooses who signs a message, and with what.
+package struct SignerSelection: Sendable {
+    /// What is odd about a signer, and no reason not to sign.
+    package enum Warning: Sendable {
+        /// The certificate that was named is not valid at the time of signing.
+        case notValid(Fingerprint)
+        /// The certificate does not name the author, but the author's account was given it by hand.
+        case assignedToAuthor(EmailAddress)
+    }
+
+    /// The account that signs; nil is the author's.
+    private let account: EmailAddress?
+    /// The certificate that signs; nil is the current one of the account.
+    private let identity: Fingerprint?
+    private let digest: DigestAlgorithm?
+    private let sendsChain: Bool
+
+    /// - Parameters:
+    ///   - account: who signs; nil is the author of the message.
+    ///   - identity: the certificate to sign with; nil is the current one of the account.
+    ///   - digest: nil is what suits the key.
+    ///   - sendsChain: whether certificates go along beside the signer's own.
+    package init(
+        account: EmailAddress? = nil,
+        identity: Fingerprint? = nil,
+        digest: DigestAlgorithm? = nil,
+        sendsChain: Bool = true
+    ) {
+        self.account = account
+        self.identity = identity
+        self.digest = digest
+        self.sendsChain = sendsChain
+    }
+
+    /// The signer of a message with `header`. A mail gets no signature that would be found invalid because of its author.
+    ///
+    /// - Parameters:
+    ///   - isMail: whether a mail is signed, which must have From; for a bare CMS object, From counts only if it is there.
+    ///   - terms: whether it counts that a certificate was revoked, and lists that say so.
+    /// - Throws: `AgentError` if From is not exactly one mailbox that all programs read alike, no account fits, the
+    ///   certificate does not name the message's From or is known to have been revoked, or its key cannot do with the digest.
+    package func signer(
+        for header: HeaderBlock?,
+        isMail: Bool = true,
+        in store: Store,
+        at time: Date,
+        under terms: ValidationOptions,
+        warn: (Warning) -> Void = { _ in }
+    ) async throws -> SignedDataWriter.Signer {
+        let author = try MailAuthor.sole(in: header)
+        guard author != nil || !isMail else { throw AgentError.noAuthor }
+        let keyed = try await chosenIdentity(author, store, time, terms, warn)
+        try await check(keyed.certificate, isFrom: author, in: store, at: time, warn)
+        if let digest, !keyed.certificate.signatureDigests.contains(digest) {
+            throw AgentError.impossibleDigest(digest, keyed.certificate)
+        }
+        guard sendsChain else { return SignedDataWriter.Signer(keyed, digest: digest) }
+        // Without a From it is unknown whom an answer is for, and many certificates are for signing and encryption.
+        let address = keyed.certificate.canEncrypt ? nil : author
+        return try await store.read { snapshot in
+            try AccompanyingCertificates(
+                of: keyed.certificate,
+                among: try address.flatMap { try snapshot.account(for: $0) }?.identities ?? [],
+                for: address,
+                at: time,
+                under: terms,
+                in: snapshot
+            )
+        }.signer(with: keyed, digest: digest)
+    }
+
+    private func chosenIdentity(
+        _ author: EmailAddress?,
+        _ store: Store,
+        _ time: Date,
+        _ terms: ValidationOptions,
+        _ warn: (Warning) -> Void
+    ) async throws -> Identity {
+        if let identity {
+            let keyed = try await store.accounts.identity(identity)
+            guard keyed.certificate.canSign else { throw AgentError.notForSigning(identity) }
+            let verdicts = try await store.accounts.verdicts(on: [[keyed.certificate]], at: time, under: terms)
+            guard !verdicts.isRevoked(keyed.certificate) else { throw AgentError.revokedSigner(identity) }
+            if !keyed.certificate.isValid(at: time) { warn(.notValid(identity)) }
+            return keyed
+        }
+        guard let address = account ?? author else { throw AgentError.noSigner }
+        do throws(KeystoreError) {
+            return try await store.accounts.signingIdentity(for: address, at: time, under: terms)
+        } catch {
+            switch error {
+            case .noUsableIdentity, .revokedIdentity, .unknownAccount:
+                throw AgentError.unusableSigner(error, fitting: try await fitting(author, store, time))
+            default: throw error
+            }
+        }
+    }
+
+    /// The accounts that could sign as `author`.
+    private func fitting(_ author: EmailAddress?, _ store: Store, _ time: Date) async throws -> [EmailAddress] {
+        guard let author else { return [] }
+        return try await store.accounts.accounts(signingAs: author, at: time).map(\.address)
+    }
+
+    /// Makes sure that a reader finds the signer to be `author`: `certificate` names that address.
+    ///
+    /// - Throws: `AgentError.signerNotAuthor`, unless the author's account was given the certificate by hand.
+    private func check(
+        _ certificate: Certificate,
+        isFrom author: EmailAddress?,
+        in store: Store,
+        at time: Date,
+        _ warn: (Warning) -> Void
+    ) async throws {
+        guard let author, !certificate.names(author) else { return }
+        let isAssigned = try await store.read { snapshot in
+            try snapshot.account(for: author)?.identities.contains { $0.isAssigned && $0.certificate == certificate }
+        }
+        guard isAssigned != true else { return warn(.assignedToAuthor(author)) }
+        throw AgentError.signerNotAuthor(author, certificate, fitting: try await fitting(author, store, time))
+    }
+}

@@ -1,0 +1,98 @@
+package import CMSSyntax
+package import Foundation
+package import InternetMessage
+package import PKIX
+package import SMIME
+package import SMIMEStore
+
+/// Whether and with what a message can be signed, by one snapshot of the store.
+package struct SigningAvailability: Sendable {
+    /// The main address of the account that sends; nil if there is none.
+    package let account: EmailAddress?
+    package private(set) var standing = Availability.missing(why: "no such account")
+    private var sealed: SealedIdentity?
+    private var companions: AccompanyingCertificates?
+
+    /// The standing of mail with `author` in From that `sender`, nil for the null sender, sends at `time`.
+    ///
+    /// Only a certificate that names the author signs, and only where From is exactly one mailbox that all programs read
+    /// alike: `verify` accepts no other signature.
+    /// A certificate that is known to have been revoked signs nothing, unless `terms` turn revocation checks off.
+    ///
+    /// Who may send as one account does not thereby get the signature of another one, whatever From says.
+    package init(
+        of sender: EmailAddress?,
+        for author: AuthorReading,
+        _ subaddressing: Subaddressing,
+        at time: Date,
+        under terms: ValidationOptions,
+        in snapshot: StoreSnapshot
+    ) throws {
+        guard let sender, let account = try snapshot.account(for: sender, subaddressing) else {
+            account = nil
+            return
+        }
+        self.account = account.address
+        guard !account.identities.isEmpty else {
+            standing = .missing(why: "the account \(account.address) has no certificate")
+            return
+        }
+        guard let author = author.soleAddress else {
+            standing = .unusable(why: author.firstProblem ?? "From holds no address")
+            return
+        }
+        let valid = account.identities.map(\.certificate).filter { $0.isValid(at: time) }
+        let verdicts = try snapshot.verdicts(on: valid, at: time, under: terms)
+        let identities = account.identities.filter { $0.certificate.names(author) }
+        let standings = IdentitySelection.judge(
+            identities,
+            for: author,
+            purpose: .signing,
+            at: time,
+            verdicts: verdicts
+        )
+        guard let current = standings.firstIndex(of: .current) else {
+            let lapsed = zip(identities, standings)
+                .filter { [.expired, .notYetValid, .revoked].contains($1) }.map(\.0.certificate)
+            let newest = lapsed.max { $0.notAfter < $1.notAfter }
+            let isRevoked = account.identities.contains { verdicts.isRevoked($0.certificate) }
+            standing = .unusable(why: Self.why(account.address, cannotSignFor: author, newest, isRevoked, at: time))
+            return
+        }
+        let certificate = identities[current].certificate
+        guard let sealed = try snapshot.sealedIdentity(certificate) else {
+            throw KeystoreError.unknownCertificate(certificate.fingerprint)
+        }
+        standing = .usable
+        self.sealed = sealed
+        companions = try AccompanyingCertificates(
+            of: certificate,
+            among: identities,
+            for: author,
+            at: time,
+            under: terms,
+            in: snapshot
+        )
+    }
+
+    private static func why(
+        _ account: EmailAddress,
+        cannotSignFor author: EmailAddress,
+        _ lapsed: Certificate?,
+        _ isRevoked: Bool,
+        at time: Date
+    ) -> String {
+        let whose = "for From \(author.text)"
+        guard !isRevoked else { return "the account \(account) has no certificate \(whose) but what was revoked" }
+        guard let lapsed else { return "the account \(account) has no certificate \(whose) that can sign" }
+        let state =
+            lapsed.notAfter < time ? "expired on \(lapsed.notAfter.day)" : "is not valid before \(lapsed.notBefore.day)"
+        return "the certificate of the account \(account) \(whose) \(state)"
+    }
+
+    /// The signer, its key opened; nil if there is none.
+    package func signer(in store: Store) async throws -> SignedDataWriter.Signer? {
+        guard let sealed, let companions else { return nil }
+        return companions.signer(with: try await store.accounts.open(sealed))
+    }
+}

@@ -1,0 +1,19 @@
+package import PKIX
+
+extension [KeyMaterial] {
+    /// The certificates in a file that can be encrypted to as they are: their chains are not checked.
+    ///
+    /// - Parameter file: what it is called.
+    /// - Throws: `AgentError.noRecipientCertificate`, `AgentError.weakRecipientKey`
+    package func uncheckedRecipients(of file: String) throws(AgentError) -> [Certificate] {
+        var certificates: [Certificate] = []
+        for case .certificate(let certificate) in self where !certificate.isCertificateAuthority {
+            certificates.append(certificate)
+        }
+        guard !certificates.isEmpty else { throw .noRecipientCertificate(file: file) }
+        if let weak = certificates.first(where: \.publicKeyAlgorithm.isWeak) {
+            throw .weakRecipientKey(file: file, weak)
+        }
+        return certificates
+    }
+}

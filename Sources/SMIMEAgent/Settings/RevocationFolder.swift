@@ -1,0 +1,111 @@
+import ByteStreams
+import Foundation
+package import PKIX
+package import SMIMEStore
+
+/// A folder of revocation lists, which another program keeps up to date.
+struct RevocationFolder {
+    let path: String
+
+    /// The most bytes of lists that are read, and the most files.
+    private static let (maximumCount, maximumFiles) = (128 << 20, 1000)
+
+    /// Every list in the folder; what cannot be read, and what is too much, is told and passed over.
+    ///
+    /// - Throws: `SettingError.folderUnreadable` if there is no such folder.
+    func lists(warn: (String) -> Void) throws(SettingError) -> [FiledRevocationList] {
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: path).sorted() } catch {
+            throw .folderUnreadable(path: path)
+        }
+        let files = names.filter { !$0.hasPrefix(".") }
+        if files.count > Self.maximumFiles {
+            warn("\(path): of \(files.count) files only the first \(Self.maximumFiles) are read for revocation lists")
+        }
+        var left = Self.maximumCount
+        var lists: [FiledRevocationList] = []
+        for name in files.prefix(Self.maximumFiles) {
+            let file = "\(path)/\(name)"
+            guard Self.mayBeRead(file) else {
+                warn("\(file): is not a regular file, and was passed over")
+                continue
+            }
+            do {
+                let source = try FileSource(path: file)
+                guard source.count <= left else {
+                    warn("\(file): beyond the \(Self.maximumCount >> 20) MiB of revocation lists that are read")
+                    continue
+                }
+                left -= source.count
+                for case .certificateList(let list) in try KeyMaterial.read(source.bytes(in: 0..<source.count)) {
+                    lists.append(FiledRevocationList(path: file, list: list))
+                }
+            } catch let error as StreamError {
+                warn("\(error)")
+            } catch {
+                warn("\(file): no revocation list that can be read")
+            }
+        }
+        return lists
+    }
+
+    /// Whether `file` is no pipe, device or folder: to open one may do something. What is not there says so when it is opened.
+    private static func mayBeRead(_ file: String) -> Bool {
+        var status = stat()
+        return stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+    }
+}
+
+/// A revocation list in the folder that the settings of a store name.
+package struct FiledRevocationList: Sendable {
+    /// The file that it lies in.
+    package let path: String
+    /// The list; whether it is genuine is checked where it is used.
+    package let list: CertificateList
+}
+
+/// The lists of the folder that a store's settings name, read once.
+package actor FolderLists {
+    /// What the folder holds.
+    package struct Contents: Sendable {
+        /// The lists in it.
+        package var lists: [CertificateList] = []
+        /// Why the folder cannot be read; nil if it can, or none is named.
+        package var failure: SettingError?
+    }
+
+    private let warn: @Sendable (String) -> Void
+    private var known: Contents?
+
+    /// - Parameter warn: is told of files that are no lists, or cannot be read.
+    package init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
+
+    /// The lists; none if the settings name no folder. A folder that cannot be read is warned of, and every verdict given
+    /// without it says so.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func contents(in store: Store) async throws -> Contents {
+        if let known { return known }
+        var contents = Contents()
+        do { contents.lists = try await store.revocationLists(warn: warn) } catch let error as SettingError {
+            guard case .folderUnreadable = error else { throw error }
+            contents.failure = error
+            if known == nil { warn("\(error); its revocation lists do not count") }
+        }
+        known = contents
+        return contents
+    }
+
+    /// `terms` with the lists, unless revocation is off.
+    ///
+    /// - Throws: `SettingError.folderUnreadable` where certificates of unknown revocation are refused; `KeystoreError`
+    package func added(to terms: ValidationOptions, in store: Store) async throws -> ValidationOptions {
+        guard terms.revocation != .off else { return terms }
+        let contents = try await contents(in: store)
+        if let failure = contents.failure, terms.revocation == .hard { throw failure }
+        var terms = terms
+        terms.certificateLists += contents.lists
+        terms.unreadableLists += contents.failure.map { ["\($0)"] } ?? []
+        return terms
+    }
+}

@@ -1,0 +1,34 @@
+/// A sendmail program and what it is told besides sender and recipients.
+package struct SendmailCommand: Hashable, Sendable {
+    /// Where Postfix, Exim and OpenSMTPD put it.
+    package static let standardProgram = "/usr/sbin/sendmail"
+    /// The mail comes from a gateway (Postfix), and a lone dot does not end it.
+    package static let standardArguments = ["-G", "-i"]
+
+    /// Its whole path.
+    package let program: String
+    package let arguments: [String]
+
+    package init(program: String = Self.standardProgram, arguments: [String] = Self.standardArguments) {
+        self.program = program
+        self.arguments = arguments
+    }
+
+    /// Reads a program by its whole path, and its arguments, parted by blanks; no shell reads them. A program alone gets the
+    /// standard arguments.
+    ///
+    /// - Returns: nil if there is no path in front.
+    package init?(parsing text: String) {
+        let words = text.split(separator: " ").map(String.init)
+        guard let program = words.first, program.hasPrefix("/") else { return nil }
+        self.init(program: program, arguments: words.count == 1 ? Self.standardArguments : Array(words.dropFirst()))
+    }
+
+    /// Whether the program is told that a line of a lone dot does not end the message, as `-i` and `-oi` say.
+    package var passesLoneDots: Bool { arguments.contains("-i") || arguments.contains("-oi") }
+}
+
+extension SendmailCommand: CustomStringConvertible {
+    /// The command as `init(parsing:)` reads it.
+    package var description: String { ([program] + arguments).joined(separator: " ") }
+}

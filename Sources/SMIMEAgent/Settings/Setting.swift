@@ -1,0 +1,146 @@
+import CMSSyntax
+import Foundation
+import InternetMessage
+import SMIME
+
+/// What can be set in a store: the names that `smime config` knows, and how their values are written.
+package enum Setting: String, CaseIterable, Sendable {
+    /// As `CipherPreferences` reads it.
+    case encryptionCipher = "encryption.cipher"
+    /// The least cipher that is ever used.
+    case encryptionFloor = "encryption.floor"
+    /// What a filter calls this host; empty for the host's full name.
+    case authservID = "filter.authserv-id"
+    /// One sentence that people find in what comes back to them; with a domain behind it for senders of that domain.
+    case bounceText = "filter.bounce-text"
+    /// The address that hears of decrypted mail which cannot be delivered; empty for none.
+    case decryptedSender = "filter.decrypted-sender"
+    /// Where `smime filter` writes its line on each mail: a `LogTarget`.
+    case filterLog = "filter.log"
+    /// Whether the verdict is told in the subject, too.
+    case filterTags = "filter.tags"
+    /// The characters behind which an address has a detail that rules and accounts do not look at: `Subaddressing`.
+    case recipientDelimiter = "filter.recipient-delimiter"
+    /// As `SendmailCommand` reads it.
+    case sendmail = "filter.sendmail"
+    /// What of the header encrypted mail hides, but for accounts that say so themselves.
+    case headerConfidentiality = "header-confidentiality"
+    /// Whether the header is signed and encrypted with the content.
+    case headerProtection = "header-protection"
+    /// Whether what is hidden of the header stands in the text, too.
+    case legacyDisplay = "legacy-display"
+    /// A folder of recipients' certificates; empty for none.
+    case lookupDirectory = "lookup.directory"
+    /// How long that folder may take to answer, as `2s` or `500ms`.
+    case lookupDirectoryTimeout = "lookup.directory.timeout"
+    /// Where recipients' certificates are looked up: `registry`, or `registry directory`.
+    case lookupSources = "lookup.sources"
+    /// A folder of revocation lists, which count as those of the store do; empty for none.
+    case revocationDirectory = "revocation.directory"
+    /// Whether the services that certificates name are asked if they were revoked.
+    case revocationOnline = "revocation.online"
+    /// Whether such services are asked in private networks, too.
+    case revocationPrivateAddresses = "revocation.private-addresses"
+    /// How long one of them may take to answer, as `5s` or `500ms`.
+    case revocationTimeout = "revocation.timeout"
+    /// As `SubjectTags` reads it.
+    case subjectTags = "subject-tags"
+    /// Whether a signer whom only the field Sender names counts as the author.
+    case acceptSender = "verify.accept-sender"
+    /// Whether SHA-1 and short keys are a warning only.
+    case acceptWeak = "verify.accept-weak"
+
+    /// Where the line goes that `smime filter` writes on each mail.
+    package enum LogTarget: String, CaseIterable, Sendable {
+        case none
+        case stderr
+        case syslog
+    }
+
+    /// What holds where nothing was set.
+    package var standard: String {
+        switch self {
+        case .encryptionCipher: "aes-256-gcm"
+        case .encryptionFloor: "aes-128-cbc"
+        case .authservID, .decryptedSender, .lookupDirectory, .revocationDirectory: ""
+        case .bounceText: "If you do not know what to do, ask your mail administrator"
+        case .filterLog: LogTarget.syslog.rawValue
+        case .acceptSender, .acceptWeak, .filterTags, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses:
+            "off"
+        case .recipientDelimiter: "\(Subaddressing.standard)"
+        case .sendmail: "\(SendmailCommand())"
+        case .headerConfidentiality: HeaderConfidentiality.none.rawValue
+        case .headerProtection: "on"
+        case .lookupDirectoryTimeout: "2s"
+        case .revocationTimeout: "5s"
+        case .lookupSources: "registry directory"
+        case .subjectTags: "\(SubjectTags.standard)"
+        }
+    }
+
+    /// Whether `value` says something.
+    package func accepts(_ value: String) -> Bool {
+        switch self {
+        case .encryptionCipher: CipherPreferences(parsing: value) != nil
+        case .encryptionFloor: ContentCipher(writable: value) != nil
+        case .authservID: value.isEmpty || HostName(value) != nil
+        case .bounceText:
+            value.utf8.count <= 500 && !value.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        case .decryptedSender: value.isEmpty || (try? EmailAddress(value)) != nil
+        case .filterLog: LogTarget(rawValue: value) != nil
+        case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .revocationOnline,
+            .revocationPrivateAddresses:
+            Self.isOn(value) != nil
+        case .recipientDelimiter: Subaddressing(parsing: value) != nil
+        case .sendmail: SendmailCommand(parsing: value) != nil
+        case .headerConfidentiality: HeaderConfidentiality(rawValue: value) != nil
+        case .lookupDirectory, .revocationDirectory: value.isEmpty || value.hasPrefix("/") && !value.contains("\0")
+        case .lookupDirectoryTimeout, .revocationTimeout: Self.timeLimit(value) != nil
+        case .lookupSources: Self.sources(value) != nil
+        case .subjectTags: SubjectTags(parsing: value) != nil
+        }
+    }
+
+    /// `on`, `off`.
+    static func isOn(_ value: String) -> Bool? { ["on": true, "off": false][value] }
+
+    /// The sources after the registry that `value` names; nil if the registry is not the first, one is unknown, or one
+    /// is named twice.
+    static func sources(_ value: String) -> [String]? {
+        let names = value.split { $0 == " " || $0 == "," }.map(String.init)
+        guard names.first == "registry", names.allSatisfy(["registry", "directory"].contains),
+            Set(names).count == names.count
+        else { return nil }
+        return Array(names.dropFirst())
+    }
+
+    /// `2s`, `500ms`: from ten milliseconds to five minutes.
+    static func timeLimit(_ value: String) -> Duration? {
+        let (number, unit) = value.hasSuffix("ms") ? (value.dropLast(2), 1) : (value.dropLast(), 1000)
+        guard value.hasSuffix("s"), let count = Int(number), (1...300_000).contains(count),
+            (10...300_000).contains(count * unit)
+        else { return nil }
+        return .milliseconds(count * unit)
+    }
+}
+
+/// What keeps a setting of the store from being heeded.
+package enum SettingError: Error, Equatable, Sendable {
+    /// The folder that `revocation.directory` names cannot be read.
+    case folderUnreadable(path: String)
+    /// The setting has a value that is not understood, as one of a newer smime.
+    case notUnderstood(Setting)
+}
+
+extension SettingError: LocalizedError, CustomStringConvertible {
+    package var errorDescription: String? { description }
+
+    /// One sentence for a log or a user, in lower case and without a full stop.
+    package var description: String {
+        switch self {
+        case .folderUnreadable(let path): "\(path): cannot be read, and the setting revocation.directory names it"
+        case .notUnderstood(let setting):
+            "the setting \(setting.rawValue) has a value that this smime does not understand"
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package import CMSSyntax
+package import InternetMessage
+package import SMIMEStore
+
+extension Store {
+    /// Whether the folder that `setting` names can be read; true if it names none, or is another setting than
+    /// revocation.directory.
+    package func canReadFolder(of setting: Setting) async -> Bool {
+        guard setting == .revocationDirectory else { return true }
+        return (try? await revocationLists()) != nil
+    }
+
+    /// Sees to it that `setCipher` can do what it is asked for.
+    ///
+    /// - Throws: `AgentError.noCipherRule` if the address cannot stand in the setting; `SettingError.notUnderstood`.
+    package func checkCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
+        let setting = Setting.encryptionCipher
+        let made = try await settings.value(of: setting.rawValue) ?? setting.standard
+        guard CipherPreferences(parsing: made) != nil else { throw SettingError.notUnderstood(setting) }
+        guard CipherPreferences.text(made, sender, cipher: cipher) != nil else {
+            throw AgentError.noCipherRule(for: sender, in: setting.rawValue)
+        }
+    }
+
+    /// Makes `cipher` the rule of the setting encryption.cipher for mail from `sender`, or takes that rule away.
+    /// What `checkCipher` refuses changes nothing.
+    package func setCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
+        let setting = Setting.encryptionCipher
+        try await settings.change(setting.rawValue) { old in
+            let changed = CipherPreferences.text(old ?? setting.standard, sender, cipher: cipher) ?? old
+            return changed == setting.standard ? nil : changed
+        }
+    }
+}

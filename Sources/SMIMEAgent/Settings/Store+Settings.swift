@@ -1,0 +1,163 @@
+import CMSSyntax
+package import InternetMessage
+package import PKIX
+package import SMIME
+package import SMIMEStore
+
+/// The settings of the store as the values they stand for. Each is read anew; the filters take theirs from here.
+extension Store {
+    /// The value of `setting` as `read` understands it, the standard one if it was not made.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func value<Value>(of setting: Setting, _ read: (String) -> Value?) async throws -> Value {
+        try await settingValues()[setting, read]
+    }
+
+    /// The values of all settings, as of one moment.
+    package func settingValues() async throws(KeystoreError) -> SettingValues {
+        SettingValues(made: try await settings.all())
+    }
+
+    /// What subject tags mean: `subject-tags`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func subjectTags() async throws -> SubjectTags {
+        try await value(of: .subjectTags, SubjectTags.init(parsing:))
+    }
+
+    /// Which ciphers are used where nothing is known of the recipients, and the least one that is ever used:
+    /// `encryption.cipher`, `encryption.floor`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func cipherPreferences() async throws -> CipherPreferences {
+        let values = try await settingValues()
+        let floor = try values[.encryptionFloor, { ContentCipher(writable: $0) }]
+        return try values[.encryptionCipher, { CipherPreferences(parsing: $0, floor: floor) }]
+    }
+
+    /// Where certificates of recipients are looked up after the registry: `lookup.sources`, `lookup.directory`,
+    /// `lookup.directory.timeout`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func lookupSources() async throws -> [any CertificateSource] {
+        let values = try await settingValues()
+        let names = try values[.lookupSources, Setting.sources]
+        let path = try values[.lookupDirectory, { $0 }]
+        guard names.contains("directory"), !path.isEmpty else { return [] }
+        return [DirectorySource(path: path, timeLimit: try values[.lookupDirectoryTimeout, Setting.timeLimit])]
+    }
+
+    /// The lists in the folder that `revocation.directory` names; none if that is empty.
+    ///
+    /// - Parameter warn: is told of files in it that are no lists, which are passed over.
+    /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
+    package func revocationLists(warn: @Sendable (String) -> Void = { _ in }) async throws -> [CertificateList] {
+        try await filedRevocationLists(warn: warn).map(\.list)
+    }
+
+    /// The same, with the files that the lists lie in.
+    ///
+    /// - Parameter warn: is told of files in it that are no lists, which are passed over.
+    /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
+    package func filedRevocationLists(
+        warn: @Sendable (String) -> Void = { _ in }
+    ) async throws -> [FiledRevocationList] {
+        let path = try await value(of: .revocationDirectory) { $0 }
+        return path.isEmpty ? [] : try RevocationFolder(path: path).lists(warn: warn)
+    }
+
+    /// Whether services are asked about revocation over the network, and how: `revocation.online`,
+    /// `revocation.timeout`, `revocation.private-addresses`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func revocationServices() async throws -> RevocationServices {
+        let values = try await settingValues()
+        return RevocationServices(
+            areAsked: try values[.revocationOnline, Setting.isOn],
+            timeLimit: try values[.revocationTimeout, Setting.timeLimit],
+            allowsPrivateAddresses: try values[.revocationPrivateAddresses, Setting.isOn]
+        )
+    }
+
+    /// What counts as a warning in a verdict: `verify.accept-sender`, `verify.accept-weak`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func verdictExceptions() async throws -> VerdictExceptions {
+        let values = try await settingValues()
+        var exceptions: VerdictExceptions = []
+        if try values[.acceptSender, Setting.isOn] { exceptions.insert(.sender) }
+        if try values[.acceptWeak, Setting.isOn] { exceptions.insert(.weakAlgorithms) }
+        return exceptions
+    }
+
+    /// Whether the verdict on incoming mail is told in the subject, too: `filter.tags`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func tagsSubjects() async throws -> Bool { try await value(of: .filterTags, Setting.isOn) }
+
+    /// What is the detail of a local part: `filter.recipient-delimiter`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func subaddressing() async throws -> Subaddressing {
+        try await value(of: .recipientDelimiter, Subaddressing.init(parsing:))
+    }
+
+    /// The sentence for people in what comes back to `sender`: `filter.bounce-text` with the sender's domain behind it, else by
+    /// itself. Empty for none.
+    ///
+    /// - Throws: `KeystoreError`
+    package func bounceText(for sender: EmailAddress?) async throws -> String {
+        let made = try await settings.all()
+        let own = sender.flatMap { SettingKey(.bounceText, domainOf: $0) }.flatMap { made[$0.name] }
+        return own ?? made[Setting.bounceText.rawValue] ?? Setting.bounceText.standard
+    }
+
+    /// The look-up of recipients' certificates.
+    ///
+    /// - Parameters:
+    ///   - terms: how strictly they are judged; the lists of the settings' folder are added, unless revocation is off.
+    ///   - sources: where they are looked up after the registry; by the settings if nil.
+    ///   - lists: those of the folder.
+    ///   - revocation: who is asked about revocation where nothing at hand tells.
+    /// - Throws: `SettingError`, `KeystoreError`
+    package func lookup(
+        systemAnchors: Bool,
+        terms: ValidationOptions = ValidationOptions(),
+        sources: [any CertificateSource]? = nil,
+        lists: FolderLists,
+        revocation: (any RevocationSource)? = nil
+    ) async throws -> RecipientLookup {
+        let sources = if let sources { sources } else { try await lookupSources() }
+        return RecipientLookup(
+            store: self,
+            sources: sources,
+            systemAnchors: systemAnchors,
+            terms: try await lists.added(to: terms, in: self),
+            revocation: revocation
+        )
+    }
+}
+
+/// Values of settings, as they stand in the store.
+package struct SettingValues {
+    /// Those that were made, by name.
+    let made: [String: String]
+
+    /// The value of `setting` as `read` understands it; the standard one if it was not made.
+    subscript<Value>(_ setting: Setting, _ read: (String) -> Value?) -> Value {
+        get throws(SettingError) {
+            guard let value = read(made[setting.rawValue] ?? setting.standard) else { throw .notUnderstood(setting) }
+            return value
+        }
+    }
+}
+
+/// How the services are asked that certificates name for questions about revocation.
+package struct RevocationServices: Hashable, Sendable {
+    /// Whether they are asked at all.
+    package let areAsked: Bool
+    /// How long one of them may take to answer.
+    package let timeLimit: Duration
+    /// Whether they are asked in private networks, too.
+    package let allowsPrivateAddresses: Bool
+}

@@ -1,0 +1,39 @@
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension Learning {
+    /// What there is to learn from `messages`; looked up before the verdict is told, for the report. A failure is a warning.
+    func previewForReport(_ messages: [VerifiedMessage]) async -> LearningReport {
+        do throws(KeystoreError) { return try await preview(messages) } catch {
+            Console.warning("not learned: \(Failure(error).message)")
+            return LearningReport()
+        }
+    }
+
+    /// Learns from `messages` and says what was learned. A failure is a warning.
+    func learnAndReport(_ messages: [VerifiedMessage]) async {
+        do throws(KeystoreError) { try await learn(messages)?.entries.forEach { $0.announce() } } catch {
+            Console.warning("not learned: \(Failure(error).message)")
+        }
+    }
+}
+
+extension LearningReport.Entry {
+    /// Says what was learned, on standard error; a change as a warning, with what to do about it.
+    func announce() {
+        guard kind == .changed || isHeld else {
+            return Console.note("\(kind.rawValue) \(address) \(certificate.fingerprint)")
+        }
+        let before = previous.map { ", until now \($0.fingerprint) by \($0.issuer)" } ?? ""
+        Console.warning(
+            "\(address): \(kind.rawValue) certificate \(certificate.fingerprint) by \(certificate.issuer)\(before)"
+        )
+        let verb = isHeld ? "trust" : "distrust"
+        let when = isHeld ? "to use it once its fingerprint was compared" : "if its owner does not know of it"
+        Console.hint("\(when): smime recipient \(verb) \(shell: address) --fingerprint \(certificate.fingerprint)")
+    }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension ArgumentHelp {
+    static let online: ArgumentHelp = """
+        Ask the services that certificates name whether they were revoked, where nothing at hand tells; this tells \
+        them that you have the mail. (default: by the setting revocation.online)
+        """
+}
+
+extension OnlineRevocation {
+    /// The status for `report`: 69 if it fails for nothing but the word of a service that did not answer.
+    func status(for report: VerificationReport) async -> ExitStatus {
+        await isUndecided(report) ? .unavailable : report.exitStatus
+    }
+
+    /// Says which services did not answer, and keeps what the others said.
+    ///
+    /// - Throws: what the settings could not be read for.
+    func finish() async throws {
+        if let failure { throw Failure(failure) }
+        for text in await warnings { Console.note(text) }
+        if let text = await keepOrExplain() { Console.warning(text) }
+    }
+
+    /// Keeps what was fetched.
+    ///
+    /// - Returns: why that failed; nil if it did not.
+    fileprivate func keepOrExplain() async -> String? {
+        await keep().map { "what the network said of revocation not kept: \(Failure($0).message)" }
+    }
+}
+
+extension Warnings {
+    /// Takes in what `online` has to tell, and has it keep what it fetched.
+    func add(_ online: OnlineRevocation) async {
+        for text in await online.warnings { add(text) }
+        if let text = await online.keepOrExplain() { add(text) }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import InternetMessage
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+
+extension RecipientPlan.Warning {
+    /// The warning as people read it.
+    var text: String {
+        switch self {
+        case .other(let text): text
+        case .noAuthor: "no copy is encrypted to the author: the message has no From, and --from names no account"
+        case .ownRevoked(let address, let fingerprint):
+            "\(address) will not be able to read it: the certificate \(fingerprint) was revoked"
+        case .ownMissing(let address):
+            "\(address) will not be able to read it: no certificate of an account of yours for that"
+        }
+    }
+}
+
+extension RecipientPlan.Copy {
+    /// Where the copy goes if the first one goes to `path`: STEM.bcc1.EXT.
+    static func path(_ path: String, number: Int?) -> String {
+        guard let number else { return path }
+        let url = URL(filePath: path)
+        let stem = url.deletingPathExtension().relativePath
+        return url.pathExtension.isEmpty ? "\(stem).bcc\(number)" : "\(stem).bcc\(number).\(url.pathExtension)"
+    }
+}
+
+extension Certificate {
+    /// The certificates in `files`, which nobody vouches for.
+    static func unchecked(from files: [String]) throws -> [Certificate] {
+        try files.flatMap { file in
+            let items: [KeyMaterial]
+            do { items = try KeyMaterial.read(InputFile.bytes(of: file)) } catch { throw Failure(error, in: file) }
+            let certificates = try items.uncheckedRecipients(of: file)
+            for certificate in certificates { Console.warning("\(file): used unchecked: \(certificate.subject)") }
+            return certificates
+        }
+    }
+}
+
+extension Failure {
+    /// What to do about recipients without a usable certificate.
+    static func hints(for choices: [RecipientChoice]) -> [String] {
+        choices.map { choice in
+            if choice.isUnknown {
+                return "mend the source (`smime doctor` shows it), or do without: smime config unset lookup.directory"
+            }
+            if let distrusted = choice.candidates.first(where: { $0.reason == .distrusted }) {
+                let certificate = distrusted.recipient.certificate.fingerprint
+                let known = distrusted.recipient.address
+                return "to believe it again: smime recipient trust \(shell: known) --fingerprint \(certificate)"
+            }
+            if let doubtful = choice.candidates.first(where: { [.authority, .held].contains($0.reason) })?.recipient {
+                let certificate = doubtful.certificate.fingerprint
+                return "to use it all the same, compare its fingerprint and: "
+                    + "smime recipient trust \(shell: doubtful.address) --fingerprint \(certificate)"
+            }
+            guard !choice.waitsForRevocation else {
+                return "try again when its service answers, or do without its word: --revocation soft"
+            }
+            guard let untrusted = choice.candidates.first(where: { $0.reason == .untrusted })?.recipient else {
+                return "add a certificate: smime recipient add \(shell: choice.address) FILE"
+            }
+            // What lies in another source is pinned by taking it into the registry.
+            let pin =
+                untrusted.rank == 0
+                ? "trust \(shell: untrusted.address)"
+                : "add \(shell: untrusted.address) \(shell: untrusted.sourceDetail ?? "FILE") --trust"
+            return
+                "import the certificate of its issuer with --trust, or compare fingerprints and: smime recipient \(pin)"
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import ArgumentParser
+import ByteStreams
+import CMSSyntax
+import Foundation
+import InternetMessage
+import LibCrypto
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.AccountCommand {
+    struct Backup: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "backup",
+            abstract: "Write accounts with everything they need into one encrypted file.",
+            discussion: """
+                All identities with their keys, aliases, policy and cipher, and with them the registry of recipients, trust anchors, \
+                intermediates and revocation lists. `smime account restore` brings them to another machine. The settings of the \
+                store and the rules for other senders stay behind: a whole store moves with `smime store backup`.
+
+                  smime account backup alice@example.org -o alice.smime-backup
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The accounts' addresses.", valueName: "addr"))
+        var addresses: [EmailAddress]
+        @Option(
+            name: .shortAndLong,
+            help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
+            completion: .file()
+        )
+        var output: String
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var storePasswords: StorePasswordOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if addresses.isEmpty { throw ValidationError("name the accounts to back up") }
+            if output.isEmpty || output == "-" { throw ValidationError("the backup needs a file: --output") }
+        }
+
+        func run() async throws {
+            try TakenPlaces(
+                global.location,
+                reading: [passwords.passwordFile, storePasswords.storePasswordFile]
+            ).check([output], replacing: [.accountBackup])
+            let store = try await global.store(.readOnly, password: storePasswords.origin)
+            let preferences = try await store.cipherPreferences()
+            var ciphers: [EmailAddress: String] = [:]
+            for address in addresses {
+                let account = try await store.accounts.account(for: address)
+                ciphers[account.address] = preferences.cipher(for: account.address)?.name
+            }
+            let passphrase = try passwords.passphrase("for the backup", isNew: true)
+            guard !passphrase.isEmpty else { throw Failure(.usage, "an empty passphrase protects nothing") }
+            let bytes = try await store.backupAccounts(
+                addresses,
+                ciphers: ciphers,
+                passphrase: passphrase,
+                at: .now
+            )
+            try Output.write(to: output, isPrivate: true) { try $0.write(bytes) }
+            try report.print(BackupReport(accounts: addresses.map(\.text), file: output, bytes: bytes.count)) {
+                "\(addresses.map(\.text).joined(separator: ", ")): backed up to \(output)\n"
+            }
+            if try await store.hasMoreThanAccounts() {
+                Console.note("settings, and rules for senders who are no accounts in it, are not part of the backup")
+                Console.hint("to copy everything: smime store backup -o FILE")
+            }
+        }
+    }
+
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "restore",
+            abstract: "Bring accounts back from a backup, or to another machine.",
+            discussion: """
+                What is here already stays as it is, and what is missing is added; doing it twice changes nothing more. A \
+                backup brings trust anchors and policy rules along, also those for all accounts: restore only what you \
+                made yourself. The settings of the store that it was made of do not come along, nor do rules for senders who are \
+                no accounts in it; `smime store restore` brings everything.
+
+                  smime account restore alice.smime-backup
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The backup.", valueName: "file"), completion: .file())
+        var file: String
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var storePasswords: StorePasswordOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let source = try Input.open(path: file)
+            guard source.count <= Restoration.maximumCount else {
+                throw Failure(.badData, "\(file): refused, beyond a limit: \(Restoration.maximumCount) bytes")
+            }
+            let bytes = try source.bytes(in: 0..<source.count)
+            guard Restoration.isBackup(bytes) else { throw Self.noBackup(file, bytes) }
+            let restoration = try Restoration(
+                bytes,
+                passphrase: try passwords.passphrase("for \(file)"),
+                path: file
+            )
+            let store = try await global.store(.readWrite, password: storePasswords.origin)
+            let ciphers = try RestoredCiphers(restoration, beside: try await store.cipherPreferences(), file: file)
+            let result = try await store.restore(restoration, setting: RestoredCiphers.setting.rawValue, ciphers.change)
+            try await store.close()
+            (result.kept + ciphers.kept).forEach { Console.warning("kept as it is: \($0)") }
+            for rule in result.newRules where rule.scope.side != "sender" { Self.tell(rule) }
+            try report.print(RestoreCommandReport(result, ciphers)) { Self.text(result, ciphers) }
+            Console.note("such a backup brings no settings, and no rules for other senders; a copy of the store does")
+        }
+
+        private static func noBackup(_ file: String, _ bytes: [UInt8]) -> Failure {
+            let isCopy = bytes.starts(with: Array("SQLite format 3".utf8))
+            return Failure(
+                .badData,
+                "\(file): is no account backup",
+                hints: isCopy ? ["to put back a copy of the whole store: smime store restore FILE"] : []
+            )
+        }
+
+        /// Says that a rule came along which holds for other accounts, too, and how to get rid of it.
+        private static func tell(_ rule: Policy.Rule) {
+            Console.warning("a policy rule for all accounts came along: \(rule.scope): \(rule.words)")
+            let option = rule.scope == .global ? "--global" : "--\(rule.scope.side) \(shell: rule.scope.text)"
+            Console.hint("to take it back: smime policy unset \(option)")
+        }
+
+        private static func text(_ result: RestoreReport, _ ciphers: RestoredCiphers) -> String {
+            var table = TextTable()
+            func add(_ isNew: Bool, _ kind: String, _ text: String) { table.add(isNew ? "new" : "known", kind, text) }
+            for account in result.accounts { add(account.isNew, "account", account.address.text) }
+            for identity in result.identities {
+                add(identity.isNew, "identity", "\(identity.account) \(identity.certificate.fingerprint)")
+            }
+            for anchor in result.newAnchors { add(true, "anchor", "\(anchor.subject) \(anchor.fingerprint)") }
+            for rule in result.newRules { add(true, "rule", "\(rule.scope): \(rule.words)") }
+            for (account, cipher) in ciphers.new { add(true, "cipher", "\(account) \(cipher.name)") }
+            let counts =
+                "\(counted(result.newRecipients, "recipient")) new, \(result.updatedRecipients) updated, "
+                + "\(counted(result.newCertificates, "certificate")) new\n"
+            return table.text + counts
+        }
+    }
+}
+
+private struct BackupReport: Encodable {
+    let accounts: [String]
+    let file: String
+    let bytes: Int
+}
+
+/// What a backup brought.
+private struct RestoreCommandReport: Encodable {
+    struct Account: Encodable {
+        let address: String
+        let new: Bool
+    }
+
+    struct Identity: Encodable {
+        let account: String
+        let fingerprint: Fingerprint
+        let new: Bool
+    }
+
+    struct CipherRule: Encodable {
+        let account: String
+        let cipher: String
+    }
+
+    struct Counts: Encodable {
+        let new: Int
+        let updated: Int
+    }
+
+    let accounts: [Account]
+    let anchors: [Fingerprint]
+    let certificates: Int
+    let changed: Bool
+    /// The rules for what accounts send that were not there before.
+    let ciphers: [CipherRule]
+    let identities: [Identity]
+    let kept: [String]
+    let policy: [String]
+    let recipients: Counts
+
+    init(_ result: RestoreReport, _ ciphers: RestoredCiphers) {
+        self.ciphers = ciphers.new.map { CipherRule(account: $0.account.text, cipher: $0.cipher.name) }
+        accounts = result.accounts.map { Account(address: $0.address.text, new: $0.isNew) }
+        anchors = result.newAnchors.map(\.fingerprint)
+        certificates = result.newCertificates
+        changed = result.changesStore
+        identities = result.identities.map {
+            Identity(account: $0.account.text, fingerprint: $0.certificate.fingerprint, new: $0.isNew)
+        }
+        kept = result.kept + ciphers.kept
+        policy = result.newRules.map(\.scope.description)
+        recipients = Counts(new: result.newRecipients, updated: result.updatedRecipients)
+    }
+}

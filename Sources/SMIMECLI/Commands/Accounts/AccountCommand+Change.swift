@@ -1,0 +1,174 @@
+import ArgumentParser
+import CMSSyntax
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.AccountCommand {
+    /// An account, and what is to be said of it.
+    struct Naming: ParsableArguments {
+        @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
+        var address: EmailAddress
+        @Option(help: ArgumentHelp("What people call the account; '' takes the name away.", valueName: "name"))
+        var name: String?
+        @Option(
+            name: .customLong("add-alias"),
+            help: ArgumentHelp(
+                "Another address of the account, or @domain; may be repeated.",
+                valueName: "addr|@domain"
+            )
+        )
+        var addedAliases: [AddressScope] = []
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            for named in [address] + addedAliases.compactMap(\.address) { try named.checkAccountName() }
+            guard let name else { return }
+            guard name.utf8.count <= 255, name.escapedForDisplay == name else {
+                throw ValidationError("--name: too long for a name, or not printable")
+            }
+        }
+
+        var change: AccountChange {
+            var change = AccountChange()
+            change.name = name
+            change.addedAliases = addedAliases
+            return change
+        }
+
+        /// Runs `change` on the store and prints the account that comes of it behind `word`.
+        func run(_ word: String, _ change: (Store) async throws -> Account) async throws {
+            let store = try await global.store(.readWrite)
+            let account = try await change(store)
+            let shown = try await AccountReport(account, at: .now, in: store)
+            try await store.close()
+            try report.print(shown) { "\(word) \(shown.title)".escapedForDisplay + "\n" }
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "add",
+            abstract: "Make an account; its identities come with `smime import --account`.",
+            discussion: "  smime account add office@example.org --add-alias @example.org"
+        )
+
+        @OptionGroup var naming: Naming
+
+        func run() async throws {
+            try await naming.run("added") { store in
+                try await store.accounts.add(naming.address, naming.change, at: .now)
+            }
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Change an account.",
+            discussion: """
+                A pinned identity goes before newer ones as long as it is valid; of the others those that are trusted here go \
+                before the rest, and then the newest.
+
+                  smime account set alice@example.org --add-alias al@example.org --name Alice
+                """
+        )
+
+        @OptionGroup var naming: Naming
+        @Option(
+            name: .customLong("remove-alias"),
+            help: ArgumentHelp("An alias to take away; may be repeated.", valueName: "addr|@domain")
+        )
+        var removedAliases: [AddressScope] = []
+        @Option(
+            help: ArgumentHelp(
+                "The identity to use; none goes back to the newest that is trusted.",
+                valueName: "fpr|none"
+            ),
+            transform: Self.parsePin
+        )
+        var pin: AccountChange.Pin?
+        @Option(
+            name: .customLong("header-confidentiality"),
+            help: ArgumentHelp(
+                "What encrypted mail hides of its header: none, baseline or shy; default for the store's setting.",
+                valueName: "policy"
+            ),
+            transform: Self.parseHiding
+        )
+        var hiding: AccountChange.Hiding?
+
+        @Option(
+            help: ArgumentHelp(
+                """
+                The cipher where nothing is known of the recipients, as a rule of the setting encryption.cipher; default \
+                takes the rule away.
+                """,
+                valueName: "cipher"
+            ),
+            transform: Self.parseCipher
+        )
+        var cipher: CipherChoice?
+
+        /// What the setting shall say of the account.
+        enum CipherChoice {
+            case cipher(ContentCipher)
+            case standard
+
+            var value: ContentCipher? { if case .cipher(let cipher) = self { cipher } else { nil } }
+        }
+
+        private static func parseCipher(_ text: String) throws -> CipherChoice {
+            if text == "default" { return .standard }
+            guard let cipher = ContentCipher(writable: text) else {
+                let names = ContentCipher.writable.map(\.name).joined(separator: ", ")
+                throw ValidationError("'\(text)' is none of \(names) and default")
+            }
+            return .cipher(cipher)
+        }
+
+        private static func parseHiding(_ text: String) throws -> AccountChange.Hiding {
+            if text == "default" { return .standard }
+            guard let policy = HeaderConfidentiality(rawValue: text) else {
+                throw ValidationError("'\(text)' is none of none, baseline, shy and default")
+            }
+            return .policy(policy)
+        }
+
+        private static func parsePin(_ text: String) throws -> AccountChange.Pin {
+            if text == "none" { return .none }
+            guard let fingerprint = Fingerprint(text) else { throw ValidationError("'\(text)' is no fingerprint") }
+            return .identity(fingerprint)
+        }
+
+        func validate() throws {
+            guard
+                naming.name != nil || !naming.addedAliases.isEmpty || !removedAliases.isEmpty || pin != nil
+                    || hiding != nil || cipher != nil
+            else {
+                throw ValidationError(
+                    "nothing to change: --name, --add-alias, --remove-alias, --pin, --header-confidentiality or --cipher"
+                )
+            }
+        }
+
+        func run() async throws {
+            var change = naming.change
+            change.removedAliases = removedAliases
+            change.pin = pin
+            change.headerConfidentiality = hiding
+            let before = try await naming.global.store(.readOnly).accounts.account(for: naming.address)
+            try await naming.run("changed") { store in
+                // Of several changes none is made unless all can be.
+                if let cipher { try await store.checkCipher(cipher.value, for: before.address) }
+                let account = try await store.accounts.set(naming.address, change)
+                if let cipher { try await store.setCipher(cipher.value, for: account.address) }
+                return account
+            }
+        }
+    }
+}

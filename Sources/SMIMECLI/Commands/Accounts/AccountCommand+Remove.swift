@@ -1,0 +1,70 @@
+import ArgumentParser
+import CMSSyntax
+import Foundation
+import InternetMessage
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.AccountCommand {
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Remove an account with its private keys: mail encrypted to them cannot be read any more.",
+            discussion: """
+                The policy rules for what its addresses send go with it, and its cipher. Where private keys would go, it asks \
+                first, or wants --yes. Keep a copy of the keys:
+
+                  smime export alice@example.org -o alice.p12
+                  smime account remove alice@example.org
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
+        var address: EmailAddress
+        @OptionGroup var confirmation: ConfirmationOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let keys = try await global.store(.readOnly).identitiesOfItsOwn(address).count
+            if keys > 0 {
+                try confirmation.confirm(
+                    "\(address): \(counted(keys, "private key")) would be destroyed, and mail encrypted to them could not be read any more"
+                )
+            }
+            let store = try await global.store(.readWrite)
+            let (account, removedKeys, rules) = try await store.accounts.remove(address)
+            let cipher = try? await store.cipherPreferences().cipher(for: account.address)
+            if cipher != nil { try await store.setCipher(nil, for: account.address) }
+            let left = try await store.recipientRules(for: account)
+            try await store.close()
+            let removed = RemovalReport(
+                address: account.address.text,
+                cipher: cipher?.name,
+                fingerprints: removedKeys.map(\.fingerprint),
+                policy: rules.map(\.scope.description)
+            )
+            try report.print(removed) {
+                let lines =
+                    ["removed \(account.address)"] + removedKeys.map { "removed the key of \($0.fingerprint)" }
+                    + rules.map { "removed the rule for \($0.scope): \($0.words)" }
+                    + [cipher].compactMap(\.self).map { "removed its cipher \($0.name)" }
+                return lines.map { $0.escapedForDisplay + "\n" }.joined()
+            }
+            for rule in left {
+                Console.hint("a rule for others is left: smime policy unset --\(rule.scope.side) \(rule.scope.text)")
+            }
+        }
+    }
+
+    private struct RemovalReport: Encodable {
+        let address: String
+        /// What encryption.cipher said of it.
+        let cipher: String?
+        /// Of the certificates whose keys are gone.
+        let fingerprints: [Fingerprint]
+        /// The rules that are gone.
+        let policy: [String]
+    }
+}

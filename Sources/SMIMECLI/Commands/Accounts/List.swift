@@ -1,0 +1,97 @@
+import ArgumentParser
+import Foundation
+import InternetMessage
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List identities and recipients with the day they expire.",
+            discussion: """
+                With --expiring the status is 1 if an account will have no identity to sign or to decrypt with after that time, \
+                or an address no certificate to encrypt to: put it into a cron job. What has a successor needs no \
+                attention. An account whose last identity has ended is named until it has another one or is removed; a recipient for as long \
+                again as that time.
+
+                  smime list --expiring 30d
+                """
+        )
+
+        @Option(
+            help: ArgumentHelp(
+                "Only what ends within this time and has no successor: 12h, 30d, 8w, 1y.",
+                valueName: "time"
+            ),
+            transform: Self.interval
+        )
+        var expiring: TimeInterval?
+        @OptionGroup var time: TimeOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let store = try await global.store(.readOnly)
+            // Whoever watches a store must hear that it is gone, as with a disk that is not there.
+            if expiring != nil, !store.exists, store.location.home != nil { throw global.missingStore }
+            store.noteIfMissing()
+            let listed = (identities: try await identities(in: store), recipients: try await recipients(in: store))
+            try report.print(
+                ListReport(
+                    identities: listed.identities.map { IdentityReport($0) },
+                    recipients: listed.recipients.map { RecipientEntryReport($0) }
+                )
+            ) {
+                var table = TextTable()
+                for (kind, certificates) in [("identity", listed.identities), ("recipient", listed.recipients)] {
+                    for entry in certificates {
+                        let state = entry.notAfter < time.date ? "expired" : "until"
+                        table.add(
+                            kind,
+                            entry.address.text,
+                            "\(state) \(entry.notAfter.day)",
+                            "\(entry.fingerprint)"
+                        )
+                    }
+                }
+                return table.text
+            }
+            if expiring != nil, !listed.identities.isEmpty || !listed.recipients.isEmpty { throw ExitStatus.negative }
+        }
+
+        private func identities(in store: Store) async throws -> [ListedCertificate] {
+            let accounts = try await store.accounts.all()
+            let verdicts = try await store.verdicts(on: accounts, at: time.date)
+            return accounts.flatMap { account in
+                let lapsing = expiring.map { account.lapsing(from: time.date, within: $0, verdicts: verdicts) }
+                return (lapsing ?? account.identities.map(\.certificate)).map {
+                    ListedCertificate(AddressScope(account.address), $0)
+                }
+            }
+        }
+
+        private func recipients(in store: Store) async throws -> [ListedCertificate] {
+            let recipients = try await store.recipients.map { recipient in
+                recipient.source == .identity ? nil : ListedCertificate(recipient.address, recipient.certificate)
+            }
+            guard let expiring else { return recipients }
+            let last = try await store.recipientEnds(around: time.date, within: expiring)
+            return recipients.filter { last[$0.address] == $0.notAfter }
+        }
+
+        private static func interval(_ text: String) throws -> TimeInterval {
+            let units: [Character: Double] = ["h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600]
+            guard let unit = text.last.flatMap({ units[$0] }), let number = Double(text.dropLast()), number.isFinite,
+                number >= 0, number <= 1_000_000
+            else { throw ValidationError("'\(text)' is no time like 12h, 30d, 8w or 1y") }
+            return number * unit
+        }
+    }
+}
+
+private struct ListReport: Encodable {
+    let identities: [IdentityReport]
+    let recipients: [RecipientEntryReport]
+}

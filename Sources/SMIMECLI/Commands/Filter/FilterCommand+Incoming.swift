@@ -1,0 +1,148 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEGateway
+import SMIMEStore
+
+extension SMIMECommand.FilterCommand {
+    struct Incoming: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "incoming",
+            _superCommandName: SMIMECommand.name,
+            abstract: "Verify mail on its way in, and learn from it.",
+            discussion: """
+                The verdict goes into an Authentication-Results field (RFC 7281); those that others write in our name, and \
+                X-SMIME fields, are taken out. Nothing that is signed is touched. Mail for accounts is decrypted where a rule \
+                says so; whatever is wrong with a message, it is delivered with its verdict, but for one \
+                that is empty, has a header of more than 1 MiB, was here many times, or comes in clear from an account of the \
+                store to a recipient for whom a rule requires encryption (status 65).
+
+                  smime filter incoming --sender bob@example.com --queue-id 4XyZ \\
+                    -- alice@example.org < mail.eml
+                  smime policy set --recipient alice@example.org --decrypt-at-gateway yes
+                """
+        )
+
+        @OptionGroup var options: FilterOptions
+        @OptionGroup var harvest: HarvestOptions
+
+        func run() async throws {
+            try await options.run("incoming", describe: Self.failure, rescue: { try await rescue(&$0, $1) }) {
+                try await filter(&$0)
+            }
+        }
+
+        private func filter(_ log: inout FilterLog) async throws {
+            let source = try Input.standardInput()
+            guard source.count > 0 else { throw EmptyMessage() }
+            log.add("message_id", UnparsedMessage.messageID(of: source))
+            #if DEBUG
+            TestTrap.spring()
+            #endif
+            let store = try await options.store(&log)
+            let entry = try options.entry(source)
+            let recipients = try await options.waiting(store, entry)
+            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            let asked = OnlineRevocation(StoreOpening(store), isDemanded: false)
+            let warnings = log.warnings
+            let warn: @Sendable (String) -> Void = { warnings.add($0) }
+            let filter = IncomingFilter(
+                store: store,
+                provider: StoreKeyProvider(store, systemAnchors: options.systemAnchors, warn: warn),
+                time: .now,
+                host: try await options.host(store),
+                terms: options.terms,
+                revocation: asked,
+                warn: warn
+            )
+            try await RequiredEncryption(store: store).check(source, from: options.sender, to: recipients)
+            let plan = try await filter.plan(source, to: recipients)
+            log.add(plan)
+            guard !options.dryRun else { return try report(plan) }
+            // What cannot be delivered is returned to its sender: whoever sends us a stranger's ciphertext would get it in clear.
+            let returned = try await store.decryptedSender().text
+            let messages = try plan.messages.map { message in
+                Delivery.Message(
+                    try SpooledFile { try message.source.reader().copy(to: $0) },
+                    to: message.recipients,
+                    from: message.isDecrypted ? returned : nil
+                )
+            }
+            try source.checkUnchanged()
+            #if DEBUG
+            TestTrap.spring(at: "sending")
+            #endif
+            try await options.deliver(messages, store, entry, &log)
+            #if DEBUG
+            TestTrap.spring(at: "sent")
+            #endif
+            await log.warnings.add(asked)
+            if !harvest.isOff, let message = plan.learnable { await learn(from: message, store, &log) }
+        }
+
+        /// Delivers a message at which a worker died as it came, less the verdicts that others wrote in our name; not if its envelope
+        /// sender must encrypt for a recipient, as nothing here can tell whether it is encrypted.
+        private func rescue(_ log: inout FilterLog, _ signal: Int32) async throws {
+            let source = try Input.standardInput()
+            guard source.count > 0 else { throw EmptyMessage() }
+            log.add("message_id", UnparsedMessage.messageID(of: source))
+            let store = try await options.store(&log)
+            let entry = try options.entry(source)
+            let recipients = try await options.waiting(store, entry)
+            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            try await RequiredEncryption(store: store).checkEnvelope(from: options.sender, to: recipients)
+            let message = try UnparsedMessage(
+                source,
+                by: try await options.host(store),
+                tagsSubjects: try await store.tagsSubjects()
+            )
+            log.add("verdict", "permerror")
+            log.add(recipients.map { ($0, "delivered") })
+            let file = try SpooledFile { try message.write(to: $0) }
+            try await options.deliver([Delivery.Message(file, to: recipients)], store, entry, &log)
+        }
+
+        private func report(_ plan: IncomingPlan) throws {
+            if options.json { return try Report.print(VerificationOutput(plan.deepestReport, file: "standard input")) }
+            let lines = plan.messages.flatMap { message in
+                message.recipients.map {
+                    "\($0): \(message.isDecrypted ? "decrypted" : "delivered"), \(message.report.status.rawValue)\n"
+                }
+            }
+            try Console.print(lines.joined() + plan.deepestReport.text(file: "message"))
+        }
+
+        /// The mail is delivered by now, so nothing that goes wrong here is a failure any more.
+        private func learn(from message: VerifiedMessage, _ store: Store, _ log: inout FilterLog) async {
+            let learning = Learning(in: store, onChange: harvest.onChange)
+            do throws(KeystoreError) {
+                guard try await learning.preview([message]).changesStore else { return }
+                guard let entry = try await learning.learn([message])?.entries.first else { return }
+                log.add("learned", entry.kind.rawValue)
+                log.addDetail("learned_certificate", "\(entry.certificate.fingerprint)")
+                log.addDetail("known_certificate", entry.previous.map { "\($0.fingerprint)" })
+                if entry.isHeld { log.addDetail("held", "yes") }
+            } catch {
+                log.warnings.add("not learned: \(Failure(error).message)")
+            }
+        }
+
+        private struct EmptyMessage: Error {}
+
+        /// Nothing that is wrong with a message keeps it from its recipients, but that it is none, that it comes round again
+        /// and again, or that they are none.
+        private static func failure(_ error: any Error) -> Failure {
+            // There is nothing to deliver, nor would there be the next time.
+            if error is EmptyMessage { return Failure(.badData, "message: malformed: the input is empty") }
+            let failure = Failure(error, in: "message")
+            if error is GatewayError || (error as? Failure)?.status == .noUser { return failure }
+            // Its header is so large that verdicts which others write in our name cannot be taken out, now or later.
+            if case MIMEError.limitExceeded = error { return failure }
+            return Failure(max(failure.status, .tryAgain), failure.message, hints: failure.hints)
+        }
+    }
+}

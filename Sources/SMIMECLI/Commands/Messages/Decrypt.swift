@@ -1,0 +1,141 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand {
+    struct Decrypt: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "decrypt",
+            _superCommandName: SMIMECommand.name,
+            abstract: "Decrypt mail, through all its layers.",
+            discussion: """
+                The key is found by the recipients that the message names; old identities open old mail. Nothing is \
+                written before all of it was found intact. A signature inside is judged, too: status 1 if it fails. From \
+                a valid one the sender's certificate is learned, as by `smime verify`.
+
+                  smime decrypt mail.eml -o plain.eml
+                  smime decrypt --with-password secret.eml
+                """
+        )
+
+        @OptionGroup var files: FileOptions
+        @OptionGroup(title: "Secrets in place of certificates") var secrets: SecretOptions
+        @OptionGroup var verification: VerificationOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws { try files.check(json: verification.json) }
+
+        func run() async throws {
+            let opening = try global.opening(.readOnly, password: secrets.storePassword)
+            try TakenPlaces(global.location, reading: files.paths + secrets.files).check(files.paths.map(files.target))
+            let provider = StoreKeyProvider(opening, systemAnchors: verification.systemAnchors, warn: Console.warning)
+            let secret = try secrets.secret(isNew: false)
+            let asked = OnlineRevocation(opening, isDemanded: verification.online)
+            let opener = MessageOpener(
+                provider,
+                at: verification.date,
+                secret: secret,
+                terms: verification.terms,
+                revocation: asked,
+                exceptions: verification.exceptions
+            )
+            let batch = try Batch(files.paths, files)
+            let outcomes = await batch.run { path in
+                let opened = try await opened(path, opener)
+                try Output.write(to: files.target(for: path), isPrivate: true) {
+                    try opened.write(to: $0, lineEnd: files.lineEnd)
+                }
+                let status = await asked.status(for: opened.report)
+                return (
+                    (report: opened.report, learnable: opened.learnable),
+                    opened.report.signers.isEmpty ? .success : status
+                )
+            }
+            try await asked.finish()
+            let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
+            // A secret that both sides have needs no store, and then there is nothing to learn.
+            let teacher =
+                messages.isEmpty ? nil : Learning(in: try await batch.store(opening), onChange: verification.onChange)
+            let learned = await teacher?.previewForReport(messages) ?? LearningReport()
+            for outcome in outcomes {
+                if let value = outcome.value { describe(value.report, InputFile.name(outcome.path)) }
+            }
+            if verification.json {
+                try FileReport.print(
+                    outcomes.map { outcome in
+                        let name = InputFile.name(outcome.path)
+                        let report = outcome.value.map { VerificationOutput($0.report, learned: learned, file: name) }
+                        return (name, report, outcome.problem)
+                    }
+                )
+            }
+            if learned.changesStore { await teacher?.learnAndReport(messages) }
+            try outcomes.map(\.status).throwWorst()
+        }
+
+        /// - Throws: what opening throws. Of a secret that was given it is said that it may be the wrong one, whatever failed.
+        private func opened(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
+            do { return try await decrypt(path, opener) } catch CMSError.decryptionFailed {
+                let failure = Failure(CMSError.decryptionFailed, in: InputFile.name(path))
+                let word = secrets.withPassword ? "password" : secrets.secretKeyFile.map { _ in "secret key" }
+                let hints = word.map { ["this may be the wrong \($0), or the message was changed or cut off"] } ?? []
+                var told = Failure(failure.status, failure.message, hints: hints)
+                told.cause = CMSError.decryptionFailed
+                throw told
+            }
+        }
+
+        private func decrypt(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
+            let source = try InputFile.open(path)
+            if let object = try verification.object(in: source) {
+                return try await opener.decrypt(cms: object, in: source)
+            }
+            try MessageInput.checkSingle(source, at: path)
+            return try await opener.decrypt(source)
+        }
+
+        /// Says what each layer was, the outermost first, and who signed it.
+        private func describe(_ report: VerificationReport, _ name: String) {
+            for layer in report.layers {
+                guard layer.kind == .signed, !layer.signers.isEmpty else {
+                    Console.note("\(name): \(report.text(of: layer))")
+                    layer.problems.forEach { Console.warning("\(name): \($0.text) (\($0.code))") }
+                    continue
+                }
+                for signer in layer.signers { describe(signer, of: layer, report, name) }
+            }
+            if let hidden = report.headers?.hidden, !hidden.isEmpty {
+                Console.note("\(name): header fields that were hidden: \(hidden.listedForDisplay)")
+            }
+            if report.signers.isEmpty { Console.note("\(name): not signed") }
+            if report.layers.flatMap(\.signers).count > 1 {
+                Console.note("\(name): all in all \(report.status.rawValue)")
+            }
+            for problem in report.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
+        }
+
+        private func describe(
+            _ signer: VerificationReport.Signer,
+            of layer: VerificationReport.Layer,
+            _ report: VerificationReport,
+            _ name: String
+        ) {
+            // The side is worth a word only where signatures stand on both.
+            let isClear = report.layers.allSatisfy { $0.signers.isEmpty || $0.isInsideEncryption }
+            let side = isClear ? nil : report.side(of: layer)
+            // Where one signer is all there is, the verdict on the message is about it.
+            let isAlone = report.layers.flatMap(\.signers).count == 1
+            let words = [side, (isAlone ? report.status : signer.status).rawValue].compactMap(\.self)
+            Console.note("\(name): signed by \(signer.name), \(words.joined(separator: ", "))")
+            for problem in signer.axes.flatMap(\.axis.problems) {
+                let isNote = problem.kind == .revocationUnknown && problem.level == .warning
+                (isNote ? Console.note : Console.warning)("\(name): \(problem.text) (\(problem.code))")
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import ByteStreams
+import Foundation
+import InternetMessage
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.Encrypt {
+    /// Writes a bare CMS object that holds the file at `path`.
+    func encryptContent(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
+        let content = try protection.content(
+            of: path,
+            isText: text,
+            fields: textFields,
+            readsHeader: to.isEmpty || signing.from == nil
+        )
+        // Of a file only one author counts, and a file need not have any.
+        let author = content.header.flatMap { try? MailAuthor(of: $0)?.address }
+        try checkHiddenRecipients(content.header, of: path, common)
+        let store = try await common.opening.store()
+        let account = try await store.accounts.summary(of: signing.from ?? author)
+        let header = try content.header ?? HeaderBlock(parsing: [])
+        let copies = try await copies(plan(common, lookup(common, store)), of: header, by: author, account)
+        return try write(copies, of: path, common.secret) { copy, sink in
+            try protection.write(to: sink) {
+                try content.protector.encrypt(
+                    to: copy.negotiation.recipients,
+                    secrets: [common.secret].compactMap(\.self),
+                    cipher: copy.negotiation.cipher,
+                    to: $0
+                )
+            }
+        }
+    }
+
+    /// Refuses mail whose Bcc recipients would be inside what every recipient reads.
+    private func checkHiddenRecipients(_ header: HeaderBlock?, of path: String, _ common: Common) throws {
+        guard to.isEmpty, common.secret == nil, let header,
+            try !RecipientPlan.hiddenRecipients(of: header).isEmpty
+        else { return }
+        throw Failure(
+            .usage,
+            "\(InputFile.name(path)): a bare CMS object keeps the Bcc field, for every recipient to read",
+            hints: ["name the recipients with --to, or make a mail of it: leave out --outform"]
+        )
+    }
+}

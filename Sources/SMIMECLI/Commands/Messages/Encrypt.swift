@@ -1,0 +1,278 @@
+import ArgumentParser
+import ByteStreams
+import CMSSyntax
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand {
+    struct Encrypt: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "encrypt",
+            _superCommandName: SMIMECommand.name,
+            abstract: "Encrypt mail.",
+            discussion: """
+                Without --to the recipients are those of To and Cc. All of them can read it, or nothing is written. The \
+                sender can read it, too, unless his certificate is known to be revoked, which is told. A Bcc field needs -O: \
+                beside NAME.eml for To and Cc each Bcc recipient gets a copy \
+                NAME.bcc1.eml, …, that names nobody else; send it to that address only, as in `sendmail ADDR < FILE`.
+                With a secret key or password that both sides have, only those whom --to names need a certificate.
+
+                The header fields are encrypted, too, and some of them hidden outside if you want that (RFC 9788): \
+                --header-confidentiality, or for good `smime account set ADDR --header-confidentiality baseline`.
+
+                  smime encrypt mail.eml -o secret.eml
+                  smime encrypt --sign --to bob@example.org < mail.eml | sendmail -t
+                  smime encrypt --with-password mail.eml -o secret.eml
+
+                With --outform der or pem any file is encrypted, byte for byte, and not signed:
+
+                  smime encrypt --to bob@example.org --outform der backup.tar -o backup.tar.p7m
+                """
+        )
+
+        @Option(
+            name: [.customShort("r"), .customLong("to")],
+            help: ArgumentHelp("Encrypt to this address; may be repeated.", valueName: "addr")
+        )
+        var to: [EmailAddress] = []
+        @Option(
+            help: ArgumentHelp("Encrypt to the certificates in this file, unchecked.", valueName: "file"),
+            completion: .file()
+        )
+        var toCert: [String] = []
+        @Flag(help: "Sign first; only mail, and so not with --outform der or pem.")
+        var sign = false
+        @OptionGroup var signing: SigningOptions
+        @Flag(help: "Compress the content first.")
+        var compress = false
+        @OptionGroup(title: "Secrets in place of certificates") var secrets: SecretOptions
+        @Option(
+            help: """
+                The cipher: \(Self.cipherNames). (default: the best that all recipients announce to read, else by the \
+                setting encryption.cipher)
+                """,
+            transform: Self.parseCipher
+        )
+        var cipher: ContentCipher?
+        @Flag(name: .customLong("no-self"), help: "Do not encrypt to the sender.")
+        var noSelf = false
+        @Flag(help: "The input is plain text, not a message.")
+        var text = false
+        @OptionGroup var files: FileOptions
+        @OptionGroup var protection: ProtectionOptions
+        @Option(
+            help: ArgumentHelp(
+                """
+                Hide nothing of the header (none), the subject, comments and keywords (baseline), or names and time zone, too \
+                (shy). (default: the account's setting)
+                """,
+                valueName: "policy"
+            )
+        )
+        var headerConfidentiality: HeaderConfidentiality?
+        @Flag(
+            inversion: .prefixedNo,
+            help: "Write hidden fields into the text, too, for readers that do not look for them inside."
+        )
+        var legacyDisplay: Bool?
+        @Option(name: .customLong("time"), help: .time, transform: TimeOptions.parse) var givenTime: Date?
+        @Flag(name: .customLong("no-system-anchors"), help: .noSystemAnchors) var noSystemAnchors = false
+        @Flag(help: .online) var online = false
+        @Flag(help: .json) var json = false
+        @OptionGroup var global: GlobalOptions
+
+        private static func parseCipher(_ text: String) throws -> ContentCipher {
+            guard let cipher = ContentCipher(writable: text) else {
+                throw ValidationError("'\(text)' is none of \(cipherNames)")
+            }
+            return cipher
+        }
+
+        private static let cipherNames = ContentCipher.writable.dropFirst().reduce(ContentCipher.writable[0].name) {
+            "\($0), \($1.name)"
+        }
+
+        func validate() throws {
+            try files.check(json: json)
+            if protection.noHeaderProtection, headerConfidentiality != nil || legacyDisplay == true {
+                throw ValidationError("--no-header-protection leaves nothing to hide")
+            }
+            if compress, protection.isBare {
+                throw ValidationError("--compress makes a mail, not a bare CMS object")
+            }
+            guard sign || !signing.isSaid else {
+                throw ValidationError("--identity, --digest, --opaque and --no-chain need --sign")
+            }
+            if sign, protection.isBare {
+                throw ValidationError(
+                    "--sign makes a mail, not a bare CMS object; sign the file first with `smime sign --outform`"
+                )
+            }
+        }
+
+        func run() async throws {
+            try TakenPlaces(global.location, reading: files.paths + toCert + secrets.files)
+                .check(files.paths.flatMap(targets))
+            let opening = try global.opening(.readOnly, password: secrets.storePassword)
+            let common = Common(
+                opening: opening,
+                extra: try Certificate.unchecked(from: toCert),
+                secret: try secrets.secret(isNew: true),
+                lists: FolderLists(warn: Console.warning),
+                asked: OnlineRevocation(opening, isDemanded: online)
+            )
+            let outcomes = try await Batch(files.paths, files).run { path in
+                (try await encrypt(path, common), ExitStatus.success)
+            }
+            try await common.asked.finish()
+            let written = outcomes.compactMap(\.value).flatMap(\.self)
+            if json, !written.isEmpty { try Report.print(EncryptionReport(written)) }
+            try outcomes.map(\.status).throwWorst()
+        }
+
+        /// Where the outputs for the input at `path` may go, copies for Bcc recipients among them.
+        private func targets(for path: String) -> [String] {
+            guard let target = files.target(for: path) else { return [] }
+            // What is wrong with a file is told when it is encrypted. A pipe can be read only then.
+            guard files.outputDir != nil, to.isEmpty, InputFile.Identity(path) != nil,
+                let source = try? InputFile.open(path), let header = try? MIMEReader.message(in: source).header,
+                let hidden = try? RecipientPlan.hiddenRecipients(of: header)
+            else { return [target] }
+            return [target] + hidden.indices.map { RecipientPlan.Copy.path(target, number: $0 + 1) }
+        }
+
+        /// What is the same for every file.
+        struct Common: Sendable {
+            let opening: StoreOpening
+            /// Certificates to encrypt to that were given as files.
+            let extra: [Certificate]
+            let secret: SharedSecret?
+            let lists: FolderLists
+            let asked: OnlineRevocation
+        }
+
+        private func encrypt(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
+            guard !protection.isBare else { return try await encryptContent(path, common) }
+            let opened = try MessageInput.open(path, isText: text, fields: textFields)
+            let source = sign ? try signing.withAuthor(opened, named: InputFile.name(path)) : opened
+            let author = try MailAuthor(of: MIMEReader.message(in: source).header)?.address
+            let store = try await common.opening.store()
+            let account = try await store.accounts.summary(of: signing.from ?? author)
+            let protector = try await protector(of: source, at: path, by: account, in: store)
+            let lookup = try await lookup(common, store)
+            let plan = try await plan(common, lookup)
+            let copies = try await copies(plan, of: protector.header, by: author, account)
+            let signer =
+                sign
+                ? try await signing.signer(
+                    for: protector.header,
+                    in: store,
+                    at: givenTime ?? .now,
+                    under: lookup.terms
+                )
+                : nil
+            protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true)
+            return try write(copies, of: path, common.secret) { copy, sink in
+                try protector.encrypt(
+                    to: copy.negotiation.recipients,
+                    secrets: [common.secret].compactMap(\.self),
+                    cipher: copy.negotiation.cipher,
+                    signedBy: signer.map { ($0, signing.form) },
+                    at: .now,
+                    to: sink,
+                    lineEnd: files.lineEnd
+                )
+            }
+        }
+
+        /// The header fields that plain text gets.
+        var textFields: [NewField] {
+            signing.fromField + (to.isEmpty ? [] : [NewField("To", to.map(\.text).joined(separator: ", "))])
+        }
+
+        /// Who gets which copy of a message or file with `header`, whose author is `author`.
+        func copies(
+            _ plan: RecipientPlan,
+            of header: HeaderBlock,
+            by author: EmailAddress?,
+            _ account: AccountSummary?
+        ) async throws -> [RecipientPlan.Copy] {
+            try await plan.copies(
+                of: header,
+                to: to,
+                // What was said of the account counts for its aliases, too.
+                from: [signing.from, author, account?.address].compactMap(\.self),
+                sender: noSelf ? nil : (signing.from, author)
+            )
+        }
+
+        /// Writes every copy with `body` to its place.
+        func write(
+            _ copies: [RecipientPlan.Copy],
+            of path: String,
+            _ secret: SharedSecret?,
+            _ body: (RecipientPlan.Copy, any ByteSink) throws -> Void
+        ) throws -> [EncryptedFile] {
+            try copies.map { copy in
+                let target = files.target(for: path).map { RecipientPlan.Copy.path($0, number: copy.number) }
+                try protection.check(target: target)
+                try Output.write(to: target) { try body(copy, $0) }
+                if copies.count > 1, let target {
+                    let who = copy.addresses.map(\.text).joined(separator: ", ")
+                    Console.note("\(target): to be sent to \(who) and nobody else")
+                }
+                return EncryptedFile(target ?? "-", copy, secret)
+            }
+        }
+
+        /// The message in `source` with what is to become of its header.
+        private func protector(
+            of source: any ByteSource,
+            at path: String,
+            by account: AccountSummary?,
+            in store: Store
+        ) async throws -> MessageProtector {
+            var policy = try await protection.headerPolicy(of: account, in: store)
+            policy.confidentiality = headerConfidentiality ?? policy.confidentiality
+            policy.hasLegacyDisplay = legacyDisplay ?? policy.hasLegacyDisplay
+            var protector = try MessageProtector(source, headers: policy)
+            protector.compresses = compress
+            MessageInput.noteMissingHeader(protector.header, of: path)
+            guard files.outputDir == nil, to.isEmpty else { return protector }
+            // An empty field, as some write it into every mail, names nobody.
+            guard try RecipientPlan.hiddenRecipients(of: protector.header).isEmpty else {
+                throw Failure(
+                    .usage,
+                    "\(InputFile.name(path)): a Bcc field needs --output-dir, for a copy of its own for each of them"
+                )
+            }
+            return protector
+        }
+
+        func lookup(_ common: Common, _ store: Store) async throws -> RecipientLookup {
+            try await store.lookup(
+                systemAnchors: !noSystemAnchors,
+                terms: protection.terms,
+                lists: common.lists,
+                revocation: common.asked
+            )
+        }
+
+        func plan(_ common: Common, _ lookup: RecipientLookup) async throws -> RecipientPlan {
+            RecipientPlan(
+                lookup: lookup,
+                time: givenTime ?? .now,
+                ciphers: try await lookup.store.cipherPreferences(),
+                demanded: cipher,
+                extra: common.extra,
+                hasSecret: common.secret != nil,
+                online: common.asked,
+                warn: { Console.warning($0.text) }
+            )
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import PKIX
+import SMIME
+
+extension SMIMECommand {
+    struct Inspect: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "inspect",
+            abstract: "Show what a mail, CMS object, PKCS#12 or certificate file is made of.",
+            discussion: """
+                The tree of MIME parts and CMS layers, with algorithms, signers, recipients and certificates. It needs \
+                no key and no store, and it judges nothing: that is what verify does. With its passphrase a PKCS#12 file \
+                shows its certificates, too.
+
+                With --extract it prints what programs ask for: certificates, signers (their certificates) or addresses \
+                (those of the certificates).
+
+                  smime inspect mail.eml
+                  smime inspect --extract signers mail.eml > alice.pem
+                  smime inspect --json alice.p12
+                  smime inspect alice.p12 --password-file FILE
+                """
+        )
+
+        @OptionGroup var input: InputOptions
+        @Option(
+            help: ArgumentHelp(
+                "Print certificates or signers as PEM, or addresses one in a line, and nothing else.",
+                valueName: "what"
+            )
+        )
+        var extract: Extraction?
+        @OptionGroup var form: FormOptions
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var times: TimeOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if extract != nil, report.json { throw ValidationError("--extract has a form of its own, and no --json") }
+            if input.paths.count > 1, passwords.isGiven { throw ValidationError("a passphrase takes one file") }
+        }
+
+        func run() async throws {
+            let form = form.inform.inspected
+            let outcomes = try await Batch(input.paths).run { path in
+                let source = try InputFile.open(path)
+                let inspection = try Inspection(of: source, form: form)
+                let isSound = !inspection.allProblems.contains { $0.level == .error }
+                let opened = try open(inspection, source, path)
+                return ((inspection, opened), isSound ? .success : .badData)
+            }
+            for outcome in outcomes {
+                guard let (value, opened) = outcome.value else { continue }
+                let name = InputFile.name(outcome.path)
+                if let extract {
+                    try extract.print(value, opened, file: name)
+                    continue
+                }
+                if !report.json {
+                    try Console.print(InspectionText.text(value, opened: opened, file: name, at: times.date))
+                }
+                let errors = value.allProblems.filter { $0.level == .error }
+                for problem in errors.prefix(Self.maximumErrors) { Console.error("\(name): \(problem.text)") }
+            }
+            if report.json {
+                try FileReport.print(
+                    outcomes.map { outcome in
+                        let name = InputFile.name(outcome.path)
+                        let report = outcome.value.map { value, opened in
+                            InspectionOutput(value, opened: opened, file: name, at: times.date)
+                        }
+                        return (name, report, outcome.problem)
+                    }
+                )
+            }
+            try outcomes.map(\.status).throwWorst()
+        }
+
+        /// The certificates of a PKCS#12 file, those with a key first; nil if it is none or no passphrase is given.
+        private func open(
+            _ inspection: Inspection,
+            _ source: any ByteSource,
+            _ path: String
+        ) throws -> OpenedPKCS12? {
+            guard case .pkcs12 = inspection.subject, passwords.isGiven else { return nil }
+            for case .pkcs12(let bytes) in try KeyMaterial.read(try InputFile.bytes(of: source, at: path)) {
+                let file = try PKCS12(bytes, passphrase: try passwords.passphrase("for \(InputFile.name(path))"))
+                return OpenedPKCS12(own: file.identities.map(\.certificate), others: file.certificates)
+            }
+            return nil
+        }
+
+        /// How many problems of one file are said on standard error; the report has them all.
+        private static let maximumErrors = 10
+    }
+}
+
+extension FormOptions.InputForm {
+    fileprivate var inspected: Inspection.Form {
+        switch self {
+        case .auto: .any
+        case .mime: .message
+        case .der: .der
+        case .pem: .pem
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import ByteStreams
+import CMSSyntax
+import Foundation
+import InternetMessage
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand {
+    struct Sign: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "sign",
+            _superCommandName: SMIMECommand.name,
+            abstract: "Sign mail.",
+            discussion: """
+                The message's From says who signs, unless you do; it must be exactly one mailbox that the certificate names, or \
+                no signature would be valid. Where there is no From, --from writes it. Content that transports would change is encoded first. The header fields are signed, too (RFC 9788). With a \
+                certificate that a list or a responder said was revoked nothing is signed, unless --revocation off says not to look; \
+                nobody is asked about it.
+
+                  smime sign mail.eml -o signed.eml
+                  smime sign --from alice@example.org < mail.eml | sendmail -t
+
+                With --outform der or pem any file is signed, byte for byte:
+
+                  smime sign --from alice@example.org --outform der backup.tar -o backup.tar.p7s
+                """
+        )
+
+        @OptionGroup var signing: SigningOptions
+        @Flag(help: "The input is plain text, not a message.")
+        var text = false
+        @Flag(help: "Compress the content first, which only S/MIME readers can show.")
+        var compress = false
+        @OptionGroup var files: FileOptions
+        @OptionGroup var protection: ProtectionOptions
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            try files.check()
+            if compress, protection.isBare {
+                throw ValidationError("--compress makes a mail, not a bare CMS object")
+            }
+        }
+
+        func run() async throws {
+            let opening = try global.opening(.readOnly, password: passwords.origin)
+            let lists = FolderLists(warn: Console.warning)
+            try TakenPlaces(global.location, reading: files.paths + [passwords.passwordFile])
+                .check(files.paths.map(files.target))
+            try await Batch(files.paths, files).run { path in
+                try await sign(path, opening, lists)
+                return ((), .success)
+            }.map(\.status).throwWorst()
+        }
+
+        private func sign(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws {
+            guard !protection.isBare else { return try await signContent(path, opening, lists) }
+            let source = try signing.withAuthor(
+                MessageInput.open(path, isText: text, fields: signing.fromField),
+                named: InputFile.name(path)
+            )
+            let author = try MailAuthor(of: MIMEReader.message(in: source).header)?.address
+            let store = try await opening.store()
+            let account = try await store.accounts.summary(of: signing.from ?? author)
+            let policy = try await protection.headerPolicy(of: account, in: store)
+            var protector = try MessageProtector(source, omitting: [], headers: policy)
+            protector.compresses = compress
+            MessageInput.noteMissingHeader(protector.header, of: path)
+            let signer = try await signer(for: protector.header, in: store, lists)
+            try Output.write(to: files.target(for: path)) { sink in
+                protector.warnOfUnprotected(InputFile.name(path), isEncrypted: false)
+                try protector.sign(by: signer, as: signing.form, at: .now, to: sink, lineEnd: files.lineEnd)
+            }
+        }
+
+        /// Writes a bare CMS object over the file at `path`.
+        private func signContent(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws {
+            let content = try protection.content(
+                of: path,
+                isText: text,
+                fields: signing.fromField,
+                // Whoever a file is from, the signer that was named signs it.
+                readsHeader: signing.from == nil && signing.identity == nil
+            )
+            let signer = try await signer(for: content.header, isMail: false, in: try await opening.store(), lists)
+            let target = files.target(for: path)
+            try protection.check(target: target)
+            try Output.write(to: target) { sink in
+                try protection.write(to: sink) {
+                    try content.protector.sign(by: signer, as: signing.form, at: .now, to: $0)
+                }
+            }
+        }
+
+        private func signer(
+            for header: HeaderBlock?,
+            isMail: Bool = true,
+            in store: Store,
+            _ lists: FolderLists
+        ) async throws -> SignedDataWriter.Signer {
+            let terms = try await lists.added(to: protection.terms, in: store)
+            return try await signing.signer(for: header, isMail: isMail, in: store, at: .now, under: terms)
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand {
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "verify",
+            _superCommandName: SMIMECommand.name,
+            abstract: "Check who signed a mail, and whether it is what was signed.",
+            discussion: """
+                With several files --json prints one object with the report of each in `files`, in their order. \
+                The report has five axes: integrity, chain, identity, revocation and time. The exit status is 0 if and \
+                only if the verdict is valid. From a valid mail the sender's certificate is learned, to encrypt the \
+                answer to.
+
+                Revocation is judged from what is at hand. With --online the services that certificates name are asked, too, \
+                which tells them that the mail was read.
+
+                  smime verify mail.eml
+                  smime verify --online --revocation hard mail.eml
+                  smime verify --json --assert-signer alice@example.org mail.eml
+                """
+        )
+
+        @OptionGroup var input: InputOptions
+        @Option(
+            help: ArgumentHelp("Write the entity that was signed, if its integrity holds.", valueName: "file"),
+            completion: .file()
+        )
+        var content: String?
+        @Option(
+            name: [.customShort("b"), .long],
+            help: ArgumentHelp("Check this DER or PEM signature over FILE, taken byte for byte.", valueName: "file"),
+            completion: .file()
+        )
+        var detachedSignature: String?
+        @Flag(help: "With -b: FILE is mail content, which is signed with CRLF line ends.")
+        var canonical = false
+        @Option(
+            help: ArgumentHelp(
+                "Succeed if and only if the one with this address or fingerprint signed all of it, whoever else did.",
+                valueName: "addr|fpr"
+            )
+        )
+        var assertSigner: String?
+        @OptionGroup var verification: VerificationOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if input.paths.count > 1, content != nil || detachedSignature != nil {
+                throw ValidationError("--content and --detached-signature take one file")
+            }
+            if verification.json, let content, Output.isStandard(content) {
+                throw ValidationError("--json needs a file for --content")
+            }
+            if let assertSigner, AssertedSigner(assertSigner) == nil {
+                throw ValidationError("--assert-signer: '\(assertSigner)' is neither an address nor a fingerprint")
+            }
+        }
+
+        func run() async throws {
+            let opening = try global.opening(.readOnly)
+            try TakenPlaces(global.location, reading: input.paths + [detachedSignature]).check([content])
+            let provider = StoreKeyProvider(opening, systemAnchors: verification.systemAnchors, warn: Console.warning)
+            let asked = OnlineRevocation(opening, isDemanded: verification.online)
+            let opener = MessageOpener(
+                provider,
+                at: verification.date,
+                terms: verification.terms,
+                revocation: asked,
+                exceptions: verification.exceptions
+            )
+            let batch = try Batch(input.paths)
+            let outcomes = await batch.run { path in
+                let result = try await verify(path, opener)
+                try writeContent(of: result)
+                let status = await asked.status(for: result.report)
+                return (result, check(result.report, of: path, status))
+            }
+            try await asked.finish()
+            let learning = Learning(in: try await batch.store(opening), onChange: verification.onChange)
+            let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
+            let learned = await learning.previewForReport(messages)
+            try print(outcomes.map { (InputFile.name($0.path), $0.value?.report, $0.problem) }, learned)
+            if learned.changesStore { await learning.learnAndReport(messages) }
+            try outcomes.map(\.status).throwWorst()
+        }
+
+        /// The status for a report that would have `status` if nobody had been named.
+        private func check(_ report: VerificationReport, of path: String, _ status: ExitStatus) -> ExitStatus {
+            guard let assertion = assertion(on: report) else { return status }
+            let verdict = report.status == .valid ? nil : "the verdict on the message is \(report.status.rawValue)"
+            let (file, signer) = (InputFile.name(path), assertion.signer)
+            guard assertion.ok else {
+                Console.error("\(file): not validly signed by \(signer)\(verdict.map { "; \($0)" } ?? "")")
+                return max(status, .negative)
+            }
+            if let verdict {
+                Console.warning("\(file): signed by \(signer), but \(verdict), for another signature in it")
+            }
+            return status == .negative ? .success : status
+        }
+
+        private func print(
+            _ reports: [(file: String, report: VerificationReport?, problem: Problem?)],
+            _ learned: LearningReport
+        ) throws {
+            if content == "-" {
+                // Standard output is the content's.
+                for case (let file, let value?, _) in reports {
+                    value.text(file: file).split(separator: "\n").forEach { Console.note(String($0)) }
+                }
+                return
+            }
+            guard verification.json else {
+                for case (let file, let value?, _) in reports { try Console.print(value.text(file: file)) }
+                return
+            }
+            try FileReport.print(
+                reports.map { file, value, problem in (file, value.map { output($0, learned, file) }, problem) }
+            )
+        }
+
+        private func output(
+            _ report: VerificationReport,
+            _ learned: LearningReport,
+            _ file: String
+        ) -> VerificationOutput {
+            VerificationOutput(report, learned: learned, assertion: assertion(on: report), file: file)
+        }
+
+        /// What came of `--assert-signer`; nil without it.
+        private func assertion(on report: VerificationReport) -> VerificationOutput.Assertion? {
+            assertSigner.map { .init(signer: $0, ok: AssertedSigner($0).map(report.isSigned) ?? false) }
+        }
+
+        private func verify(_ path: String, _ opener: MessageOpener) async throws -> VerifiedContent {
+            let source = try InputFile.open(path)
+            if let detachedSignature {
+                let signature = try InputFile.open(detachedSignature)
+                let object = try verification.object(in: signature) ?? signature.stream()
+                let result = try await opener.verify(cms: object, detached: source, isMail: canonical)
+                try await hintAtLineEnds(result.report) {
+                    try await opener.verify(cms: object, detached: source, isMail: $0)
+                }
+                return result
+            }
+            if let object = try verification.object(in: source) {
+                return try await opener.verify(cms: object, detached: nil)
+            }
+            try MessageInput.checkSingle(source, at: path)
+            return try await opener.verify(source)
+        }
+
+        /// Says which form of the file was signed, if it is the other one.
+        private func hintAtLineEnds(
+            _ report: VerificationReport,
+            _ verify: (_ isMail: Bool) async throws -> VerifiedContent
+        ) async throws {
+            guard report.isContentChanged, try await !verify(!canonical).report.isContentChanged else { return }
+            Console.hint(
+                canonical
+                    ? "the signature is over the very bytes of the file: leave out --canonical"
+                    : "the signature is over the file with CRLF line ends, as mail is signed: --canonical"
+            )
+        }
+
+        private func writeContent(of result: VerifiedContent) throws {
+            guard let content else { return }
+            let spool = Spool()
+            guard try result.writeContent(to: spool) else {
+                return Console.warning("\(content): not written, as nothing is known to be what was signed")
+            }
+            let source = try spool.finish()
+            try Output.write(to: content == "-" ? nil : content) { try source.reader().copy(to: $0) }
+        }
+    }
+}
+
+extension VerificationReport {
+    /// Whether no signature is over the content that it was checked with.
+    fileprivate var isContentChanged: Bool {
+        !signers.isEmpty && signers.allSatisfy(\.isContentChanged)
+    }
+
+    /// The status that a command ends with for this report.
+    var exitStatus: ExitStatus {
+        switch status {
+        case .valid: .success
+        case .malformed: .badData
+        case .expired, .invalid, .mismatch, .notYetValid, .partial, .revoked, .unsigned, .untrusted, .weak:
+            .negative
+        }
+    }
+}

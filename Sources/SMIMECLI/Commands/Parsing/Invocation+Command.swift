@@ -1,0 +1,69 @@
+import ArgumentParser
+
+extension Invocation {
+    /// The verb that is called and those inside it, the outermost first, none if there is none; and the options around and
+    /// behind the verbs, with the other arguments. Between verbs stand global options at most.
+    var divided: (verbs: [any ParsableCommand.Type], arguments: [String]) {
+        var (verbs, arguments): ([any ParsableCommand.Type], [String]) = ([], [])
+        var (candidates, rest) = (SMIMECommand.verbs, words[...])
+        while let word = rest.first, !candidates.isEmpty {
+            if let verb = candidates.first(where: { $0.configuration.commandName == word }) {
+                verbs.append(verb)
+                (candidates, rest) = (verb.configuration.subcommands, rest.dropFirst())
+            } else if let name = Self.globalNames.first(where: { word == $0 || word.hasPrefix("\($0)=") }) {
+                arguments += rest.prefix(word == name ? 2 : 1)
+                rest = rest.dropFirst(word == name ? 2 : 1)
+            } else {
+                break
+            }
+        }
+        return (verbs, arguments + rest)
+    }
+
+    /// Whether the outermost verb is `name`.
+    func calls(_ name: String) -> Bool { divided.verbs.first?.configuration.commandName == name }
+}
+
+extension Invocation {
+    /// The command that the words say.
+    ///
+    /// Only the verb that is called is described to the parser: to describe all of them takes longer than signing a mail. Where
+    /// the words are wrong or ask for help, the whole command is parsed, whose messages name the verb in full.
+    ///
+    /// - Throws: `Failure` with status 64 for words that `ArgumentCheck` refuses; what the parser says of words that it does
+    ///   not understand.
+    func command() throws -> any ParsableCommand {
+        try ArgumentCheck(self).check()
+        try checkHelp()
+        let (verbs, arguments) = divided
+        if let verb = verbs.last, verb.configuration.subcommands.isEmpty, !asksForHelp,
+            let command = try? verb.parseAsRoot(ArgumentCheck.separatingEmptyValues(in: arguments))
+        {
+            return command
+        }
+        return try SMIMECommand.parseAsRoot(ArgumentCheck.separatingEmptyValues(in: words))
+    }
+
+    private var asksForHelp: Bool { options.contains { ["-h", "--help"].contains($0) } }
+
+    /// The help of the verb that was meant.
+    var help: String {
+        var verb: any ParsableCommand.Type = SMIMECommand.self
+        for word in options {
+            verb = verb.configuration.subcommands.first { $0.configuration.commandName == word } ?? verb
+        }
+        return SMIMECommand.helpMessage(for: verb)
+    }
+
+    /// Refuses `help` for what is no verb.
+    private func checkHelp() throws {
+        guard words.first == "help" else { return }
+        var verbs = SMIMECommand.verbs
+        for name in words.dropFirst() where !name.hasPrefix("-") {
+            guard let verb = verbs.first(where: { $0.configuration.commandName == name }) else {
+                throw Failure(.usage, "unknown command '\(name)'", hints: SMIMECommand.hints(verbs))
+            }
+            verbs = verb.configuration.subcommands
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import ArgumentParser
+import Foundation
+import InternetMessage
+import SMIME
+import SMIMEAgent
+import SMIMEGateway
+import SMIMEStore
+
+extension SMIMECommand.PolicyCommand {
+    struct Explain: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "explain",
+            abstract: "Say for every recipient what would happen to a message, and why.",
+            discussion: """
+                Without --to the recipients are those of the message's To, Cc and Bcc. The reasons name the bound (--override) that \
+                what the message asks for meets; without one of its own a rule does not let a message lower what it requires.
+
+                  smime policy explain --from alice@example.org --to bob@example.com
+                  smime policy explain mail.eml --from alice@example.org --json
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The message; - is standard input.", valueName: "file"), completion: .file())
+        var file: String?
+        @Option(
+            help: ArgumentHelp("Who sends; empty for the null sender. (default: the message's From)", valueName: "addr")
+        )
+        var from: GivenSender?
+        @Option(
+            name: [.customShort("r"), .customLong("to")],
+            help: ArgumentHelp("A recipient; may be repeated.", valueName: "addr")
+        )
+        var to: [EmailAddress] = []
+        @OptionGroup var levels: LevelOptions
+        @OptionGroup var times: TimeOptions
+        @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            guard file != nil || !to.isEmpty else {
+                throw ValidationError("no recipients: name them with --to, or a FILE")
+            }
+            guard file != nil || from != nil else { throw ValidationError("no sender: name it with --from, or a FILE") }
+        }
+
+        func run() async throws {
+            let store = try await global.store(.readOnly)
+            let filter = OutgoingFilter(
+                store: store,
+                time: times.date,
+                systemAnchors: anchors.systemAnchors,
+                flags: levels.wish,
+                warn: Console.warning
+            )
+            let explained = try await explain(with: filter)
+            try report.print(explained) { explained.text }
+        }
+
+        private func explain(with filter: OutgoingFilter) async throws -> PolicyReport {
+            guard let file else {
+                let decisions = try await filter.decisions(
+                    from: from?.address,
+                    authors: [from?.address].compactMap(\.self),
+                    to: to
+                )
+                return PolicyReport(from?.address, decisions)
+            }
+            do {
+                let source = try MessageInput.open(file, isText: false)
+                let message = try MIMEReader.message(in: source)
+                let recipients = try to.isEmpty ? Self.recipients(of: message.header) : to
+                guard let sender = try from ?? MailAuthor(of: message.header).map({ GivenSender(address: $0.address) })
+                else {
+                    throw Failure(.usage, "the message has no From", hints: ["say who sends with --from ADDR"])
+                }
+                let decisions = try await filter.decisions(
+                    on: source,
+                    from: sender.address.map { .address($0) } ?? .null,
+                    to: recipients
+                )
+                return PolicyReport(sender.address, decisions)
+            } catch { throw Failure(error, in: InputFile.name(file)) }
+        }
+
+        private static func recipients(of header: HeaderBlock) throws -> [EmailAddress] {
+            let addresses = try ["To", "Cc", "Bcc"].flatMap { try header.addresses($0) }
+            guard !addresses.isEmpty else {
+                throw Failure(.usage, "the message names no recipients", hints: ["name them with --to ADDR"])
+            }
+            return addresses
+        }
+    }
+}
+
+/// A sender as `--from` names it: an address, or nothing for the null sender.
+struct GivenSender: ExpressibleByArgument {
+    /// Nil for the null sender.
+    let address: EmailAddress?
+
+    init(address: EmailAddress) { self.address = address }
+
+    init?(argument: String) {
+        address = argument.isEmpty ? nil : EmailAddress(argument: argument)
+        guard argument.isEmpty || address != nil else { return nil }
+    }
+}

@@ -1,0 +1,204 @@
+import ArgumentParser
+import Foundation
+import InternetMessage
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.RecipientCommand {
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "add",
+            abstract: "Use the certificates in FILE for an address.",
+            discussion: """
+                The certificates need not name the address. With --trust they are believed without a chain: compare \
+                the fingerprint first. A certificate for @domain is used for every address of the domain that has none \
+                of its own.
+
+                  smime recipient add bob@example.org bob.pem --trust
+                  smime recipient add @example.org gateway.pem
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
+        var address: AddressScope
+        @Argument(help: "Certificate files; - is standard input.", completion: .file())
+        var files: [String]
+        @Flag(help: "Believe the certificates without a chain to an anchor.")
+        var trust = false
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let batch = try ImportBatch(certificatesOf: files) { $1.add($0, for: address, isPinned: trust) }
+            guard !batch.recipients.isEmpty else {
+                throw Failure(
+                    .badData,
+                    "\(files.joined(separator: ", ")): only certificates of authorities",
+                    hints: ["an authority is trusted with `smime trust add FILE`"]
+                )
+            }
+            for item in batch.recipients { warn(of: item.certificate) }
+            let store = try await global.store(.readWrite)
+            let added = try await store.add(batch, at: .now)
+            try await store.close()
+            try report.print(
+                ["recipients": added.recipients.map { RecipientEntryReport($0.address, $0.certificate, new: $0.isNew) }]
+            ) {
+                var table = TextTable()
+                for entry in added.recipients {
+                    table.add(entry.isNew ? "new" : "known", entry.address.text, "\(entry.certificate.fingerprint)")
+                }
+                return table.text
+            }
+        }
+
+        /// Says why a certificate may not be the one that was meant.
+        private func warn(of certificate: Certificate) {
+            if !certificate.names(address) { Console.warning("\(certificate.subject): does not name \(address)") }
+            if !certificate.keyAllowsEncryption {
+                Console.warning("\(certificate.subject): does not allow encryption")
+            }
+            if certificate.isCertificateAuthority, !trust {
+                Console.warning("\(certificate.subject): says that it is an authority's, and is not used unless pinned")
+                Console.hint(
+                    "compare its fingerprint, then: smime recipient trust \(shell: address) --fingerprint \(certificate.fingerprint)"
+                )
+            }
+        }
+    }
+
+    /// An address and, if not everything known for it is meant, a fingerprint.
+    struct Target: ParsableArguments {
+        @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
+        var address: AddressScope
+        @Option(help: ArgumentHelp("Only the certificate with this fingerprint.", valueName: "fpr"))
+        var fingerprint: Fingerprint?
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        /// The certificates that are meant.
+        func known() async throws -> [KnownRecipient] {
+            let store = try await global.store(.readOnly)
+            guard store.exists else { throw KeystoreError.unknownRecipient(address) }
+            return try await store.recipients.certificates(for: address).filter { known in
+                fingerprint.map { $0 == known.certificate.fingerprint } ?? true
+            }
+        }
+
+        /// Runs `change` on the store and prints the certificates it concerned behind `word`.
+        func run(_ word: String, _ change: (Store) async throws -> [Certificate]) async throws {
+            guard try await global.store(.readOnly).exists else { throw KeystoreError.unknownRecipient(address) }
+            let store = try await global.store(.readWrite)
+            let certificates = try await change(store)
+            try await store.close()
+            try report.print(TargetReport(address: address.text, fingerprints: certificates.map(\.fingerprint))) {
+                certificates.map { "\(word) \(address) \($0.fingerprint)".escapedForDisplay + "\n" }.joined()
+            }
+        }
+    }
+
+    private struct TargetReport: Encodable {
+        let address: String
+        let fingerprints: [Fingerprint]
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Forget the certificates of an address.",
+            discussion: """
+                Where a certificate is pinned (`smime recipient trust`), it asks first, or wants --yes.
+
+                  smime recipient remove bob@example.org
+                """
+        )
+
+        @OptionGroup var target: Target
+        @OptionGroup var confirmation: ConfirmationOptions
+
+        func run() async throws {
+            let pins = try await target.known().filter { $0.trust == .pinned }
+            if !pins.isEmpty {
+                let names = pins.map { "\($0.certificate.fingerprint)" }.joined(separator: ", ")
+                try confirmation.confirm("\(target.address): the pin of \(names) would be lost")
+            }
+            try await target.run("removed") {
+                try await $0.recipients.remove(target.address, fingerprint: target.fingerprint)
+            }
+        }
+    }
+
+    struct Trust: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "trust",
+            abstract: "Believe the certificates of an address without a chain.",
+            discussion: """
+                Compare the fingerprint with its owner first. Without --fingerprint every certificate that is not \
+                distrusted is meant. What is pinned goes before newer certificates that are not, until it ends or is \
+                revoked. A pin holds for the key, also in a renewed certificate for the address.
+
+                  smime recipient trust bob@example.org
+                """
+        )
+
+        @OptionGroup var target: Target
+
+        func run() async throws {
+            try await target.run("pinned") { store in
+                guard target.fingerprint == nil else {
+                    return try await store.recipients.setTrust(
+                        .pinned,
+                        of: target.address,
+                        fingerprint: target.fingerprint
+                    )
+                }
+                let pinned = try await store.recipients.pinUnlessDistrusted(target.address)
+                guard !pinned.isEmpty else {
+                    throw Failure(
+                        .noUser,
+                        "\(target.address): every certificate is distrusted",
+                        hints: ["name the one to believe again with --fingerprint"]
+                    )
+                }
+                return pinned
+            }
+        }
+    }
+
+    struct Distrust: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "distrust",
+            abstract: "Never use the certificates of an address.",
+            discussion: """
+                Distrust goes by public key: other certificates for the same key are not used for the address either.
+
+                  smime recipient distrust bob@example.org --fingerprint sha256:…
+                """
+        )
+
+        @OptionGroup var target: Target
+
+        func run() async throws {
+            try await target.run("distrusted") {
+                try await $0.recipients.setTrust(.distrusted, of: target.address, fingerprint: target.fingerprint)
+            }
+        }
+    }
+}
+
+extension ImportBatch {
+    /// A batch that `place` makes of the certificates in `files`; other things in them are refused.
+    ///
+    /// - Throws: `Failure`
+    init(certificatesOf files: [String], _ place: (Certificate, inout ImportBatch) throws -> Void) throws {
+        self.init()
+        for file in files {
+            do {
+                try add(try KeyMaterial.read(try InputFile.bytes(of: file)), of: file, place)
+            } catch {
+                throw Failure(error, in: InputFile.name(file))
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import InternetMessage
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.RecipientCommand {
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "export",
+            abstract: "Write the certificate that is used for an address, as PEM.",
+            discussion: "  smime recipient export bob@example.org -o bob.pem"
+        )
+
+        @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
+        var address: AddressScope
+        @Option(help: ArgumentHelp("The certificate with this fingerprint instead.", valueName: "fpr"))
+        var fingerprint: Fingerprint?
+        @Flag(help: "Every certificate known for the address.")
+        var all = false
+        @Option(name: [.short, .long], help: "Write to this file instead of standard output.", completion: .file())
+        var output: String?
+        @OptionGroup var time: TimeOptions
+        @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if all, fingerprint != nil { throw ValidationError("--all and --fingerprint exclude each other") }
+        }
+
+        func run() async throws {
+            try TakenPlaces(global.location, reading: []).check([output])
+            let store = try await global.store(.readOnly)
+            let lookup = try await store.lookup(
+                systemAnchors: anchors.systemAnchors,
+                lists: FolderLists(warn: Console.warning)
+            )
+            let answer = try await lookup.choices(for: [address], at: time.date, asking: all ? .everything : .missing)
+            answer.warnings.forEach(Console.warning)
+            guard let choice = answer.choices.first, !choice.candidates.isEmpty else {
+                throw KeystoreError.unknownRecipient(address)
+            }
+            let pem = try certificates(of: choice).map(\.pem).joined()
+            try Output.write(to: output == "-" ? nil : output) { try $0.write(pem) }
+        }
+
+        private func certificates(of choice: RecipientChoice) throws -> [Certificate] {
+            let known = choice.candidates.map(\.recipient.certificate)
+            if all { return known }
+            if let fingerprint {
+                guard let certificate = known.first(where: { $0.fingerprint == fingerprint }) else {
+                    throw KeystoreError.unknownCertificate(fingerprint)
+                }
+                return [certificate]
+            }
+            guard let selected = choice.selected else {
+                throw Failure(
+                    .noUser,
+                    "\(address): no usable certificate",
+                    hints: ["see `smime recipient show \(shell: address)`; --all writes them all the same"]
+                )
+            }
+            return [selected.certificate]
+        }
+    }
+}
+
+extension Certificate {
+    /// The certificate as a PEM block (RFC 7468).
+    var pem: String {
+        let base64 = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
+    }
+}

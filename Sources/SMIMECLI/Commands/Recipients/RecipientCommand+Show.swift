@@ -1,0 +1,159 @@
+import ArgumentParser
+import CMSSyntax
+import Foundation
+import InternetMessage
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.RecipientCommand {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List every address and the certificate it would be encrypted to.",
+            discussion: "  smime recipient list"
+        )
+
+        @OptionGroup var time: TimeOptions
+        @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        /// How many addresses are judged at a time; of a large registry no more is held.
+        private static let pageSize = 1000
+
+        func run() async throws {
+            let store = try await global.store(.readOnly)
+            store.noteIfMissing()
+            let lookup = try await store.lookup(
+                systemAnchors: anchors.systemAnchors,
+                lists: FolderLists(warn: Console.warning)
+            )
+            var addresses = try await store.recipients.addresses()[...]
+            var (list, table, warnings) = (report.json ? ReportList("recipients") : nil, TextTable(), Set<String>())
+            while !addresses.isEmpty {
+                let answer = try await lookup.overviews(of: Array(addresses.prefix(Self.pageSize)), at: time.date)
+                addresses = addresses.dropFirst(Self.pageSize)
+                for warning in answer.warnings where warnings.insert(warning).inserted { Console.warning(warning) }
+                for overview in answer.overviews where !overview.candidates.isEmpty {
+                    if list == nil { Self.add(overview, to: &table) }
+                    try list?.add(RecipientReport(overview))
+                }
+            }
+            if list == nil { try Console.print(table.text) }
+            try list?.finish()
+        }
+
+        private static func add(_ overview: RecipientOverview, to table: inout TextTable) {
+            defer {
+                for (entry, reason) in overview.candidates where reason == .held {
+                    table.add(entry.address.text, "held back", "\(entry.fingerprint)")
+                }
+            }
+            guard let selected = overview.selected else {
+                let reason = overview.candidates.first.map { "unusable: \($0.reason)" } ?? ""
+                return table.add(overview.address.text, reason)
+            }
+            table.add(overview.address.text, "until \(selected.notAfter.day)", "\(selected.fingerprint)")
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show every certificate known for an address, and why which one is used.",
+            discussion: """
+                For an address those of its domain are shown, too, and what the other sources have (see `smime config`).
+
+                  smime recipient show bob@example.org
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
+        var address: AddressScope
+        @OptionGroup var time: TimeOptions
+        @OptionGroup var anchors: AnchorOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let lookup = try await global.store(.readOnly).lookup(
+                systemAnchors: anchors.systemAnchors,
+                lists: FolderLists(warn: Console.warning)
+            )
+            let answer = try await lookup.choices(for: [address], at: time.date, asking: .everything)
+            answer.warnings.forEach(Console.warning)
+            guard let choice = answer.choices.first, !choice.candidates.isEmpty else {
+                throw KeystoreError.unknownRecipient(address)
+            }
+            try report.print(RecipientReport(RecipientOverview(choice))) {
+                var table = TextTable()
+                for (recipient, reason) in choice.candidates {
+                    let certificate = recipient.certificate
+                    table.add(
+                        reason.isSelected ? "*" : " ",
+                        "\(certificate.notBefore.day) to \(certificate.notAfter.day)",
+                        "\(certificate.fingerprint)",
+                        recipient.source.rawValue,
+                        recipient.trust.rawValue,
+                        "\(reason)"
+                    )
+                }
+                return choice.address.text.escapedForDisplay + "\n" + table.text
+            }
+        }
+    }
+}
+
+/// What is known for one address, as reports show it.
+struct RecipientReport: Encodable {
+    struct CertificateLine: Encodable {
+        let fingerprint: Fingerprint
+        /// The address it is known for, or its domain.
+        let address: String
+        let selected: Bool
+        let reason: String
+        let trust: String
+        let source: String
+        let sourceDetail: String?
+        let firstSeen: Date
+        let lastSeen: Date
+        /// What its owner announced to read, best first, each name once.
+        let capabilities: [String]
+        /// When its owner announced them.
+        let capabilitiesTime: Date?
+        let subject: String
+        let issuer: String
+        let addresses: [String]
+        let notBefore: Date
+        let notAfter: Date
+    }
+
+    let address: String
+    let certificates: [CertificateLine]
+
+    init(_ overview: RecipientOverview) {
+        address = overview.address.text
+        certificates = overview.candidates.map { entry, reason in
+            let capabilities = entry.capabilities.flatMap { try? SMIMECapability.list($0) } ?? []
+            return CertificateLine(
+                fingerprint: entry.fingerprint,
+                address: entry.address.text,
+                selected: reason.isSelected,
+                reason: reason.rawValue,
+                trust: entry.trust.rawValue,
+                source: entry.source.rawValue,
+                sourceDetail: entry.sourceDetail,
+                firstSeen: entry.firstSeen,
+                lastSeen: entry.lastSeen,
+                capabilities: SMIMECapability.names(of: capabilities),
+                capabilitiesTime: entry.capabilitiesTime,
+                subject: entry.subject,
+                issuer: entry.issuer,
+                addresses: entry.addresses,
+                notBefore: entry.notBefore,
+                notAfter: entry.notAfter
+            )
+        }
+    }
+}

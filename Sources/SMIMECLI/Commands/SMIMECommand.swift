@@ -1,0 +1,121 @@
+import ArgumentParser
+import Foundation
+import LibCrypto
+
+/// The command `smime`.
+struct SMIMECommand: AsyncParsableCommand {
+    /// Verbs that know it, as those do that programs call for every mail, are parsed without looking for what only the whole
+    /// command has: the scripts of shells for completion.
+    static let name = "smime"
+
+    static let configuration = CommandConfiguration(
+        commandName: name,
+        abstract: "Sign, encrypt, decrypt, and verify S/MIME mail.",
+        discussion: """
+            Start with your certificate and key, then use them:
+              smime import alice.p12
+              smime sign mail.eml -o signed.eml
+            """,
+        version: "0.1.0 (\(Libcrypto.version))",
+        subcommands: described
+    )
+
+    /// All verbs there are.
+    static let verbs: [any ParsableCommand.Type] = [
+        Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
+        AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, PolicyCommand.self,
+        FilterCommand.self, ConfigCommand.self, Export.self, StoreCommand.self, Doctor.self, Explain.self,
+    ]
+
+    /// The verbs that this process has to describe to the parser: the one that is called, or all of them.
+    private static let described = Invocation.current.divided.verbs.first.map { [$0] } ?? verbs
+
+    @OptionGroup var global: GlobalOptions
+
+    /// Runs what the command line says, and ends the process.
+    static func execute() async -> Never {
+        do {
+            var command = try Invocation.current.command()
+            try checkVerb(type(of: command))
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            end(.success)
+        } catch {
+            end(report(error))
+        }
+    }
+
+    private static func end(_ status: ExitStatus) -> Never {
+        EnvironmentPassphrases.forget()
+        Foundation.exit(status.rawValue)
+    }
+
+    /// Refuses a verb that says half of what to do: its help would be a success, in which a pipe can lose a mail.
+    private static func checkVerb(_ verb: any ParsableCommand.Type) throws {
+        let verbs = verb.configuration.subcommands
+        guard !verbs.isEmpty else { return }
+        guard verb != SMIMECommand.self else {
+            helpMessage().split(separator: "\n", omittingEmptySubsequences: false).forEach { Console.plain(String($0)) }
+            throw ExitStatus.usage
+        }
+        throw Failure(.usage, "say what to do", hints: hints(verbs))
+    }
+
+    static func hints(_ verbs: [any ParsableCommand.Type]) -> [String] {
+        verbs.isEmpty
+            ? [] : ["the commands are: \(verbs.compactMap { $0.configuration.commandName }.joined(separator: ", "))"]
+    }
+
+    /// Says what went wrong, or what was asked for, and returns the status to end with.
+    private static func report(_ error: any Error) -> ExitStatus {
+        if let end = error as? FilterStatus.End { return end.status }
+        if let status = error as? ExitStatus, !Invocation.current.isFilter { return status }
+        let failure: Failure
+        if exitCode(for: error) == .success {
+            do {
+                try Console.print(fullMessage(for: error))
+                return .success
+            } catch let error {
+                failure = Failure(error)
+            }
+        } else if exitCode(for: error) == .validationFailure {
+            failure =
+                unknownVerb ?? unknownOption(usageHint(for: error))
+                ?? Failure(usage: message(for: error), hint: usageHint(for: error))
+        } else {
+            failure = Failure(error)
+        }
+        if Invocation.current.isFilter { return FilterStatus.report(failure) }
+        Console.error(failure.message)
+        failure.hints.forEach(Console.hint)
+        return failure.status
+    }
+
+    /// What to say of a first argument that is neither a verb nor an option.
+    private static var unknownVerb: Failure? {
+        let names = verbs.compactMap { $0.configuration.commandName }
+        guard let name = Invocation.current.words.first, !name.hasPrefix("-"), name != "help", !names.contains(name)
+        else { return nil }
+        return Failure(.usage, "unknown command '\(name)'", hints: hints(verbs))
+    }
+
+    /// What to say of an option that the verb does not have.
+    ///
+    /// The parser looks at what was understood before it looks for what was not, and then takes the value of such an
+    /// option for a file.
+    private static func unknownOption(_ usage: String?) -> Failure? {
+        let known = Set(Invocation.current.help.matches(of: /--[A-Za-z0-9-]+/).map { String($0.output) })
+        let names = Invocation.current.options.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
+        guard let name = names.first(where: { !known.contains($0) }) else { return nil }
+        return Failure(.usage, "unknown option '\(name)'", hints: usage.map { [$0] } ?? [])
+    }
+
+    /// The usage line of the verb that was meant.
+    private static func usageHint(for error: any Error) -> String? {
+        fullMessage(for: error).split(separator: "\n").first { $0.hasPrefix("Usage: ") }
+            .map { "usage: " + $0.dropFirst("Usage: ".count) }
+    }
+}

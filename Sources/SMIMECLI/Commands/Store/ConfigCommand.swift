@@ -1,0 +1,138 @@
+import ArgumentParser
+import Foundation
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand {
+    struct ConfigCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "config",
+            abstract: "Show and change the settings of the store.",
+            discussion: """
+                encryption.cipher: the cipher for recipients of whom nothing is known, and others for some recipients or \
+                senders, as in 'aes-256-gcm example.org=aes-256-cbc alice@example.com=aes-256-cbc'.
+                encryption.floor: the least cipher that is used, whoever announces or asks for another.
+                subject-tags: what people can write into a subject, and what it asks for. Empty for none.
+                filter.authserv-id: what `smime filter` calls this host. Empty for the host's full name.
+                filter.bounce-text: one sentence for people, behind the reason in what comes back to them; \
+                filter.bounce-text.DOMAIN is for senders of that domain.
+                filter.recipient-delimiter: behind which characters an address has a detail, as alice+tag@example.org: rules \
+                and accounts of alice@example.org count for it. As Postfix's recipient_delimiter. Empty for none.
+                filter.sendmail: the program `smime filter` hands mail to, with its arguments.
+                filter.decrypted-sender: who is told if mail that `smime filter incoming` decrypted cannot be delivered, as \
+                its envelope sender. Empty for nobody: the one who sent it must not get it back in clear.
+                filter.tags: on, if `smime filter incoming` tells its verdict in the subject, too.
+                filter.log: where `smime filter` writes its line on each mail: syslog, stderr or none.
+                header-protection (on, off): whether the header is signed and encrypted with the content.
+                header-confidentiality (none, baseline, shy): what of it encrypted mail hides, but for accounts that \
+                say so themselves.
+                legacy-display (on, off): whether what is hidden stands in the text, too.
+                lookup.sources: where recipients' certificates are looked up, in this order, the registry first.
+                lookup.directory: a folder of certificates in files named by address, as bob@example.org.pem, or by \
+                domain, as @example.org.pem. Empty for none.
+                lookup.directory.timeout: how long the folder may take to answer, as 2s or 500ms.
+                revocation.directory: a folder of revocation lists, which count as imported ones do. While it cannot be read, \
+                verdicts have a warning, and --revocation hard refuses.
+                revocation.online (on, off): whether verify, decrypt, encrypt and filter ask the services that certificates \
+                name, as with --online.
+                revocation.private-addresses (on, off): whether such services are asked in private networks, too.
+                revocation.timeout: how long one of them may take to answer, as 5s or 500ms.
+
+                  smime config set subject-tags \\
+                    '[encrypt] encrypt=require [open] encrypt=never'
+                  smime config set lookup.directory /mnt/certificates
+                """,
+            subcommands: [List.self, Get.self, Set.self, Unset.self]
+        )
+    }
+}
+
+extension SMIMECommand.ConfigCommand {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the settings with their values.",
+            discussion: "  smime config list"
+        )
+
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let made = try await global.store(.readOnly).settings.all()
+            var values = Dictionary(
+                uniqueKeysWithValues: Setting.allCases.map { ($0.rawValue, made[$0.rawValue] ?? $0.standard) }
+            )
+            for (name, value) in made where SettingKey(name)?.domain != nil { values[name] = value }
+            try report.print(["settings": values]) {
+                values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }.joined()
+            }
+        }
+    }
+
+    struct Get: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "get",
+            abstract: "Print the value of a setting.",
+            discussion: "  smime config get subject-tags"
+        )
+
+        @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
+        var key: SettingKey
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let made = try await global.store(.readOnly).settings.value(of: key.name)
+            try Console.print((made ?? key.setting.standard) + "\n")
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Change a setting.",
+            discussion: "  smime config set subject-tags '[encrypt] encrypt=require'"
+        )
+
+        @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
+        var key: SettingKey
+        @Argument(help: "Its value.")
+        var value: String
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            guard key.setting.accepts(value) else {
+                throw ValidationError("\(key.name) cannot be '\(value)', but \(key.setting.expectation)")
+            }
+        }
+
+        func run() async throws {
+            let store = try await global.store(.readWrite)
+            try await store.settings.set(key.name, to: value)
+            let isMissing = await !store.canReadFolder(of: key.setting)
+            try await store.close()
+            guard isMissing else { return }
+            Console.warning("\(value): there is no folder here that can be read, so its revocation lists do not count")
+            Console.hint("make it, readable for the user of the store, then: smime doctor")
+        }
+    }
+
+    struct Unset: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "unset",
+            abstract: "Put a setting back to what it is by itself.",
+            discussion: "  smime config unset subject-tags"
+        )
+
+        @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
+        var key: SettingKey
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            guard try await global.store(.readOnly).exists else { return }
+            let store = try await global.store(.readWrite)
+            try await store.settings.set(key.name, to: nil)
+            try await store.close()
+        }
+    }
+}

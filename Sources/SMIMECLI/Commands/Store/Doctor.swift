@@ -1,0 +1,80 @@
+import ArgumentParser
+import Foundation
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand {
+    struct Doctor: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "doctor",
+            abstract: "Check the store and what it stands on, and say what to do.",
+            discussion: """
+                The worst comes first, and below each finding what to do about it. The status is 0 if all is well, 1 if something should be mended soon, \
+                and 2 if mail is or will be stopped. With --mta the mail server's configuration is read, too, for whether `smime filter` is where it should be.
+
+                  smime doctor
+                  smime doctor --mta postfix
+                """
+        )
+
+        @Option(help: "Look at the configuration of this mail server, too: postfix.")
+        var mta: MailServer?
+        @Option(
+            help: ArgumentHelp("Where the mail server's configuration is. (default: its own)", valueName: "dir"),
+            completion: .directory
+        )
+        var mtaConfig: String?
+        @OptionGroup var time: TimeOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let doctor = SMIMEAgent.Doctor(at: time.date, warn: Console.warning)
+            var findings = await doctor.findings {
+                try await Store.open(
+                    global.location,
+                    mode: .readOnly,
+                    passphrase: try StorePassphrase(origin: nil, asks: false).source()
+                )
+            }
+            if mta == .postfix {
+                let wiring = PostfixWiring(from: mtaConfig, postconf: Postconf.run)
+                findings += doctor.findings(of: wiring, timeLimit: Int(FilterStatus.timeLimit))
+            }
+            let ranked = findings.ranked
+            try report.print(DoctorReport(ranked)) {
+                var table = TextTable()
+                for finding in ranked {
+                    table.add(finding.level.rawValue, finding.code, finding.shownText)
+                    for hint in finding.remedies.flatMap(\.hints) {
+                        table.add("", "", "hint: \(Console.namingHome(in: hint))")
+                    }
+                }
+                return table.text
+            }
+            if let status = findings.map(\.status).max(), status != .success { throw status }
+        }
+    }
+}
+
+/// The mail servers whose configuration can be looked at.
+enum MailServer: String, Choice {
+    case postfix
+}
+
+private struct DoctorReport: Encodable {
+    struct Line: Encodable {
+        let code: String
+        let level: String
+        let text: String
+        let hints: [String]
+    }
+
+    let findings: [Line]
+
+    init(_ ranked: [DoctorFinding]) {
+        findings = ranked.map {
+            Line(code: $0.code, level: $0.level.rawValue, text: $0.shownText, hints: $0.remedies.flatMap(\.hints))
+        }
+    }
+}

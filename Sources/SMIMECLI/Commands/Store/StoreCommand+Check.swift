@@ -1,0 +1,139 @@
+import ArgumentParser
+import Foundation
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.StoreCommand {
+    struct Check: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check",
+            abstract: "Look for damage, for loose permissions, and for what nothing needs.",
+            discussion: """
+                The status is 0 for a sound store, 1 if something should be tidied, 77 if others could read or change it, \
+                and 78 if it is damaged. Private keys are opened, too, if that needs nobody at the terminal. What was fetched or \
+                came with mail and is of no more use is forgotten, unless --dry-run says otherwise: answers and revocation \
+                lists that ended, and authorities that nothing leads to. With --repair certificates that nothing refers to are \
+                forgotten; keys and files stay for you to judge.
+
+                  smime store check --json
+                  smime store check --dry-run
+                  smime store check --repair
+                """
+        )
+
+        @Flag(help: "Tidy up what can be tidied without losing anything.")
+        var repair = false
+        @Flag(help: "Only look; change nothing.")
+        var dryRun = false
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let loose = Store.looseFiles(of: global.location)
+            var (findings, protection) = loose.isEmpty ? try await examine() : (loose, nil)
+            var forgotten: Int?
+            let ended = findings.contains { $0.level == .error } ? [] : try await forgetEnded()
+            if repair, !dryRun {
+                // A damaged store is nothing to delete from.
+                let isTidy = findings.allSatisfy { $0.level != .error }
+                forgotten = isTidy ? try await tidy(findings) : 0
+                if isTidy { (findings, protection) = try await examine() }
+            }
+            let (found, count) = (findings, forgotten)
+            try report.print(CheckReport(global.location, found, protection, forgotten: count, ended: ended)) {
+                var table = TextTable()
+                for finding in ended {
+                    table.add(dryRun ? "would forget" : "forgot", finding.code.rawValue, finding.text)
+                }
+                if let count, count > 0 {
+                    table.add(
+                        "repaired",
+                        StoreFinding.Code.orphanCertificate.rawValue,
+                        "forgot \(counted(count, "certificate"))"
+                    )
+                }
+                guard !found.isEmpty else { return table.text + "\(global.location.database): sound\n" }
+                for finding in found { table.add(finding.level.rawValue, finding.code.rawValue, finding.text) }
+                return table.text
+            }
+            if !repair, found.contains(where: \.isUnusedCertificate) {
+                Console.hint("to forget the certificates that nothing refers to: smime store check --repair")
+            }
+            if let status = found.map(Self.status).max(), status != .success { throw status }
+        }
+
+        /// Forgets what came by itself and is of no more use, where the store can be written.
+        private func forgetEnded() async throws -> [StoreFinding] {
+            let reader = try await global.store(.readOnly)
+            let found = try await reader.untidied(at: .now)
+            try await reader.close()
+            guard !found.isEmpty, !dryRun else { return found }
+            do {
+                let store = try await global.store(.readWrite)
+                let forgotten = try await store.tidy(at: .now)
+                try await store.close()
+                return forgotten
+            } catch KeystoreError.notWritable {
+                return []
+            }
+        }
+
+        /// Forgets what nothing needs, if there is anything.
+        private func tidy(_ findings: [StoreFinding]) async throws -> Int {
+            guard findings.contains(where: \.isUnusedCertificate) else { return 0 }
+            let store = try await global.store(.readWrite)
+            let count = try await store.forgetUnusedCertificates()
+            try await store.close()
+            return count
+        }
+
+        private func examine() async throws -> ([StoreFinding], Protection?) {
+            let passphrase = try StorePassphrase(origin: passwords.origin, asks: false).source()
+            let store = try await Store.open(global.location, mode: .readOnly, passphrase: passphrase)
+            guard store.exists else { throw global.missingStore }
+            return (try await store.check(), try await store.protection())
+        }
+
+        private static func status(_ finding: StoreFinding) -> ExitStatus {
+            switch (finding.level, finding.code) {
+            case (.note, _): .success
+            case (.warning, _): .negative
+            case (.error, .permissions): .noPermission
+            case (.error, _): .configuration
+            }
+        }
+    }
+}
+
+private struct CheckReport: Encodable {
+    struct Line: Encodable {
+        let code: String
+        let level: String
+        let text: String
+    }
+
+    let database: String
+    /// What was forgotten because it is of no more use; with --dry-run what would be.
+    let ended: [Line]
+    let findings: [Line]
+    /// How many certificates were forgotten; nil if nothing was to be repaired.
+    let forgotten: Int?
+    let protection: String?
+    let sound: Bool
+
+    init(
+        _ location: StoreLocation,
+        _ findings: [StoreFinding],
+        _ protection: Protection?,
+        forgotten: Int?,
+        ended: [StoreFinding]
+    ) {
+        self.ended = ended.map { Line(code: $0.code.rawValue, level: $0.level.rawValue, text: $0.text) }
+        self.forgotten = forgotten
+        database = location.database
+        self.findings = findings.map { Line(code: $0.code.rawValue, level: $0.level.rawValue, text: $0.text) }
+        self.protection = protection?.rawValue
+        sound = findings.allSatisfy { $0.level == .note }
+    }
+}

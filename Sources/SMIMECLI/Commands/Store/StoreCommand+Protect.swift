@@ -1,0 +1,102 @@
+import ArgumentParser
+import Foundation
+import LibCrypto
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.StoreCommand {
+    struct Protect: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "protect",
+            abstract: "Choose what unlocks the private keys: a key file, a passphrase, or either of them.",
+            discussion: """
+                A key file needs nobody at the terminal. A passphrase is asked for whenever a private key is used, and comes \
+                from the terminal, from --password-file and its like, or from systemd's credential smime-passphrase. With \
+                both either one is enough: the key file for daily use, the passphrase for the day it is lost.
+
+                The current passphrase is --password-…, the new one --new-password-…; where there is none yet, \
+                --password-… is the new one.
+
+                  smime store protect passphrase
+                """
+        )
+
+        @Argument(help: "key-file, passphrase, or both.")
+        var protection: Protection
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var newPasswords: NewPasswordOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let store = try await global.existingStore(.readWrite, password: passwords.origin)
+            let before = try await store.protection()
+            try await store.protect(with: protection, passphrase: try newPassphrase(before))
+            try await store.close()
+            try report.print(["before": before.rawValue, "after": protection.rawValue]) {
+                "protected by \(protection.words), before by \(before.words)"
+            }
+        }
+
+        /// The new passphrase; nil keeps the one there is, or says that none is wanted.
+        private func newPassphrase(_ before: Protection) throws -> Passphrase? {
+            guard protection != .keyFile else {
+                guard !newPasswords.origin.isGiven else { throw Failure(.usage, "a key file has no passphrase") }
+                return nil
+            }
+            if let new = try newPasswords.origin.given() { return try Self.checked(new) }
+            if before == .keyFile, let new = try passwords.origin.given() { return try Self.checked(new) }
+            // Adding or dropping the key file is no reason to change the passphrase.
+            if before != .keyFile, before != protection { return nil }
+            return try Self.checked(try Terminal.passphrase("for the store", isNew: true))
+        }
+
+        private static func checked(_ passphrase: consuming Passphrase) throws -> Passphrase {
+            guard !passphrase.isEmpty else { throw Failure(.usage, "an empty passphrase protects nothing") }
+            return passphrase
+        }
+    }
+
+    struct Rekey: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rekey",
+            abstract: "Seal all private keys with a new store key, and make a new key file.",
+            discussion: """
+                For when a key file may have fallen into other hands. The passphrase, if the store has one, stays. Copies of \
+                the store from before still open with what opened them: keep the key file of that time with them, as the new \
+                one takes its place.
+
+                  smime store rekey
+                """
+        )
+
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let store = try await global.existingStore(.readWrite)
+            let keyFile = try await store.protection() == .passphrase ? nil : store.location.keyFile
+            let needsPassphrase = try await store.protection() != .keyFile
+            let count = try await store.rekey(
+                passphrase: needsPassphrase ? try StorePassphrase(origin: passwords.origin).passphrase() : nil
+            )
+            try await store.close()
+            try report.print(["keys": count]) { "\(counted(count, "private key")) sealed anew" }
+            guard let keyFile else { return }
+            Console.note("older copies of the store need the key file of their time, which was \(keyFile)")
+            Console.hint("make new copies of both: smime store backup -o FILE")
+        }
+    }
+}
+
+extension Protection {
+    /// As a sentence says it.
+    fileprivate var words: String {
+        switch self {
+        case .both: "a key file or a passphrase"
+        case .keyFile: "a key file"
+        case .passphrase: "a passphrase"
+        }
+    }
+}

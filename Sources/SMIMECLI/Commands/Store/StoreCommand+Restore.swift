@@ -1,0 +1,82 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.StoreCommand {
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "restore",
+            abstract: "Put a copy that `store backup` made in the place of the store.",
+            discussion: """
+                Everything is as it was when the copy was made, and what came since is gone from the store; `smime account restore` \
+                adds to it instead. Others may be using the store meanwhile: they see the old one or the new. What was there is kept \
+                beside, under a name that is printed: `smime store restore` with that name takes it back.
+
+                A copy that is damaged, or no store (status 65), or of a newer smime (78) is refused. Private keys open with the key \
+                file or the passphrase that the store had when the copy was made; if another key file is there, put the right one \
+                in its place first.
+
+                  smime store restore smime-2026-11-22.sqlite
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The copy.", valueName: "file"), completion: .file())
+        var file: String
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if file.isEmpty || file == "-" { throw ValidationError("the copy has to be a file") }
+        }
+
+        func run() async throws {
+            let location = global.location
+            var status = stat()
+            guard stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+                throw Failure(.noInput, "\(file): is not a regular file")
+            }
+            let source = try InputFile.open(file)
+            guard !InputFile.isSame(file, location.database) else {
+                throw Failure(.usage, "\(file): is the store itself")
+            }
+            let start = try source.bytes(in: 0..<min(source.count, 100))
+            guard !Restoration.isBackup(start) else {
+                throw Failure(
+                    .badData,
+                    "\(file): is a backup of accounts, and no copy of a store",
+                    hints: ["to add them: smime account restore FILE"]
+                )
+            }
+            let restored = try await Store.restore(location, from: file)
+            let store = try await global.store(.readOnly)
+            let result = try await RestoredReport(store, kept: restored.kept)
+            try report.print(result) { result.text }
+            if restored.needsKeyFile {
+                Console.hint("no private key opens before its key file is there, too: \(location.keyFile)")
+            }
+        }
+    }
+}
+
+/// What is in the store now, and where the one before is.
+private struct RestoredReport: Encodable {
+    let accounts: Int
+    let database: String
+    let kept: String?
+    let recipients: Int
+
+    init(_ store: Store, kept: String?) async throws {
+        database = store.location.database
+        self.kept = kept
+        accounts = try await store.accounts.all().count
+        recipients = try await store.recipients.addresses().count
+    }
+
+    var text: String {
+        let content = "\(counted(accounts, "account")), \(counted(recipients, "recipient"))"
+        return "\(database): restored, with \(content)\n"
+            + (kept.map { "what was there before is kept as \($0)\n" } ?? "")
+    }
+}

@@ -1,0 +1,153 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand {
+    struct StoreCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "store",
+            abstract: "Lock, check, copy and migrate the store itself.",
+            discussion: "  smime store check",
+            subcommands: [Protect.self, Rekey.self, Check.self, Backup.self, Restore.self, Migrate.self]
+        )
+    }
+}
+
+extension GlobalOptions {
+    /// The store for changing, which must be there.
+    ///
+    /// - Throws: `Failure` with status 66 where there is none.
+    func existingStore(_ mode: Store.Mode, password: PassphraseOrigin? = nil) async throws -> Store {
+        guard try await store(.readOnly).exists else { throw missingStore }
+        return try await store(mode, password: password)
+    }
+
+    /// Why nothing can be done with a store that is not there.
+    var missingStore: Failure {
+        guard location.home == nil else {
+            return Failure(.noInput, "\(location.path): there is no store", hints: [Failure.bringBack])
+        }
+        return Failure(
+            .noInput,
+            "\(location.path): there is no store yet",
+            hints: ["bring in your key: smime import FILE"]
+        )
+    }
+}
+
+extension SMIMECommand.StoreCommand {
+    struct Backup: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "backup",
+            abstract: "Copy the database as it is at this moment, while others use it.",
+            discussion: """
+                The copy holds everything but the key file, without which, or the passphrase, no private key in it opens. \
+                `smime store restore` puts it back.
+
+                  smime store backup -o smime-$(date +%F).sqlite
+                """
+        )
+
+        @Option(
+            name: .shortAndLong,
+            help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
+            completion: .file()
+        )
+        var output: String
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if output.isEmpty || output == "-" { throw ValidationError("the copy needs a file: --output") }
+        }
+
+        func run() async throws {
+            let store = try await global.existingStore(.readOnly)
+            for path in store.location.files where InputFile.isSame(output, path) {
+                throw Failure(.usage, "\(output): the copy would take the place of the store")
+            }
+            try PrivateKeyFile.check(output, replacing: [.storeCopy])
+            try Self.write(try await Self.copy(of: store, for: output), to: output)
+            Console.note("copied \(store.location.database) to \(output)")
+            let protection = try await store.protection()
+            if protection != .passphrase {
+                Console.hint("keep a copy of the key file somewhere else, too: \(store.location.keyFile)")
+            }
+        }
+
+        /// The copy, where spools lie; SQLite writes to names only.
+        private static func copy(of store: Store, for output: String) async throws -> SpooledFile {
+            do { return try await SpooledFile { try await store.backup(to: $0) } } catch {
+                guard case KeystoreError.writeFailed(_, let reason) = error else { throw error }
+                throw Failure(
+                    .inputOutput,
+                    "\(output): cannot write: \(reason)",
+                    hints: ["the copy is first made in the folder that TMPDIR names, else in /var/tmp"]
+                )
+            }
+        }
+
+        private static func write(_ copy: SpooledFile, to output: String) throws {
+            let source = try copy.rewound()
+            try Output.write(to: output, isPrivate: true) { try source.reader().copy(to: $0) }
+        }
+    }
+
+    struct Migrate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "migrate",
+            abstract: "Bring an older store to the newest form, records included.",
+            discussion: """
+                Opening a store does that by itself, the records of a large store a little each time; this does all of \
+                it. It may be interrupted, and goes on where it was.
+
+                  smime store migrate --dry-run
+                """
+        )
+
+        @Flag(help: "Only say what would happen.")
+        var dryRun = false
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            guard let pending = try await StoreMigration.pending(for: global.location) else {
+                throw global.missingStore
+            }
+            if !dryRun, !pending.isEmpty {
+                let store = try await global.store(.readWrite)
+                _ = try await store.migrateRecords()
+                try await store.close()
+            }
+            try report.print(MigrationReport(pending, isDone: !dryRun)) { text(pending) }
+        }
+
+        private func text(_ pending: StoreMigration) -> String {
+            guard !pending.isEmpty else { return "form \(pending.found): nothing to migrate\n" }
+            let verb = dryRun ? "would be brought" : "brought"
+            let form = pending.steps.isEmpty ? [] : ["form \(pending.found): \(verb) to form \(pending.known)"]
+            let records = pending.records.sorted { $0.key < $1.key }.map {
+                "\($0.key): \(counted($0.value, "record")) \(verb) to the newest form"
+            }
+            return (form + records).joined(separator: "\n")
+        }
+    }
+}
+
+/// What a migration did, or would do.
+private struct MigrationReport: Encodable {
+    let found: Int
+    let known: Int
+    let migrations: [Int]
+    let records: [String: Int]
+    let done: Bool
+
+    init(_ pending: StoreMigration, isDone: Bool) {
+        found = pending.found
+        known = pending.known
+        migrations = pending.steps
+        records = pending.records
+        done = isDone
+    }
+}

@@ -1,0 +1,181 @@
+import ArgumentParser
+import Foundation
+import InternetMessage
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand {
+    struct TrustCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "trust",
+            abstract: "Show and change whose certificates are believed.",
+            discussion: "  smime trust add our-ca.pem",
+            subcommands: [List.self, Add.self, Remove.self]
+        )
+    }
+}
+
+extension SMIMECommand.TrustCommand {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the trust anchors of the store, and all revocation lists.",
+            discussion: """
+                Of a list in the folder of the setting revocation.directory the file is named. The system's own are used besides, unless --no-system-anchors is given where something is judged.
+
+                  smime trust list
+                """
+        )
+
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let store = try await global.store(.readOnly)
+            store.noteIfMissing()
+            let anchors = try await store.anchors.all()
+            let stored = try await store.anchors.revocationLists().map { (list: $0, file: String?.none) }
+            let lists = try await stored + filedLists(of: store)
+            try report.print(
+                TrustReport(
+                    anchors: anchors.map { AuthorityReport($0.certificate, added: $0.added) },
+                    crls: lists.map { RevocationListReport($0.list, file: $0.file) }
+                )
+            ) {
+                var table = TextTable()
+                for anchor in anchors {
+                    let certificate = anchor.certificate
+                    table.add(
+                        certificate.subject.description,
+                        "until \(certificate.notAfter.day)",
+                        "\(certificate.fingerprint)"
+                    )
+                }
+                for (list, file) in lists {
+                    let end = list.nextUpdate
+                    let state = end.map { $0 < .now ? "ended" : "until" } ?? "without an end"
+                    table.add(
+                        "revocation list of \(list.issuer)",
+                        [state, end?.day].compactMap(\.self).joined(separator: " "),
+                        file ?? "\(list.fingerprint)"
+                    )
+                }
+                return table.text
+            }
+        }
+
+        /// The lists of the folder that the settings name. What cannot be read is warned of.
+        private func filedLists(of store: Store) async throws -> [(list: CertificateList, file: String?)] {
+            do {
+                return try await store.filedRevocationLists(warn: Console.warning).map { ($0.list, $0.path) }
+            } catch let error as SettingError {
+                Console.warning("\(error)")
+                return []
+            }
+        }
+    }
+
+    private struct TrustReport: Encodable {
+        let anchors: [AuthorityReport]
+        let crls: [RevocationListReport]
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "add",
+            abstract: "Believe every certificate that chains to one in FILE.",
+            discussion: """
+                A certificate given here is an anchor even if it is an intermediate. One that came with an identity is
+                named by its whole fingerprint. Compare the fingerprint first.
+
+                  smime trust add our-ca.pem
+                  smime trust add sha256:…
+                """
+        )
+
+        @Argument(
+            help: "Certificate files, - for standard input, or whole fingerprints of certificates in the store.",
+            completion: .file()
+        )
+        var files: [String]
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            // No prefix: certificates whose fingerprints begin alike can be made by trying.
+            let known = files.compactMap { Fingerprint($0) }
+            var batch = try ImportBatch(certificatesOf: files.filter { Fingerprint($0) == nil }) {
+                $1.anchors.append($0)
+            }
+            for fingerprint in known {
+                batch.anchors.append(try await global.store(.readOnly).certificate(fingerprint))
+            }
+            guard !batch.anchors.isEmpty else {
+                throw Failure(.badData, "\(files.joined(separator: ", ")): no certificate in it")
+            }
+            for certificate in batch.anchors where !certificate.isCertificateAuthority {
+                Console.warning("\(certificate.subject): no authority, so only this certificate itself is believed")
+            }
+            let store = try await global.store(.readWrite)
+            let added = try await store.add(batch, at: .now)
+            try await store.close()
+            try report.print(["anchors": added.anchors.map { AuthorityReport($0.certificate, new: $0.isNew) }]) {
+                var table = TextTable()
+                for entry in added.anchors {
+                    let state = entry.isNew ? "new" : "known"
+                    table.add(state, entry.certificate.subject.description, "\(entry.certificate.fingerprint)")
+                }
+                return table.text
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Take trust anchors or revocation lists out of the store.",
+            discussion: """
+                Where a trust anchor would go, it asks first, or wants --yes.
+
+                  smime trust remove sha256:9f86d081
+                """
+        )
+
+        @Argument(
+            help: ArgumentHelp(
+                "Their fingerprints, as `smime trust list` shows them; the first 8 digits are enough where only one begins so.",
+                valueName: "fpr"
+            )
+        )
+        var named: [FingerprintPrefix]
+        @OptionGroup var confirmation: ConfirmationOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let known = try await global.store(.readOnly)
+            let all = known.exists ? try await known.anchors.all() : []
+            let listed = known.exists ? try await known.anchors.revocationLists().map(\.fingerprint) : []
+            let fingerprints = try named.map { try $0.only(among: listed + all.map(\.certificate.fingerprint)) }
+            let anchors = all.filter { fingerprints.contains($0.certificate.fingerprint) }
+            if !anchors.isEmpty {
+                let names = anchors.map { "\($0.certificate.subject)" }.joined(separator: "; ")
+                try confirmation.confirm("\(names): nothing that chains to it would be trusted any more")
+            }
+            let store = try await global.store(.readWrite)
+            let lists = try await store.anchors.revocationLists().filter { fingerprints.contains($0.fingerprint) }
+            let removed = try await store.anchors.remove(anchors.map(\.certificate.fingerprint))
+            try await store.anchors.removeRevocationLists(lists.map(\.fingerprint))
+            try await store.close()
+            let report = TrustReport(
+                anchors: removed.map { AuthorityReport($0) },
+                crls: lists.map { RevocationListReport($0) }
+            )
+            try self.report.print(report) {
+                removed.map { "removed \($0.subject) \($0.fingerprint)\n" }.joined()
+                    + lists.map { "removed the revocation list of \($0.issuer) \($0.fingerprint)\n" }.joined()
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import SMIMEAgent
+import SMIMEGateway
+
+/// The command line of this process: what has to be known before it is parsed, and the command that the parser makes of it.
+///
+/// A mail server must get status 75 also where parsing fails, passphrases leave the environment before there is a second thread, and
+/// errors of the parser name the store. So these few things are looked up in the words; everything else is asked of the
+/// command.
+struct Invocation: Sendable {
+    /// The command line of this process, or, in a worker of the filter, that of the supervisor for which it works.
+    static let current = Invocation(FilterWorker.current?.arguments ?? ownArguments)
+
+    /// What the options are called that may also stand in front of a verb.
+    static let globalNames = ["--home", "--color"]
+
+    /// The words as bytes, the program's name in front; none if the system did not tell them. Swift reads them from /proc.
+    let bytes: [[UInt8]]
+    /// The words behind the program's name. In place of bytes that are no UTF-8 stand replacement characters.
+    let words: [String]
+    /// The first word that is no UTF-8; nil if all are.
+    let malformedIndex: Int?
+
+    private init(_ bytes: [[UInt8]]) {
+        self.bytes = bytes
+        let given = bytes.dropFirst()
+        words = given.map { String(decoding: $0, as: UTF8.self) }
+        malformedIndex = given.firstIndex { String(validating: $0, as: UTF8.self) == nil }.map { $0 - 1 }
+    }
+
+    private static var ownArguments: [[UInt8]] {
+        (0..<Int(CommandLine.argc)).compactMap { index in
+            CommandLine.unsafeArgv[index].map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+        }
+    }
+
+    /// The words in front of `--`, where options may stand.
+    var options: ArraySlice<String> { words.prefix { $0 != "--" } }
+
+    /// The value of the option `name`, as far as it is known before parsing; nil if it is not there, or has none.
+    func value(of name: String) -> String? {
+        if let joined = options.last(where: { $0.hasPrefix("\(name)=") }) {
+            return String(joined.dropFirst(name.count + 1))
+        }
+        return options.firstIndex(of: name).flatMap { options.dropFirst($0 + 1).first }
+    }
+
+    private func has(_ name: String) -> Bool { options.contains { $0 == name || $0.hasPrefix("\(name)=") } }
+}
+
+extension Invocation {
+    /// Whether a mail server calls us, also if the rest of the command line is wrong.
+    var isFilter: Bool {
+        var rest = words[...]
+        while let option = rest.first, option.hasPrefix("-") {
+            rest = rest.dropFirst(Self.globalNames.contains(option) ? 2 : 1)
+        }
+        // The two are no verbs by themselves: with `--home` and nothing behind it `filter` is taken for its value.
+        return ["filter", "outgoing", "incoming"].contains(rest.first)
+    }
+
+    /// Whether this may end with messages being handed over that a second attempt must know of.
+    var mayDeliver: Bool {
+        isFilter && has("--queue-id") && !options.contains("--stdout") && !options.contains("--dry-run")
+    }
+
+    /// Whether messages are made of one: then a process waits that can rescue it if the one that works on it dies.
+    var isSupervised: Bool { isFilter && !options.contains("--dry-run") }
+
+    /// The variables of the environment that hold passphrases.
+    var passphraseVariables: Set<String> {
+        let names = ["--password-env", "--store-password-env", "--new-password-env"]
+        let parted = zip(options, options.dropFirst()).filter { names.contains($0.0) }.map(\.1)
+        let joined = options.compactMap { word in
+            names.first { word.hasPrefix("\($0)=") }.map { String(word.dropFirst($0.count + 1)) }
+        }
+        return Set(parted + joined)
+    }
+}

@@ -1,0 +1,18 @@
+import Foundation
+
+/// The environment of the process, without the passphrases that options name.
+enum ProcessEnvironment {
+    /// The variable that says how many seconds to wait for the store.
+    static let storeTimeout = "SMIME_STORE_TIMEOUT"
+    /// The credential of systemd that is the store's passphrase, as in `LoadCredentialEncrypted=smime-passphrase`
+    /// (systemd.exec(5)).
+    static let passphraseCredential = "smime-passphrase"
+
+    /// The variable called `name`; nil if there is none.
+    static subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    /// Those of the variables called `names` that there are. To copy all of them takes as long as a look into the store.
+    static subscript(names: [String]) -> [String: String] {
+        names.reduce(into: [:]) { $0[$1] = self[$1] }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import InternetMessage
+import LibCrypto
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension Failure {
+    init(agent error: AgentError) {
+        switch error {
+        case .unreadable(let file, let cause): self.init(cause, in: InputName.shown(file))
+        case .unusableSigner(let cause, let fitting):
+            let failure = Failure(keystore: cause)
+            self.init(failure.status, failure.message, hints: Self.hints(fitting) + failure.hints)
+        case .impossibleDigest(let digest, _): self.init(.usage, "--digest \(digest.rawValue): \(error)")
+        case .noCipherRule: self.init(.usage, "--cipher: \(error)")
+        default: self.init(Self.status(of: error), "\(error)", hints: Self.hints(for: error))
+        }
+    }
+
+    private static func status(of error: AgentError) -> ExitStatus {
+        switch error {
+        case .doubtfulAuthor, .holdsPrivateKeys, .malformedRecipients, .noRecipientCertificate, .severalFrom,
+            .tooBigForKeys,
+            .tooManyIterations, .unknownCipher, .unpairedKey:
+            .badData
+        case .noAuthor, .noSigner, .notForSigning, .nothingToImport, .revokedSigner, .signerNotAuthor,
+            .unnamedIdentity, .unusableSigner, .weakRecipientKey:
+            .noUser
+        case .noUsableCertificate(_, let isOutage): isOutage ? .unavailable : .noUser
+        case .impossibleDigest, .noCipherRule, .noRecipients: .usage
+        case .unreadable, .unreadableFolder: .noInput
+        }
+    }
+
+    /// What to do about it, with the commands for it.
+    private static func hints(for error: AgentError) -> [String] {
+        switch error {
+        case .doubtfulAuthor: ["write exactly one address in From"]
+        case .holdsPrivateKeys: ["bring it in with `smime import`"]
+        case .malformedRecipients: ["name the recipients with --to"]
+        case .noAuthor: ["say who signs with --from ADDR, which writes the field"]
+        case .noRecipients: ["name them with --to ADDR"]
+        case .noSigner: ["say who signs with --from ADDR"]
+        case .noUsableCertificate(let choices, _): hints(for: choices)
+        case .nothingToImport: ["name the address yourself: smime recipient add ADDR FILE"]
+        case .revokedSigner: ["sign with it without looking: --revocation off"]
+        case .signerNotAuthor(_, let certificate, let fitting): hints(fitting) + [hint(at: certificate)]
+        case .tooManyIterations(let file, _, let more):
+            [
+                "if you know who made it, allow it more for once, which takes longer: "
+                    + "smime import --max-iterations \(more) \(shell: file)"
+            ]
+        case .unnamedIdentity: ["say whose it is with --account ADDR"]
+        case .unpairedKey: ["name the file of its certificate, too"]
+        case .impossibleDigest, .noCipherRule, .noRecipientCertificate, .notForSigning, .severalFrom, .tooBigForKeys,
+            .unknownCipher, .unreadable, .unreadableFolder, .unusableSigner, .weakRecipientKey:
+            []
+        }
+    }
+
+    /// The accounts that could sign in the place of one that cannot.
+    private static func hints(_ fitting: [EmailAddress]) -> [String] {
+        fitting.map { "the account \($0) fits: smime sign --from \(shell: $0)" }
+    }
+
+    /// What From would have to be for `certificate` to sign.
+    private static func hint(at certificate: Certificate) -> String {
+        let named = certificate.emailAddresses.prefix(3).map(\.text).joined(separator: " or ")
+        return named.isEmpty
+            ? "see `smime account list` for the accounts there are" : "it names \(named): write that in From"
+    }
+}

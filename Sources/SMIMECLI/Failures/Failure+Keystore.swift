@@ -1,0 +1,80 @@
+import Foundation
+import InternetMessage
+import SMIMEStore
+
+extension Failure {
+    init(keystore error: KeystoreError) {
+        self.init(Self.status(of: error), error.description, hints: Self.hints(for: error))
+    }
+
+    private static func status(of error: KeystoreError) -> ExitStatus {
+        guard !error.isTemporary else { return .tryAgain }
+        switch error {
+        case .addressTaken, .noAccount, .noAddress, .noUsableIdentity, .revokedIdentity, .unknownAccount, .unknownAlias,
+            .unknownCertificate, .unknownRecipient:
+            return .noUser
+        case .cannotCreate(_, let code): return code == EACCES || code == EPERM ? .noPermission : .cannotCreate
+        case .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer, .newerBackup,
+            .unsupportedKey:
+            return .configuration
+        case .locked, .notMigrated, .notWritable, .permissions, .wrongPassphrase: return .noPermission
+        case .malformedBackup, .unmatchedKey: return .badData
+        case .writeFailed: return .inputOutput
+        // The first three are temporary, and named only so that a new case does not compile until it has a status.
+        case .busy, .cancelled, .openingTimedOut, .closed, .insideStore, .unexpected: return .software
+        }
+    }
+
+    /// What to do about a store that is away. Never to make another one, which would have none of its rules.
+    static let bringBack = "bring it back: mount its disk, or put back a copy with `smime store restore FILE`"
+
+    /// What to do about it, with the commands for it.
+    private static func hints(for error: KeystoreError) -> [String] {
+        switch error {
+        case .addressTaken(_, let owner): ["see `smime account show \(shell: owner)`"]
+        case .cannotOpen, .missing: [bringBack]
+        case .corrupt(let path, _) where path.hasSuffix("/store.key"): ["put back the key file from a copy"]
+        case .corrupt: ["put back a copy: smime store restore FILE (`smime doctor` shows what else is wrong)"]
+        case .foreignCopy: ["put the key file that belongs to it there first"]
+        case .keyMismatch: ["put back the key file that belongs to it"]
+        case .keyMissing: ["put back the key file from a copy"]
+        case .locked:
+            [
+                """
+                give the store's passphrase with --password-file, --password-fd or --password-env (--store-password-file \
+                and so on where those are for another file), or as the systemd credential \(ProcessEnvironment.passphraseCredential)
+                """
+            ]
+        case .newer, .newerBackup: ["install the newer version; nothing was changed"]
+        case .noAccount: ["say whose it is with --account ADDR"]
+        case .noUsableIdentity(let address, _): ["see `smime account show \(shell: address)`"]
+        case .notMigrated: ["migrate it once as somebody who may write it: smime store migrate"]
+        case .openingTimedOut: ["give it more seconds with \(ProcessEnvironment.storeTimeout)"]
+        case .permissions(let path, let why): permissionHints(path, why)
+        case .revokedIdentity: ["import a new one; or do without looking: --revocation off"]
+        case .unknownAccount:
+            ["`smime account list` shows the accounts there are; smime import KEY.p12 makes one"]
+        case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]
+        case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
+        case .busy, .cancelled, .cannotCreate, .closed, .insideStore, .malformedBackup,
+            .noAddress, .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey, .wrongPassphrase,
+            .writeFailed:
+            []
+        }
+    }
+
+    /// Who owns `path`, if this is somebody who may become that user.
+    private static func owner(of path: String) -> String? {
+        var status = stat()
+        guard geteuid() == 0, lstat(path, &status) == 0, let user = getpwuid(status.st_uid) else { return nil }
+        return String(cString: user.pointee.pw_name)
+    }
+
+    private static func permissionHints(_ path: String, _ why: String) -> [String] {
+        if why.contains("another user"), let owner = owner(of: path) {
+            return ["do it as its owner: runuser -u '\(owner)' -- smime …"]
+        }
+        guard why.contains("open to others") else { return [] }
+        return ["make it private: chmod \(why.contains("700") ? "700" : "600") \(shell: path)"]
+    }
+}

@@ -1,0 +1,156 @@
+import ByteStreams
+import CMSSyntax
+import Foundation
+import InternetMessage
+import LibCrypto
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEGateway
+import SMIMEStore
+
+/// Why a command failed: its status, one sentence, and what to do about it.
+///
+/// The one place where errors of the libraries become statuses. The switches have no default, so that a new case does
+/// not compile until it has a status.
+struct Failure: Error {
+    let status: ExitStatus
+    let message: String
+    let hints: [String]
+    /// The library's error that was told in other words; nil if there is none.
+    var cause: (any Error)?
+
+    init(_ status: ExitStatus, _ message: String, hints: [String] = []) {
+        self.status = status
+        self.message = message
+        self.hints = hints
+    }
+
+    /// What ArgumentParser says about arguments, in our manner: lower case, no full stop.
+    init(usage message: String, hint: String?) {
+        let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+        var message = lines.first ?? ""
+        // What could have been said stands below, each on a line of its own.
+        let choices = lines.dropFirst().prefix { $0.hasPrefix("  - ") }.map { $0.dropFirst(4) }
+        if let end = message.range(of: ". Please provide one of the following:"), !choices.isEmpty {
+            message = message[..<end.lowerBound] + "; it can be \(choices.joined(separator: ", "))"
+        }
+        while message.hasSuffix(".") { message.removeLast() }
+        let first = message.prefix(1)
+        // A name that begins the sentence keeps its case.
+        let isWord = message.dropFirst().first?.isLowercase ?? false
+        self.init(
+            .usage,
+            (isWord ? first.lowercased() : String(first)) + message.dropFirst(),
+            hints: hint.map { [$0] } ?? []
+        )
+    }
+
+    /// Any error, said of the file or address `subject` if it does not name one itself.
+    init(_ error: any Error, in subject: String? = nil) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as AgentError: self.init(agent: error)
+        case let error as CMSError: self.init(cms: error, in: subject)
+        case let error as GatewayError: self.init(gateway: error)
+        case let error as KeystoreError: self.init(keystore: error)
+        case let error as MIMEError: self.init(mime: error, in: subject)
+        case let error as SettingError: self.init(setting: error)
+        case let error as StreamError: self.init(stream: error, in: subject)
+        case let error as MessageError: self.init(smime: error, in: subject)
+        case let error as TransportError: self.init(.tryAgain, error.description)
+        case let error as OpenSSLError: self.init(cms: .openSSL(error), in: subject)
+        case is CancellationError: self.init(.tryAgain, "interrupted")
+        default: self.init(.software, Self.said(String(describing: error), of: subject))
+        }
+    }
+
+    /// `text` behind the subject it is about.
+    static func said(_ text: String, of subject: String?) -> String { subject.map { "\($0): \(text)" } ?? text }
+}
+
+extension Failure: CustomStringConvertible {
+    var description: String { message }
+}
+
+extension Failure {
+    private init(cms error: CMSError, in subject: String?) {
+        let status: ExitStatus =
+            switch error {
+            case .decryptionFailed, .limitExceeded, .malformed, .noKeyPair, .unsupported: .badData
+            case .openSSL: .software
+            case .wrongPassphrase: .noPermission
+            }
+        self.init(status, Self.said(error.description, of: subject))
+    }
+
+    private init(gateway error: GatewayError) {
+        switch error {
+        // RFC 3463 §3.5: routing loop detected.
+        case .loop: self.init(.badData, "5.4.6 \(error)")
+        case .mustBeEncrypted, .mayBeClear: self.init(.badData, "5.7.1 \(error)")
+        case .refused: self.init(.noUser, "5.7.1 \(error)")
+        case .waiting: self.init(.tryAgain, "4.7.1 \(error)")
+        }
+    }
+
+    private init(setting error: SettingError) {
+        switch error {
+        case .folderUnreadable:
+            self.init(
+                .configuration,
+                "\(error)",
+                hints: ["bring the folder back, or name another: smime config set revocation.directory DIR"]
+            )
+        case .notUnderstood(let setting):
+            let hint = "`smime config list` shows it; smime config unset \(setting.rawValue)"
+            self.init(.configuration, "\(error)", hints: [hint])
+        }
+    }
+
+    private init(smime error: MessageError, in subject: String?) {
+        let status: ExitStatus =
+            switch error {
+            case .cipherBelowFloor: .usage
+            case .certificatesOnly, .defective, .malformed, .notEncrypted, .tooManyLayers, .unauthenticated: .badData
+            case .needsSecret, .notARecipient: .noPermission
+            case .noCommonCipher, .unusableRecipient, .unusableSigner: .noUser
+            }
+        let text =
+            switch error {
+            case .certificatesOnly: "\(error), for `smime import`"
+            case .cipherBelowFloor(let cipher, let floor):
+                "\(cipher.name) is below \(Setting.encryptionFloor.rawValue), which is \(floor.name)"
+            default: error.description
+            }
+        let hints: [String] =
+            switch error {
+            case .needsSecret: ["give it with --with-password, or with --secret-key-file FILE"]
+            case .notARecipient: ["import the key it is for: smime import KEY.p12"]
+            case .cipherBelowFloor: ["take a better one, or lower the floor: smime config set encryption.floor NAME"]
+            case .noCommonCipher: ["encrypt to each of them alone with --to, or say --cipher NAME"]
+            default: []
+            }
+        self.init(status, Self.said(text, of: subject), hints: hints)
+    }
+
+    private init(mime error: MIMEError, in subject: String?) {
+        switch error {
+        case .limitExceeded, .malformedAddress: self.init(.badData, Self.said(error.description, of: subject))
+        case .unreadable(let error): self.init(stream: error, in: subject)
+        }
+    }
+
+    private init(stream error: StreamError, in subject: String?) {
+        switch error {
+        case .cancelled: self.init(.tryAgain, "interrupted")
+        case .cannotCreate: self.init(.cannotCreate, error.description)
+        case .cannotOpen, .notRegular: self.init(.noInput, error.description)
+        case .committed: self.init(.software, error.description)
+        case .spoolFailed: self.init(.inputOutput, error.description)
+        case .malformedBase64: self.init(.badData, Self.said(error.description, of: subject))
+        case .changedWhileReading, .readFailed, .writeFailed:
+            self.init(.inputOutput, Self.said(error.description, of: subject))
+        }
+    }
+}

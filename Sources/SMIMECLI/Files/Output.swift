@@ -1,0 +1,33 @@
+import ByteStreams
+import Foundation
+
+/// Where one output goes: to a file that appears when it is complete, or to standard output.
+enum Output {
+    /// Whether `path` names standard output.
+    static func isStandard(_ path: String) -> Bool {
+        ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
+    }
+
+    /// Lets `body` write an output, and makes it appear if nothing failed.
+    ///
+    /// - Parameter isPrivate: whether a new file may be read by its owner only.
+    static func write(to path: String?, isPrivate: Bool = false, _ body: (any ByteSink) throws -> Void) throws {
+        guard let path else {
+            let sink = DescriptorSink.standardOutput()
+            do {
+                try body(sink)
+                try sink.flush()
+            } catch StreamError.writeFailed(let code) {
+                throw Failure(.inputOutput, "standard output: cannot write: \(String(cString: strerror(code)))")
+            }
+            return
+        }
+        let file = try OutputFile(path: path, isPrivate: isPrivate)
+        do {
+            try body(file)
+            try file.commit()
+        } catch StreamError.writeFailed(let code) {
+            throw Failure(.inputOutput, "\(path): cannot write: \(String(cString: strerror(code)))")
+        }
+    }
+}

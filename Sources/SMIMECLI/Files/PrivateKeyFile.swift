@@ -1,0 +1,39 @@
+import ByteStreams
+import Foundation
+import LibCrypto
+import SMIMEAgent
+
+/// Files on disk that private keys lie in.
+enum PrivateKeyFile {
+    /// What the regular file at `path` is; nil if no private keys lie in it, or it cannot be read.
+    private static func kind(at path: String) -> SecretFileKind? {
+        guard InputFile.Identity(path) != nil, let source = try? Input.open(path: path, mayBeSecret: true),
+            var head = try? source.bytes(in: 0..<min(source.count, SecretFileKind.headCount))
+        else { return nil }
+        defer { head.wipe() }
+        return SecretFileKind(head: head)
+    }
+
+    /// Refuses an output at `target` that would destroy such a file, unless it is one of those that may be replaced.
+    ///
+    /// - Throws: `Failure` with status 64
+    static func check(_ target: String, replacing replaceable: [SecretFileKind]) throws {
+        guard let kind = kind(at: target), !replaceable.contains(kind) else { return }
+        throw Failure(
+            .usage,
+            "\(target): \(kind.words), which the output would destroy",
+            hints: ["write to another file, or move this one away first"]
+        )
+    }
+}
+
+extension SecretFileKind {
+    /// What messages say of it.
+    fileprivate var words: String {
+        switch self {
+        case .accountBackup: "is a backup of accounts with their private keys"
+        case .keys: "holds a private key"
+        case .storeCopy: "is a database, maybe a copy of a store with its private keys"
+        }
+    }
+}

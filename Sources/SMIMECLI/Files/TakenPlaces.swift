@@ -1,0 +1,42 @@
+import ByteStreams
+import Foundation
+import SMIMEAgent
+import SMIMEStore
+
+/// What outputs must not take the place of: the files that a command reads, its other outputs, the store, and files of
+/// private keys.
+struct TakenPlaces {
+    private let location: StoreLocation
+    private let files: [String]
+
+    /// - Parameter files: what the command reads; nil and standard input are nothing.
+    init(_ location: StoreLocation, reading files: [String?]) {
+        self.location = location
+        self.files = files.compactMap(\.self)
+    }
+
+    /// Refuses outputs at `targets`, if all of them are to be written; nil and `-` are standard output.
+    ///
+    /// - Parameter replaceable: files of private keys that what is written may take the place of, as it is such a file itself.
+    /// - Throws: `Failure` with status 64
+    func check(_ targets: [String?], replacing replaceable: [SecretFileKind] = []) throws {
+        let targets = targets.compactMap(\.self).filter { $0 != "-" }
+        guard !targets.isEmpty else { return }
+        let known = Dictionary(files.compactMap { path in InputFile.Identity(path).map { ($0, path) } }) { $1 }
+        let folders = try [location.dataFolder, location.keyFolder].map { try OutputFile.place(of: $0) }
+        var places: Set<String> = []
+        for target in targets {
+            let place = try OutputFile.place(of: target)
+            if let file = InputFile.Identity(place).flatMap({ known[$0] }) {
+                throw Failure(.usage, "\(file): the output would take the place of the input")
+            }
+            guard !folders.contains(where: { place == $0 || place.hasPrefix($0 + "/") }) else {
+                throw Failure(.usage, "\(target): the output would lie in the store")
+            }
+            try PrivateKeyFile.check(target, replacing: replaceable)
+            guard places.insert(place).inserted else {
+                throw Failure(.usage, "\(target): two outputs would overwrite each other")
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEGateway
+
+extension FilterLog {
+    /// Adds what was found in mail on its way in, and what becomes of it.
+    mutating func add(_ plan: IncomingPlan) {
+        let report = plan.deepestReport
+        add("verdict", report.status.rawValue)
+        add("signer", (report.plainSigner ?? report.signers.first)?.address)
+        add(
+            plan.messages.flatMap { message in
+                message.recipients.map { ($0, message.isDecrypted ? "decrypted" : "delivered") }
+            }
+        )
+        let codes = report.signers.flatMap { report.reservations(about: $0) }.map(\.kind.rawValue)
+        addDetail("reservations", Array(Set(codes)).sorted())
+        addDetail("signer_certificate", report.signers.compactMap { $0.certificate.map { "\($0.fingerprint)" } })
+        addDetail("cipher", Self.unique(report.layers.filter(\.kind.isEncryption).map(\.algorithm)))
+        let opened = plan.messages.compactMap { message in
+            message.decryption.flatMap { decryption in message.recipients.first.map { ($0, decryption) } }
+        }
+        addDetail("certificates", opened.map { "\(Self.item($0)):\($1.certificate)" })
+        addRules(opened.map { ($0, "decrypt-at-gateway: \($1.rule)") })
+    }
+
+    /// Adds what was decided for mail on its way out.
+    mutating func add(_ plan: OutgoingPlan) {
+        add(plan.decisions.map { ($0.recipient.text, $0.isPassed ? "passed" : $0.action.rawValue) })
+        addDetail("signer_certificate", plan.signerCertificate.map { "\($0)" })
+        let encryptions = plan.encryptions
+        addDetail("cipher", Self.unique(encryptions.map(\.cipher)))
+        addDetail("certificates", encryptions.map { "\(Self.item($0.recipient.text)):\($0.certificate)" })
+        addRules(
+            plan.decisions.map { decision in
+                let axes = ["sign=", "encrypt="].compactMap { axis in decision.reasons.last { $0.hasPrefix(axis) } }
+                return (decision.recipient.text, axes.joined(separator: "; "))
+            }
+        )
+    }
+
+    /// Adds each rule once, and, where there are several, whom it is for.
+    private mutating func addRules(_ rules: [(recipient: String, rule: String)]) {
+        let texts = Self.unique(rules.map(\.rule))
+        guard texts.count > 1 else { return addDetail("rule", texts) }
+        for text in texts {
+            let recipients = rules.filter { $0.rule == text }.map { Self.item($0.recipient) }
+            addDetail("rule", recipients.enumerated().map { $0 == 0 ? "\(text) for \($1)" : $1 })
+        }
+    }
+
+    /// Each of `texts` once, in their order.
+    private static func unique(_ texts: [String]) -> [String] {
+        var seen: Set<String> = []
+        return texts.filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import InternetMessage
+import SMIMEAgent
+import Synchronization
+
+/// What `smime filter` writes to the log on each mail: `key=value`, never anything of the content.
+///
+/// As a rule it is one line. What there are many of, as recipients, goes on in further lines, each with the names of the mail
+/// and its number: no line is longer than a syslog takes, and nothing is left out.
+struct FilterLog {
+    private let start = ContinuousClock.now
+    private var pairs: [(key: String, items: [String])] = []
+    /// What stands behind how it ended.
+    private var details: [(key: String, items: [String])] = []
+    var target = Setting.LogTarget.syslog
+    /// What is told besides, at the end.
+    let warnings = Warnings()
+
+    /// The bytes of one list that stand in one line.
+    private static let maximumList = 800
+    /// The characters of any other value.
+    private static let maximumValue = 1000
+    /// How many warnings are told.
+    private static let maximumWarnings = 10
+    /// The keys by which lines of one mail are known.
+    private static let names = ["direction", "queue_id", "message_id"]
+
+    /// Adds a pair; one without a value is left out.
+    mutating func add(_ key: String, _ value: String?) {
+        if let value { pairs.append((key, [Self.cut(value)])) }
+    }
+
+    /// Adds a pair that stands behind how it ended; one without a value is left out.
+    mutating func addDetail(_ key: String, _ value: String?) {
+        if let value { details.append((key, [Self.cut(value)])) }
+    }
+
+    /// Adds a list that stands behind how it ended; an empty one is left out.
+    mutating func addDetail(_ key: String, _ items: [String]) {
+        if !items.isEmpty { details.append((key, items)) }
+    }
+
+    /// Adds what was done for each recipient, as `bob@example.com:sign+encrypt`.
+    mutating func add(_ outcomes: [(recipient: String, action: String)]) {
+        add("recipients", "\(outcomes.count)")
+        pairs.append(("actions", outcomes.map { "\(Self.item($0.recipient)):\($0.action)" }))
+    }
+
+    /// An address as an item of a list: what divides items is percent-encoded, so that no address looks like several.
+    static func item(_ address: String) -> String {
+        var item = ""
+        for scalar in address.unicodeScalars {
+            if " ,:;=%\"'\\".unicodeScalars.contains(scalar) {
+                item += "%" + String(scalar.value, radix: 16, uppercase: true)
+            } else {
+                item.unicodeScalars.append(scalar)
+            }
+        }
+        return item
+    }
+
+    /// Writes the lines, with how it ended and how long it took.
+    func write(status: String, _ error: String? = nil) {
+        let lines = lines(status: status, error)
+        switch target {
+        case .none: break
+        case .stderr: lines.forEach(Console.plain)
+        case .syslog:
+            // syslog keeps the pointer for as long as the process lives.
+            openlog(strdup("smime"), LOG_PID, LOG_MAIL)
+            for line in lines {
+                // A String among C's arguments would be the pointer to an object.
+                line.withCString { text in
+                    withVaList([text]) { vsyslog(error == nil ? LOG_INFO : LOG_WARNING, "%s", $0) }
+                }
+            }
+        }
+    }
+
+    private func lines(status: String, _ error: String?) -> [String] {
+        var all = pairs + [("status", [status])]
+        if let error { all.append(("error", [Self.cut(error)])) }
+        let told = warnings.all
+        all += told.prefix(Self.maximumWarnings).map { ("warning", [Self.cut($0)]) }
+        if told.count > Self.maximumWarnings { all.append(("warnings", ["\(told.count)"])) }
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
+        all.append(("ms", ["\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)"]))
+        all += details
+        let chunks = all.map { (key: $0.key, chunks: Self.chunks($0.items)) }
+        var lines = [chunks.map { Self.pair($0.key, $0.chunks.first ?? "") }.joined(separator: " ")]
+        let names = pairs.filter { Self.names.contains($0.key) }.map { Self.pair($0.key, $0.items.first ?? "") }
+        for (key, chunks) in chunks {
+            for chunk in chunks.dropFirst() {
+                lines.append((names + ["line=\(lines.count + 1)", Self.pair(key, chunk)]).joined(separator: " "))
+            }
+        }
+        return lines
+    }
+
+    /// The items in as few texts as their length allows.
+    private static func chunks(_ items: [String]) -> [String] {
+        var chunks: [String] = []
+        var size = 0
+        for item in items {
+            if let last = chunks.last, size + item.utf8.count < maximumList {
+                chunks[chunks.count - 1] = last + "," + item
+                size += item.utf8.count + 1
+            } else {
+                chunks.append(item)
+                size = item.utf8.count
+            }
+        }
+        return chunks
+    }
+
+    private static func cut(_ text: String) -> String { String(text.prefix(maximumValue)) }
+
+    /// The pair on one line and readable; the value in quotes if there are blanks in it. A quote in it stands as another one,
+    /// so that no value holds a pair.
+    private static func pair(_ key: String, _ value: String) -> String {
+        let text = value.escapedForDisplay
+        guard text.isEmpty || text.contains(where: { $0.isWhitespace || $0 == "\"" || $0 == "=" }) else {
+            return "\(key)=\(text)"
+        }
+        return "\(key)=\"\(text.replacing("\"", with: "'"))\""
+    }
+}
+
+/// What is to be told of a mail besides its fate. It must not stand in front of a bounce's first words.
+final class Warnings: Sendable {
+    private let texts = Mutex<[String]>([])
+
+    var all: [String] { texts.withLock { $0 } }
+
+    func add(_ text: String) { texts.withLock { $0.append(text) } }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import InternetMessage
+import LibCrypto
+import SMIMEAgent
+import SMIMEGateway
+
+/// Where the process begins: what has to be done before there is a second thread.
+@main
+enum Program {
+    static func main() {
+        // A reader that went away is a failed write, which has a status of its own, and not a silent death.
+        signal(SIGPIPE, SIG_IGN)
+        // So is a file that may not grow.
+        signal(SIGXFSZ, SIG_IGN)
+        // Where it is ignored the system forgets how our children ended.
+        signal(SIGCHLD, SIG_DFL)
+        // Who is not root cannot raise a thread's priority, and libdispatch would tell syslog of it every time.
+        setenv(ChildProgram.dispatchLog.name, ChildProgram.dispatchLog.value, 0)
+        MemoryDumps.forbid()
+        Libcrypto.wipeFreedMemory()
+        do { try FilterWorker.begin(CommandLine.arguments) } catch { stop(error.reason) }
+        if FilterWorker.current != nil { FilterStatus.leaveSignals() }
+        let invocation = Invocation.current
+        // Without arguments we would print our help, and end with a success that loses mail.
+        guard !invocation.bytes.isEmpty else { stop("cannot read the command line", "mount /proc where this runs") }
+        EnvironmentPassphrases.take(invocation.passphraseVariables)
+        // The runtime ends the process by a signal if it cannot open what it needs for its threads.
+        guard hasDescriptors(invocation.mayDeliver ? 16 : 4) else {
+            stop("too few file descriptors", "raise the limit: ulimit -n 64")
+        }
+        // And it waits for ever where there is no room for the stacks of threads.
+        AddressSpace.spare()
+        guard AddressSpace.has(96 << 20) else { stop("too little memory", "raise the limit: ulimit -v 262144") }
+        if invocation.isFilter, FilterWorker.current == nil {
+            FilterStatus.catchSignals()
+            // A worker has no alarm: what it hands over it hands over to the end.
+            alarm(FilterStatus.timeLimit)
+            #if os(Linux)
+            if invocation.isSupervised { supervise(invocation) }
+            #endif
+        }
+        // Who examines the installation tells of it in the report.
+        if !invocation.calls("doctor") {
+            IDNLibrary.whenMissing { stop("cannot load \($0)", "install libidn2-0") }
+        }
+        FilterWorker.noteStarted()
+        // This thread waits, and hears the signals, which those of Swift's runtime do not.
+        Task.detached { await SMIMECommand.execute() }
+        while true { pause() }
+    }
+
+    #if os(Linux)
+    /// Lets a process of its own handle the mail, and ends as that one ends.
+    private static func supervise(_ invocation: Invocation) -> Never {
+        let interruption = Failure(.tryAgain, "the filter was ended")
+        do throws(TransportError) {
+            let supervisor = try FilterSupervisor(
+                arguments: invocation.bytes,
+                isAtTerminal: FilterStatus.isAtTerminal
+            )
+            switch try supervisor.run(isRemembered: invocation.mayDeliver, secrets: EnvironmentPassphrases.variables) {
+            case .finished(let status):
+                supervisor.passOnMessages()
+                exit(status)
+            case .interrupted: exit(FilterStatus.report(interruption).rawValue)
+            case .notStarted(let status):
+                let failure = Failure(.tryAgain, "the process that handles the mail could not start (status \(status))")
+                let ownStatus = FilterStatus.report(failure)
+                supervisor.passOnMessages()
+                exit(ownStatus.rawValue)
+            }
+        } catch {
+            exit(FilterStatus.report(Failure(.tryAgain, error.reason)).rawValue)
+        }
+    }
+    #endif
+
+    private static func stop(_ message: String, _ hint: String? = nil) -> Never {
+        let failure = Failure(.tryAgain, message, hints: hint.map { [$0] } ?? [])
+        if Invocation.current.isFilter { exit(FilterStatus.report(failure).rawValue) }
+        Console.error(message)
+        failure.hints.forEach(Console.hint)
+        exit(ExitStatus.tryAgain.rawValue)
+    }
+
+    /// Whether so many files more can be opened.
+    private static func hasDescriptors(_ count: Int) -> Bool {
+        let probes = (0..<count).map { _ in dup(STDERR_FILENO) }.filter { $0 >= 0 }
+        for probe in probes { close(probe) }
+        // Without a standard error there is nothing to duplicate, and it is too late to say so.
+        return probes.count == count || errno != EMFILE
+    }
+}

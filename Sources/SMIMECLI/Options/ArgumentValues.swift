@@ -1,0 +1,79 @@
+public import ArgumentParser
+public import InternetMessage
+public import PKIX
+import SMIME
+public import SMIMEAgent
+public import SMIMEStore
+
+extension EmailAddress: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let address = try? EmailAddress(argument) else { return nil }
+        self = address
+    }
+}
+
+extension EmailAddress {
+    /// Refuses what must not become an account by hand: a slash is legal in an address, and a trap wherever an account's
+    /// name becomes part of a path.
+    func checkAccountName() throws {
+        guard !localPart.contains("/") else { throw ValidationError("'\(self)': an account's address has no slash") }
+    }
+}
+
+extension Fingerprint: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension PKCS12.Compatibility: Choice {}
+
+extension ChangePolicy: Choice {}
+
+extension CertificateProfile: Choice {}
+
+extension RevocationPolicy: Choice {}
+
+extension AddressScope: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let scope = try? AddressScope(argument) else { return nil }
+        self = scope
+    }
+}
+
+extension Policy.GatewayDecryption: Choice {}
+extension Policy.Kind: Choice {}
+extension Policy.Level: Choice {}
+extension Policy.Missing: Choice {}
+extension Policy.Override: Choice {}
+extension Policy.Protected: Choice {}
+
+extension Policy.Pattern {
+    /// Reads what was typed. A star inside an address or domain is legal there, and was meant to match others.
+    static func typed(_ text: String) throws -> Policy.Pattern {
+        let rest = text.hasPrefix("*.") || text.hasPrefix("*@") ? text.dropFirst() : text[...]
+        guard !rest.contains("*"), let pattern = Policy.Pattern(text) else {
+            throw ValidationError("a pattern is an address, a domain, or *.domain for all below one")
+        }
+        return pattern
+    }
+}
+
+extension Protection: Choice {}
+extension HeaderConfidentiality: Choice {}
+extension Setting: Choice {}
+
+extension SettingKey: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+
+    /// The names without domains.
+    public static var allValueStrings: [String] { Setting.allValueStrings }
+}
+
+extension Setting.LogTarget: Choice {}
+
+extension HostName: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension SendmailCommand: ExpressibleByArgument {
+    package init?(argument: String) { self.init(parsing: argument) }
+}

@@ -1,0 +1,122 @@
+import ArgumentParser
+import Foundation
+import SMIMEStore
+
+/// What every verb understands.
+struct GlobalOptions: ParsableArguments {
+    /// When messages are colored.
+    enum ColorMode: String, Choice {
+        case auto, always, never
+    }
+
+    @Option(
+        help: ArgumentHelp("The store's directory. (default: $SMIME_HOME, else the XDG directories)", valueName: "dir")
+    )
+    var home: String?
+    @Option(help: "Color messages: auto, always, or never. (default: auto)")
+    var color: ColorMode?
+
+    func validate() throws {
+        if home?.isEmpty == true { throw ValidationError("--home names no directory") }
+        if let given = ProcessEnvironment[ProcessEnvironment.storeTimeout], Self.seconds(given) == nil {
+            throw ValidationError("\(ProcessEnvironment.storeTimeout): '\(given)' is no number of seconds, up to 86400")
+        }
+    }
+
+    var location: StoreLocation { StoreLocation(home: home, environment: ProcessEnvironment[StoreLocation.variables]) }
+
+    /// The store, opening in the background for looking or for changing.
+    ///
+    /// - Parameter password: where options say that its passphrase is to be had.
+    func opening(_ mode: Store.Mode, password: PassphraseOrigin? = nil) throws -> StoreOpening {
+        StoreOpening(
+            location,
+            mode: mode,
+            timeout: timeout(mode),
+            passphrase: try StorePassphrase(origin: password).source()
+        )
+    }
+
+    /// The store, open for looking or for changing.
+    func store(_ mode: Store.Mode, password: PassphraseOrigin? = nil) async throws -> Store {
+        try await opening(mode, password: password).store()
+    }
+
+    /// A time in seconds; nil if `text` is no number, or too large for one.
+    private static func seconds(_ text: String) -> Double? {
+        Double(text).flatMap { $0 > 0 && $0 <= 86_400 ? $0 : nil }
+    }
+
+    /// Mail does not wait for long. Whoever changes the store may have to wait for others who make or migrate it.
+    private func timeout(_ mode: Store.Mode) -> Duration {
+        let given = ProcessEnvironment[ProcessEnvironment.storeTimeout].flatMap(Self.seconds)
+        if let given { return .seconds(given) }
+        return mode == .readOnly ? StoreOpening.timeout : .seconds(60)
+    }
+}
+
+extension Store {
+    /// Says that there is nothing to look into; of a store that was never made nothing is known. One that somebody named
+    /// may have been there before.
+    func noteIfMissing() {
+        guard !exists else { return }
+        let text = "no store at \(location.path): nothing is known yet"
+        if location.home == nil { Console.note(text) } else { Console.warning(text) }
+    }
+}
+
+/// What is said of options that stand in several groups: the parser takes longer for a group than for an option.
+extension ArgumentHelp {
+    static let json: ArgumentHelp = "Report as one JSON object on standard output."
+    static let noSystemAnchors: ArgumentHelp = "Trust only the anchors of this store, not the system's."
+    static let time = ArgumentHelp("Judge validity as of this time, as 2026-01-31T12:00:00Z.", valueName: "time")
+}
+
+/// For verbs that report.
+struct ReportOptions: ParsableArguments {
+    @Flag(help: .json) var json = false
+
+    /// Prints the report as JSON, or as the text that `text` makes.
+    func print(_ report: some Encodable, text: () throws -> String) throws {
+        if json { try Report.print(report) } else { try Console.print(text()) }
+    }
+}
+
+/// For verbs that judge certificates.
+struct AnchorOptions: ParsableArguments {
+    @Flag(name: .customLong("no-system-anchors"), help: .noSystemAnchors) var noSystemAnchors = false
+
+    var systemAnchors: Bool { !noSystemAnchors }
+}
+
+/// For verbs that judge validity.
+struct TimeOptions: ParsableArguments {
+    @Option(name: .customLong("time"), help: .time, transform: Self.parse) var given: Date?
+
+    /// The time that validity is judged at.
+    var date: Date { given ?? .now }
+
+    /// The times that fit into a certificate: X.509 counts no further than the year 9999.
+    private static let range =
+        Date(timeIntervalSince1970: -62_135_596_800)..<Date(timeIntervalSince1970: 253_402_300_800)
+
+    static func parse(_ text: String) throws -> Date {
+        guard let date = parsed(text), range.contains(date) else {
+            throw ValidationError("'\(text)' is no time like 2026-01-31T12:00:00Z")
+        }
+        return date
+    }
+
+    private static func parsed(_ text: String) -> Date? {
+        // The parser takes the 30th of February for the 2nd of March, and 24:00 for the next day.
+        let day = Date.ISO8601FormatStyle().year().month().day()
+        guard let parsed = try? Date(String(text.prefix(10)), strategy: day), parsed.formatted(day) == text.prefix(10),
+            !text.dropFirst(10).hasPrefix("T24")
+        else { return nil }
+        let styles = [Date.ISO8601FormatStyle(), .init(includingFractionalSeconds: true)]
+        for style in styles {
+            if let date = try? Date(text, strategy: style) { return date }
+        }
+        return try? Date(text, strategy: .iso8601.year().month().day())
+    }
+}

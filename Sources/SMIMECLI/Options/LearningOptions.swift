@@ -1,0 +1,35 @@
+import ArgumentParser
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+/// For verbs that learn from mail they have verified.
+struct LearningOptions: ParsableArguments {
+    @Option(name: .customLong("on-change"), help: .onChange)
+    var given: ChangePolicy?
+
+    var onChange: ChangePolicy { given ?? .sameRoot }
+}
+
+extension ArgumentHelp {
+    static let noHarvest: ArgumentHelp = "Do not learn the sender's certificate from a valid signature."
+    static let onChange = ArgumentHelp(
+        """
+        A certificate by another issuer or for another key than those known: use it, hold it back until `recipient \
+        trust`, or use it only below the same trust anchor and over no certificate that a person imported. (default: same-root)
+        """,
+        valueName: "use|hold|same-root"
+    )
+}
+
+/// The same for verbs that learn by the way, unless told otherwise. No group inside a group: those take the parser longer.
+struct HarvestOptions: ParsableArguments {
+    @Flag(name: .customLong("no-harvest"), help: .noHarvest) var isOff = false
+    @Option(name: .customLong("on-change"), help: .onChange)
+    var given: ChangePolicy?
+
+    var onChange: ChangePolicy { given ?? .sameRoot }
+}

@@ -1,0 +1,13 @@
+import ArgumentParser
+import SMIMEAgent
+import SMIMEStore
+
+/// For verbs that say how much is wanted of signing and encryption.
+struct LevelOptions: ParsableArguments {
+    @Option(help: "Signing: never, available or require.")
+    var sign: Policy.Level?
+    @Option(help: "Encryption: never, available or require.")
+    var encrypt: Policy.Level?
+
+    var wish: ProtectionRequest { ProtectionRequest(sign: sign, encrypt: encrypt) }
+}

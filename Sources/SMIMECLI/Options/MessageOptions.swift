@@ -1,0 +1,92 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import InternetMessage
+
+/// Which messages are read.
+protocol InputFiles {
+    /// What the command line names.
+    var files: [String] { get }
+}
+
+extension InputFiles {
+    /// The inputs; standard input if none is named.
+    var paths: [String] { files.isEmpty ? ["-"] : files }
+
+    func checkStandardInput() throws {
+        guard paths.count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("standard input can be read once only")
+        }
+    }
+}
+
+extension ArgumentHelp {
+    fileprivate static let files = ArgumentHelp("The message; - or nothing is standard input.", valueName: "file")
+}
+
+/// For verbs that read messages and write none: which ones.
+struct InputOptions: ParsableArguments, InputFiles {
+    @Argument(help: .files, completion: .file())
+    var files: [String] = []
+
+    func validate() throws { try checkStandardInput() }
+}
+
+/// For verbs that make messages of messages: which ones, where to, and in what form.
+struct FileOptions: ParsableArguments, InputFiles {
+    @Argument(help: .files, completion: .file())
+    var files: [String] = []
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
+        completion: .file()
+    )
+    var output: String?
+    @Option(
+        name: [.customShort("O"), .long],
+        help: ArgumentHelp("Write one file for each input, of the same name, in this directory.", valueName: "dir"),
+        completion: .directory
+    )
+    var outputDir: String?
+    @Option(
+        help: ArgumentHelp("With -O: work on this many files at once. (default: one for each core)", valueName: "n")
+    )
+    var jobs: Int?
+    @Flag(help: "Write lines that end in CRLF.") var crlf = false
+    @Flag(help: "Write lines that end in LF.") var lf = false
+
+    /// The line ends that were asked for; nil keeps those of the input.
+    var lineEnd: LineEnd? { crlf ? .crlf : lf ? .lf : nil }
+
+    func validate() throws {
+        try checkStandardInput()
+        if crlf, lf { throw ValidationError("--crlf and --lf exclude each other") }
+        if output != nil, outputDir != nil { throw ValidationError("--output and --output-dir exclude each other") }
+        if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 256") }
+    }
+
+    /// What the options demand together.
+    ///
+    /// - Parameter json: whether a report goes to standard output.
+    func check(json: Bool = false) throws {
+        if paths.count > 1, outputDir == nil {
+            throw ValidationError("several files need a directory to go to: --output-dir")
+        }
+        if json, outputDir == nil, output.map(Output.isStandard) ?? true {
+            throw ValidationError("--json needs --output or --output-dir for the message")
+        }
+        if outputDir != nil {
+            guard !paths.contains("-") else { throw ValidationError("--output-dir needs files that have names") }
+            let names = paths.map { URL(filePath: $0).lastPathComponent }
+            guard Set(names).count == names.count else {
+                throw ValidationError("two of the files have the same name, and would overwrite each other")
+            }
+        }
+    }
+
+    /// Where the output for the input at `path` goes; nil is standard output.
+    func target(for path: String) -> String? {
+        let target = outputDir.map { "\($0)/\(URL(filePath: path).lastPathComponent)" } ?? output
+        return target == "-" ? nil : target
+    }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+/// For verbs that sign or encrypt: the form of what they write, what becomes of the header, and what counts.
+///
+/// One group: each takes the parser longer than the options themselves.
+struct ProtectionOptions: ParsableArguments {
+    @Option(
+        name: .customLong("outform"),
+        help: ArgumentHelp(
+            """
+            The output's form: mime (a mail), der or pem (a bare CMS object over the very bytes of the input). \
+            (default: mime)
+            """,
+            valueName: "outform"
+        )
+    )
+    var given: FormOptions.OutputForm?
+    @Flag(help: "With der or pem: the input is mail content, which is signed or encrypted with CRLF line ends.")
+    var canonical = false
+    @Flag(
+        name: .customLong("no-header-protection"),
+        help: "Leave the header fields unsigned and unencrypted, for readers that choke on them inside."
+    )
+    var noHeaderProtection = false
+    @Option(help: .revocation) var revocation: RevocationPolicy?
+
+    var terms: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
+
+    /// What becomes of the header of mail that `account` sends; nil is a sender without one.
+    func headerPolicy(of account: AccountSummary?, in store: Store) async throws -> HeaderPolicy {
+        noHeaderProtection ? .unprotected : try await store.headerPolicy(of: account)
+    }
+
+    var outform: FormOptions.OutputForm { given ?? .mime }
+    /// Whether the output is a bare CMS object.
+    var isBare: Bool { outform != .mime }
+
+    /// Refuses to fill a terminal with DER.
+    func check(target: String?) throws {
+        guard outform == .der, target == nil, isatty(STDOUT_FILENO) == 1 else { return }
+        throw Failure(.usage, "DER is nothing for a terminal", hints: ["name a file with -o, or use --outform pem"])
+    }
+
+    /// Lets `body` write a DER object, which goes out in the form that was asked for.
+    func write(to sink: any ByteSink, _ body: (any ByteSink) throws -> Void) throws {
+        guard outform == .pem else { return try body(sink) }
+        try PEMObject.write(to: sink, body)
+    }
+
+    /// What goes into a bare CMS object, and who it is from and for, if it says so.
+    ///
+    /// - Parameters:
+    ///   - isText: whether the input is text that gets the header of a mail, with `fields` in it.
+    ///   - readsHeader: whether the header of a file is to be looked at.
+    /// - Throws: `Failure` with status 65 for mail content that is none, and what reading throws.
+    func content(of path: String, isText: Bool, fields: [NewField], readsHeader: Bool) throws -> BareContent {
+        if canonical || isText {
+            let source = try MessageInput.open(path, isText: isText, fields: fields)
+            let header = try MIMEReader.message(in: source).header
+            return BareContent(protector: try ContentProtector(source, isMail: true), header: header)
+        }
+        let source = try InputFile.open(path)
+        let header = readsHeader ? try Self.header(ofFile: source) : nil
+        return BareContent(protector: try ContentProtector(source), header: header)
+    }
+
+    /// The header of a file that is mail; nil if it is any other file.
+    private static func header(ofFile source: any ByteSource) throws -> HeaderBlock? {
+        let head = try source.bytes(in: 0..<min(source.count, MIMELimit.headerBytes.rawValue + 2))
+        guard let header = try? HeaderBlock(parsing: head), !header.separatorRange.isEmpty, !header.hasReturnInLine
+        else {
+            return nil
+        }
+        return header
+    }
+}
+
+/// What goes into a bare CMS object.
+struct BareContent {
+    let protector: ContentProtector
+    /// The header of mail; nil for any other file.
+    let header: HeaderBlock?
+}

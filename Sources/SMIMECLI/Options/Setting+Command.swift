@@ -1,0 +1,30 @@
+import CMSSyntax
+import InternetMessage
+import SMIME
+import SMIMEAgent
+import SMIMEGateway
+import SMIMEStore
+
+extension Setting {
+    /// What it can be, in words.
+    var expectation: String {
+        switch self {
+        case .encryptionCipher: "a cipher, and others for domains or senders, as 'aes-256-gcm example.org=aes-256-cbc'"
+        case .encryptionFloor: "one of \(ContentCipher.writable.map(\.name).joined(separator: ", "))"
+        case .authservID: "a host name, or nothing"
+        case .bounceText: "a sentence of at most 500 bytes on one line, or nothing"
+        case .decryptedSender: "an address, or nothing"
+        case .filterLog: LogTarget.allCases.map(\.rawValue).joined(separator: ", ")
+        case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .revocationOnline,
+            .revocationPrivateAddresses:
+            "on or off"
+        case .recipientDelimiter: "punctuation as Postfix's recipient_delimiter, or nothing"
+        case .sendmail: "a program by its whole path, and its arguments"
+        case .headerConfidentiality: "one of \(HeaderConfidentiality.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .lookupDirectory, .revocationDirectory: "a folder by its whole path"
+        case .lookupDirectoryTimeout, .revocationTimeout: "a time like 2s or 500ms, up to 300s"
+        case .lookupSources: "registry, or registry and directory"
+        case .subjectTags: "tags and what they mean, as '[encrypt] encrypt=require'"
+        }
+    }
+}

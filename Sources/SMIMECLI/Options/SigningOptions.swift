@@ -1,0 +1,89 @@
+import ArgumentParser
+import ByteStreams
+import CMSSyntax
+import Foundation
+import InternetMessage
+import LibCrypto
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+/// Who signs, and with what.
+struct SigningOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Sign as this account. (default: the message's From)", valueName: "addr"))
+    var from: EmailAddress?
+    @Option(help: ArgumentHelp("Sign with this identity's certificate.", valueName: "fpr"))
+    var identity: Fingerprint?
+    @Flag(help: "Put content and signature into one object, which only S/MIME readers can show.")
+    var opaque = false
+    @Option(
+        help: """
+            The digest: sha256, sha384 or sha512. (default: sha256, unless the key demands another: Ed25519 signs with \
+            sha512)
+            """,
+        transform: Self.parseDigest
+    )
+    var digest: DigestAlgorithm?
+    @Flag(name: .customLong("no-chain"), help: "Send no certificates along but the signer's own.")
+    var noChain = false
+
+    /// Whether something was said that only a signature can heed.
+    var isSaid: Bool { identity != nil || opaque || digest != nil || noChain }
+
+    var form: SignatureForm { opaque ? .opaque : .detached }
+    /// The From that plain text gets; none if the message has to say it.
+    var fromField: [NewField] { from.map { [NewField("From", $0.text)] } ?? [] }
+
+    private static func parseDigest(_ text: String) throws -> DigestAlgorithm {
+        let digest = DigestAlgorithm(micalg: text)
+        guard let digest, [.sha256, .sha384, .sha512].contains(digest) else {
+            throw ValidationError("'\(text)' is none of sha256, sha384 and sha512")
+        }
+        return digest
+    }
+
+    /// The signer of a message with `header`.
+    ///
+    /// - Parameters:
+    ///   - isMail: whether a mail is signed, which must have From; for a bare CMS object, From counts only if it is there.
+    ///   - terms: whether it counts that a certificate was revoked, and lists that say so.
+    /// - Throws: `AgentError`
+    func signer(
+        for header: HeaderBlock?,
+        isMail: Bool = true,
+        in store: Store,
+        at time: Date,
+        under terms: ValidationOptions
+    ) async throws -> SignedDataWriter.Signer {
+        let selection = SignerSelection(account: from, identity: identity, digest: digest, sendsChain: !noChain)
+        return try await selection.signer(
+            for: header,
+            isMail: isMail,
+            in: store,
+            at: time,
+            under: terms,
+            warn: { Console.warning($0.text) }
+        )
+    }
+
+    /// The message in `source`, called `name`; if it has no From, with that of `--from` in front of its header, as a warning
+    /// says.
+    func withAuthor(_ source: any ByteSource, named name: String) throws -> any ByteSource {
+        guard let from, let written = try MailAuthor.writing(from, into: source) else { return source }
+        Console.warning(
+            "\(name): the message has no From; wrote `From: \(from)` into it, or its signature would not be valid"
+        )
+        return written
+    }
+}
+
+extension SignerSelection.Warning {
+    fileprivate var text: String {
+        switch self {
+        case .notValid(let identity): "\(identity): the certificate is not valid now"
+        case .assignedToAuthor(let author):
+            "\(AgentError.notNamed(author)); the account has it all the same, as `import --account` was told"
+        }
+    }
+}

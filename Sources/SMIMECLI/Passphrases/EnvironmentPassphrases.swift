@@ -1,0 +1,53 @@
+import Foundation
+import LibCrypto
+import SMIMEAgent
+import SMIMEGateway
+import Synchronization
+
+/// The passphrases that the command line says are in variables of the environment.
+///
+/// They are taken from there before anything else is done: the environment is copied by whoever looks for a variable in
+/// it, and inherited by programs that we start, and nobody overwrites those copies.
+enum EnvironmentPassphrases {
+    private final class Held: Sendable {
+        let passphrase: Passphrase
+        /// For a worker of the filter.
+        let variable: SecretVariable
+
+        init(_ passphrase: consuming Passphrase, _ variable: SecretVariable) {
+            self.passphrase = passphrase
+            self.variable = variable
+        }
+    }
+
+    private static let held = Mutex<[String: Held]>([:])
+
+    /// Takes the variables `names`, and overwrites them. Call while there is one thread.
+    static func take(_ names: Set<String>) {
+        for name in names {
+            guard let value = getenv(name) else { continue }
+            let bytes = UnsafeMutableRawBufferPointer(start: value, count: strlen(value))
+            // In front of the value stand the name and `=`, behind it a zero. environ(7)
+            let entry = UnsafeRawBufferPointer(
+                start: value - name.utf8.count - 1,
+                count: name.utf8.count + 1 + bytes.count + 1
+            )
+            let taken = Held(Passphrase(bytes), SecretVariable(entry: entry))
+            held.withLock { $0[name] = taken }
+            bytes.initializeMemory(as: UInt8.self, repeating: 0)
+            unsetenv(name)
+        }
+    }
+
+    /// The passphrase that was in the variable `name`; nil if there was no such variable.
+    static func passphrase(_ name: String) -> Passphrase? {
+        guard let found = held.withLock({ $0[name] }) else { return nil }
+        return found.passphrase.copy()
+    }
+
+    /// All of them, for the environment of a process that gets the same command line.
+    static var variables: [SecretVariable] { held.withLock { $0.values.map(\.variable) } }
+
+    /// Overwrites them, when nobody asks any more.
+    static func forget() { held.withLock { $0 = [:] } }
+}

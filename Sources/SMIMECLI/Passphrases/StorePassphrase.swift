@@ -1,0 +1,115 @@
+import Foundation
+import LibCrypto
+import SMIMEStore
+import Synchronization
+
+/// Where the passphrase of a locked store comes from: what the options name, else a credential of systemd, else the
+/// person at the terminal.
+struct StorePassphrase {
+    /// How often a passphrase may be typed.
+    private static let tries = 3
+
+    let origin: PassphraseOrigin?
+    /// Whether a person may be asked.
+    var asks = true
+
+    /// What the store asks once it needs a private key.
+    ///
+    /// - Throws: `Failure` if the options name something that cannot be read.
+    func source() throws -> PassphraseSource {
+        if let given = try origin?.given() { return LastingRefusal(of: Self.only(given)).source }
+        let asks = asks
+        let source: PassphraseSource = { attempt in
+            if let path = Self.credentialPath {
+                return attempt == 0 ? try Self.credential(at: path) : nil
+            }
+            guard asks, attempt < Self.tries else { return nil }
+            if attempt > 0 { Console.warning("wrong passphrase, try again") }
+            return try Terminal.passphrase("of the store", isNew: false)
+        }
+        return LastingRefusal(of: source).source
+    }
+
+    /// The passphrase itself, where it has to be known and not just to open the store.
+    func passphrase() throws -> Passphrase {
+        if let given = try origin?.given() { return given }
+        if let path = Self.credentialPath { return try Self.credential(at: path) }
+        return try Terminal.passphrase("of the store", isNew: false)
+    }
+
+    private static func only(_ passphrase: consuming Passphrase) -> PassphraseSource {
+        let held = HeldPassphrase(passphrase)
+        return { attempt in attempt == 0 ? held.copy() : nil }
+    }
+
+    /// Where systemd put the credential; nil if it did not.
+    private static var credentialPath: String? {
+        guard let folder = ProcessEnvironment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
+            return nil
+        }
+        let path = "\(folder)/\(ProcessEnvironment.passphraseCredential)"
+        var status = stat()
+        return lstat(path, &status) == 0 || errno != ENOENT ? path : nil
+    }
+
+    /// Reads the credential, unless others could read or change it.
+    ///
+    /// The group may read, since that is how an access control list shows itself, by which systemd lets a service in.
+    private static func credential(at path: String) throws -> Passphrase {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        var status = stat()
+        guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+            throw Failure(.noPermission, "\(path): \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(.noPermission, "\(path): is not a regular file") }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw Failure(.noPermission, "\(path): belongs to another user")
+        }
+        guard status.st_mode & 0o027 == 0 else {
+            let mode = String(status.st_mode & 0o777, radix: 8)
+            throw Failure(.noPermission, "\(path): is open to others (mode \(mode), wanted 400)")
+        }
+        return try PassphraseOrigin.read("/dev/fd/\(descriptor)", path)
+    }
+}
+
+/// A passphrase that is lent several times, and wiped when nobody can ask for it any more.
+private final class HeldPassphrase: Sendable {
+    private let passphrase: Passphrase
+
+    init(_ passphrase: consuming Passphrase) { self.passphrase = passphrase }
+
+    func copy() -> Passphrase { passphrase.copy() }
+}
+
+/// Asks a source until it has no other answer. Whoever needs the key after that gets the same refusal: nobody types
+/// wrong passphrases again for each of many files.
+private final class LastingRefusal: Sendable {
+    private enum State {
+        case asking
+        case refused((any Error)?)
+    }
+
+    private let inner: PassphraseSource
+    private let state = Mutex(State.asking)
+
+    init(of source: @escaping PassphraseSource) { inner = source }
+
+    var source: PassphraseSource { { [self] attempt in try answer(attempt) } }
+
+    private func answer(_ attempt: Int) throws -> Passphrase? {
+        if case .refused(let error) = state.withLock({ $0 }) {
+            if let error { throw error }
+            return nil
+        }
+        do {
+            if let passphrase = try inner(attempt) { return passphrase }
+            state.withLock { $0 = .refused(nil) }
+            return nil
+        } catch {
+            state.withLock { $0 = .refused(error) }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import CMSSyntax
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+/// An account as reports show it.
+struct AccountReport: Encodable {
+    struct IdentityLine: Encodable {
+        let fingerprint: Fingerprint
+        let current: Bool
+        let pinned: Bool
+        /// What the certificate allows: `encrypt`, `sign`.
+        let usage: [String]
+        let standing: String
+        let subject: String
+        let addresses: [String]
+        let notBefore: Date
+        let notAfter: Date
+    }
+
+    /// The policy rule for what the account sends; empty where there is none.
+    struct PolicyLine: Encodable {
+        let sign: String?
+        let encrypt: String?
+        let override: String?
+        let missing: String?
+
+        init(_ rule: Policy.Rule? = nil) {
+            sign = rule?.sign?.rawValue
+            encrypt = rule?.encrypt?.rawValue
+            override = rule?.override?.rawValue
+            missing = rule?.missing?.rawValue
+        }
+    }
+
+    let address: String
+    let aliases: [String]
+    let name: String?
+    /// What encrypted mail hides of its header; nil if the store's setting holds.
+    let headerConfidentiality: String?
+    let identities: [IdentityLine]
+    var policy = PolicyLine()
+    /// What encryption.cipher says of the account; nil if nothing.
+    var cipher: String?
+
+    /// - Parameter verdicts: what is known against its certificates.
+    init(_ account: Account, at time: Date, verdicts: CertificateVerdicts) {
+        address = account.address.text
+        aliases = account.aliases
+        name = account.name
+        headerConfidentiality = account.headerConfidentiality?.rawValue
+        func standings(_ purpose: IdentitySelection.Purpose) -> [IdentitySelection.Standing] {
+            IdentitySelection.judge(
+                account.identities,
+                for: account.address,
+                purpose: purpose,
+                at: time,
+                verdicts: verdicts
+            )
+        }
+        let (signing, encryption) = (standings(.signing), standings(.encryption))
+        identities = account.identities.indices.map { index in
+            let certificate = account.identities[index].certificate
+            let standing = signing[index] == .wrongUsage ? encryption[index] : signing[index]
+            return IdentityLine(
+                fingerprint: certificate.fingerprint,
+                current: signing[index] == .current || encryption[index] == .current,
+                pinned: account.identities[index].isPinned,
+                usage: certificate.usage,
+                standing: (encryption[index] == .current ? .current : standing).rawValue,
+                subject: certificate.subject.description,
+                addresses: certificate.addresses,
+                notBefore: certificate.notBefore,
+                notAfter: certificate.notAfter
+            )
+        }
+    }
+
+    /// The account by what `store` knows of revocation, and says of it in settings.
+    init(_ account: Account, at time: Date, in store: Store) async throws {
+        self.init(account, at: time, verdicts: try await store.verdicts(on: [account], at: time))
+        cipher = try await store.cipherPreferences().cipher(for: account.address)?.name
+    }
+
+    /// The account in one line.
+    var title: String {
+        let names = [name].compactMap(\.self) + aliases
+        return names.isEmpty ? address : "\(address) (\(names.joined(separator: ", ")))"
+    }
+
+    private enum CodingKeys: CodingKey {
+        case address, aliases, cipher, headerConfidentiality, identities, name, policy
+    }
+}
+
+extension Certificate {
+    /// What mail can be done with it.
+    var usage: [String] { (canEncrypt ? ["encrypt"] : []) + (canSign ? ["sign"] : []) }
+}

@@ -1,0 +1,60 @@
+import CMSSyntax
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+
+/// What was encrypted with which cipher, and for whom.
+struct EncryptionReport: Encodable {
+    /// The cipher of the first file.
+    let cipher: String
+    let files: [EncryptedFile]
+
+    init(_ files: [EncryptedFile]) {
+        cipher = files.first?.cipher ?? ""
+        self.files = files
+    }
+}
+
+/// One file that was written.
+struct EncryptedFile: Encodable, Sendable {
+    /// What was known of somebody, and came of it.
+    struct Choice: Encodable, Sendable {
+        let name: String
+        /// Missing where a secret takes the place of a certificate.
+        let fingerprint: Fingerprint?
+        /// The ciphers announced that count; none if nothing is known.
+        let announces: [String]
+        /// How the content's key is wrapped for them: `oaep` and the like, `ecdh`, `x25519`, `ml-kem-768`, `password`,
+        /// `key-encryption-key`.
+        let keyEncryption: String
+    }
+
+    let file: String
+    let recipients: [String]
+    let cipher: String
+    /// Why it is this cipher: announced, demanded, standard, or the rule for the account or a recipient.
+    let reason: String
+    let choices: [Choice]
+
+    init(_ file: String, _ copy: RecipientPlan.Copy, _ secret: SharedSecret?) {
+        self.file = file
+        recipients = copy.addresses.map(\.text)
+        cipher = copy.negotiation.cipher.name
+        reason = copy.negotiation.reason.rawValue
+        let readers = copy.negotiation.verdicts.map { verdict in
+            Choice(
+                name: verdict.name,
+                fingerprint: verdict.recipient.certificate.fingerprint,
+                announces: verdict.ciphers.map(\.name),
+                keyEncryption: verdict.recipient.keyEncryption
+            )
+        }
+        let keepers = [secret].compactMap(\.self).map { secret in
+            let kind = secret.recipientKind
+            let name = kind == .password ? "whoever knows the password" : "whoever has the secret key"
+            return Choice(name: name, fingerprint: nil, announces: [], keyEncryption: kind.rawValue)
+        }
+        choices = readers + keepers
+    }
+}

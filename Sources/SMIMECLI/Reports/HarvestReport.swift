@@ -1,0 +1,94 @@
+import Foundation
+import SMIMEAgent
+import SMIMEStore
+
+/// The report of `harvest`.
+struct HarvestReport: Encodable {
+    struct Refusal: Encodable {
+        let file: String
+        let message: Int?
+        let reason: String
+    }
+
+    /// A message that is valid only without the quoting of the mailbox it lies in.
+    struct Unquoting: Encodable {
+        let file: String
+        let message: Int?
+    }
+
+    let messages: Int
+    /// How many of them nobody signed.
+    let unsigned: Int
+    let learned: [LearnedReport]
+    let renewed: [LearnedReport]
+    let changed: [LearnedReport]
+    let refused: [Refusal]
+    let refusedCount: Int
+    /// Messages that were signed before a mailbox quoted their lines "From ".
+    let unquoted: [Unquoting]
+    let interrupted: Bool
+
+    init(_ summary: HarvestSummary) {
+        messages = summary.messages
+        unsigned = summary.unsigned
+        func learned(_ kind: LearningReport.Kind) -> [LearnedReport] {
+            summary.learned.filter { $0.kind == kind }.map(LearnedReport.init)
+        }
+        (self.learned, renewed, changed) = (learned(.learned), learned(.renewed), learned(.changed))
+        refused = summary.refused.map {
+            Refusal(file: $0.place.file, message: $0.place.number, reason: $0.reason.text)
+        }
+        refusedCount = summary.refusedCount
+        unquoted = summary.unquoted.map { Unquoting(file: $0.file, message: $0.number) }
+        interrupted = summary.isInterrupted
+    }
+
+    var text: String {
+        var table = TextTable()
+        for entry in learned + renewed + changed {
+            table.add(entry.change, entry.address, "\(entry.fingerprint)", entry.held ? "held" : "")
+        }
+        for refusal in refused {
+            table.add(
+                "refused",
+                refusal.message.map { "\(refusal.file), message \($0)" } ?? refusal.file,
+                refusal.reason
+            )
+        }
+        for entry in unquoted {
+            let name = entry.message.map { "\(entry.file), message \($0)" } ?? entry.file
+            table.add("unquoted", name, "valid as it was before the mailbox put > in front of its lines \"From \"")
+        }
+        let counts = [(learned.count, "learned"), (renewed.count, "renewed"), (changed.count, "changed")]
+        let words = (counts + [(refusedCount, "refused")]).map { "\($0.0) \($0.1)" }
+        return table.text + "\(counted(messages, "message")): \(words.joined(separator: ", "))\n"
+    }
+}
+
+extension HarvestSummary.Reason {
+    /// Why nothing was learned, in words.
+    var text: String {
+        switch self {
+        case .verdict(let text): text
+        case .error(let error): Failure(error).message
+        }
+    }
+}
+
+extension LearningReport {
+    /// Says what changed, while a harvest goes on.
+    func announceChanges() { for entry in entries where entry.kind == .changed { entry.announce() } }
+}
+
+/// The statuses of the paths of a harvest that cannot be read.
+struct UnreadablePaths {
+    /// The worst of them.
+    private(set) var worst = ExitStatus.success
+
+    /// Says that a path cannot be read, and why.
+    mutating func add(_ error: any Error) {
+        let failure = Failure(error)
+        Console.error(failure.message)
+        worst = max(worst, failure.status)
+    }
+}

@@ -1,0 +1,20 @@
+import Foundation
+import PKIX
+import SMIMEStore
+
+/// What is listed of a certificate; of thousands no more than that is held.
+struct ListedCertificate: Sendable {
+    let address: AddressScope
+    let addresses: [String]
+    let fingerprint: Fingerprint
+    let notBefore: Date
+    let notAfter: Date
+
+    init(_ address: AddressScope, _ certificate: Certificate) {
+        self.address = address
+        addresses = certificate.addresses
+        fingerprint = certificate.fingerprint
+        notBefore = certificate.notBefore
+        notAfter = certificate.notAfter
+    }
+}

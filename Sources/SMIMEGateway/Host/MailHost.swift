@@ -1,0 +1,80 @@
+import ByteStreams
+import Foundation
+import InternetMessage
+package import SMIMEAgent
+
+/// The host that a filter works on: what it calls itself, and what others must not call themselves.
+///
+/// RFC 8601 §2.5
+package struct MailHost: Sendable {
+    /// How often one message is changed by the same host. Out and in is twice; list servers send it round again.
+    package static let maximumPasses = 8
+    /// The field that counts how often we changed a message.
+    static let loopField = "X-SMIME-Filtered"
+
+    /// The authserv-id.
+    package let name: String
+    /// The names that mean us, in lower case and with A-labels; every host is `localhost` to itself, and to readers on it.
+    private let claims: Set<String>
+
+    /// A host that calls itself `name`. No resolver is asked.
+    ///
+    /// - Parameter host: what else it is called.
+    package init(name: HostName, host: HostName = .unresolved) {
+        self.name = name.full
+        claims = Set([name.full, host.full, host.bare, "localhost", "localhost.localdomain"].map(Self.folded))
+    }
+
+    /// A host that calls itself by the host's full name, for which a resolver may have to be asked: that blocks.
+    package init() {
+        let host = HostName()
+        self.init(name: host, host: host)
+    }
+
+    /// Whether `text` is one of our names to people, or to programs that fold look-alikes: `gw。example。org`, for example.
+    ///
+    /// - Parameter seen: what `SubjectSkeleton` makes of a text.
+    func isTakenForUs(_ seen: String) -> Bool { claims.contains { ConfusableWord.isTaken(seen, for: $0) } }
+
+    /// How many characters the longest of our names has.
+    var longestName: Int { claims.map(\.count).max() ?? 0 }
+
+    /// The names that mean us.
+    var names: [String] { claims.sorted() }
+
+    /// Whether `text` is one of our names, however it is written.
+    func isUs(_ text: String) -> Bool { claims.contains(Self.folded(text)) }
+
+    /// The message in `source`, whose header is `header`, with our count raised by one.
+    ///
+    /// - Throws: `GatewayError.loop`
+    func marked(_ source: any ByteSource, _ header: HeaderBlock) throws(GatewayError) -> any ByteSource {
+        var edit = HeaderEdit(added: [try mark(on: header)])
+        edit.replacement = { isMark($0) ? [] : Array($0.rawBytes) }
+        return edit.apply(to: source, header)
+    }
+
+    /// The field that says how often we have changed the message with `header`, this time included.
+    func mark(on header: HeaderBlock) throws(GatewayError) -> NewField {
+        let passes = header.all(Self.loopField).filter(isMark).map(Self.count).max() ?? 0
+        guard passes < Self.maximumPasses else { throw .loop(passes: passes) }
+        return NewField(Self.loopField, "\(name); count=\(passes + 1)")
+    }
+
+    /// Whether `field` is our count.
+    func isMark(_ field: HeaderField) -> Bool {
+        guard field.isNamed(Self.loopField) else { return false }
+        return isUs(String(field.value.prefix { $0 != ";" }))
+    }
+
+    private static func count(_ field: HeaderField) -> Int {
+        let digits = field.value.drop { $0 != "=" }.dropFirst().prefix { $0.isASCII && $0.isNumber }
+        return Int(digits) ?? (digits.isEmpty ? 0 : maximumPasses)
+    }
+
+    private static func folded(_ text: String) -> String {
+        var text = text.trimmingCharacters(in: .whitespaces).lowercased()
+        while text.hasSuffix(".") { text.removeLast() }
+        return (try? EmailAddress("postmaster@\(text)"))?.asciiDomain ?? text
+    }
+}

@@ -1,0 +1,20 @@
+import SMIMEAgent
+package import SMIMEStore
+
+extension Store {
+    /// The envelope sender of mail that was decrypted here: `filter.decrypted-sender`, the null sender unless set.
+    ///
+    /// What cannot be delivered goes back to it: whoever sends us a stranger's ciphertext must not get it in clear.
+    ///
+    /// - Throws: `KeystoreError`
+    package func decryptedSender() async throws -> EnvelopeSender {
+        try await value(of: .decryptedSender) { EnvelopeSender($0) }
+    }
+
+    /// The host as `filter.authserv-id` names it, or the system where that is empty.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func mailHost() async throws -> MailHost {
+        try await value(of: .authservID) { $0.isEmpty ? MailHost() : HostName($0).map { MailHost(name: $0) } }
+    }
+}

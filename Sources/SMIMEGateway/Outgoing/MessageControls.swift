@@ -1,0 +1,69 @@
+package import ByteStreams
+package import InternetMessage
+import SMIME
+package import SMIMEAgent
+
+/// What a message says to us rather than to its readers, and the message without it.
+///
+/// X-SMIME fields and subject tags are taken out whatever is in them, and Bcc fields, which are for nobody's eyes.
+package struct MessageControls: Sendable {
+    /// What the message asks for.
+    package let wish: ProtectionRequest
+    /// What its X-SMIME fields say that cannot be read.
+    package let unread: [String]
+    /// The message as it may be sent; the very same source if there was nothing to take out.
+    package let source: any ByteSource
+    /// The message in `source`.
+    package let message: Entity
+
+    /// Reads the header of the message in `source`.
+    ///
+    /// - Throws: `MIMEError`; `MessageError.malformed` for a subject that is too long to be searched for tags.
+    package init(of source: any ByteSource, tags: SubjectTags) throws {
+        let original = try MIMEReader.message(in: source)
+        let header = original.header
+        var wish = ProtectionRequest()
+        var unread: [String] = []
+        var edited = Array(header.leadingBytes)
+        var isEdited = false
+        // Of two subjects nobody knows which one the sender sees.
+        let hasOneSubject = header.all("Subject").count == 1
+        for field in header.fields {
+            if field.isNamed("X-SMIME") {
+                wish = wish.merging(ProtectionRequest(parsing: field.value))
+                unread += ProtectionRequest.unread(in: field.value)
+                isEdited = true
+            } else if field.isNamed("Bcc") || field.isNamed("Resent-Bcc") {
+                isEdited = true
+            } else if field.isNamed("Subject"),
+                let (tagged, rest) = try tags.read(
+                    field,
+                    lineEnd: header.lineEnd,
+                    mayLower: hasOneSubject
+                )
+            {
+                wish = wish.merging(tagged)
+                edited += rest
+                isEdited = true
+            } else {
+                edited += field.rawBytes
+            }
+        }
+        self.wish = wish
+        self.unread = unread
+        self.source = isEdited ? RewrittenSource(edited, source, after: header.range.upperBound) : source
+        message = isEdited ? try MIMEReader.message(in: self.source) : original
+    }
+
+    /// Whom everybody may know to have got the message: those in To and Cc.
+    ///
+    /// - Throws: `MIMEError.limitExceeded(.addresses)`
+    package func visibleRecipients() throws(MIMEError) -> Set<EmailAddress> {
+        Set(try message.header.addresses("To") + message.header.addresses("Cc"))
+    }
+
+    /// Every address in every From field.
+    ///
+    /// - Throws: `MIMEError.limitExceeded(.addresses)`
+    func claimedAuthors() throws(MIMEError) -> [EmailAddress] { try message.header.addresses("From") }
+}

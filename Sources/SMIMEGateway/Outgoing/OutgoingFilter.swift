@@ -1,0 +1,273 @@
+package import ByteStreams
+package import Foundation
+package import InternetMessage
+package import PKIX
+import SMIME
+package import SMIMEAgent
+package import SMIMEStore
+
+/// Applies the sending policy to mail on its way out.
+///
+/// What its caller does not say it takes from the store's settings, anew for each message: a server that shares a store
+/// with `smime` heeds what was set there.
+package struct OutgoingFilter: Sendable {
+    private let store: Store
+    private let time: Date
+    private let systemAnchors: Bool
+    private let sources: [any CertificateSource]?
+    private let terms: ValidationOptions
+    private let revocation: (any RevocationSource)?
+    private let flags: ProtectionRequest
+    private let tags: SubjectTags?
+    private let ciphers: CipherPreferences?
+    private let honoursRequests: Bool
+    private let host: MailHost?
+    private let warn: @Sendable (String) -> Void
+
+    /// A filter that asks `store` for rules, keys and certificates, and judges these at `time`; made for each message, or
+    /// for those of one moment.
+    ///
+    /// - Parameters:
+    ///   - systemAnchors: whether the system's trust anchors count.
+    ///   - sources: where recipients' certificates are looked up that the store does not have; by `lookup.…` if nil.
+    ///   - terms: how strictly recipients' certificates are judged, and whether it counts that one's own was revoked. The
+    ///     lists of the folder that `revocation.directory` names are added.
+    ///   - revocation: who is asked about revocation where nothing at hand tells. Nil is nobody, whatever
+    ///     `revocation.online` says: `Store.revocationServices()` reads that, and the module Revocation asks.
+    ///   - flags: what stands above all rules.
+    ///   - tags: what subjects may ask for; by `subject-tags` if nil.
+    ///   - ciphers: what is encrypted with where nothing is known, and the floor; by `encryption.…` if nil.
+    ///   - honoursRequests: whether messages may ask for anything at all.
+    ///   - gateway: who marks the messages that are changed; nil leaves no mark, and finds no loop.
+    ///   - warn: is told of what was passed over: sources that cannot be asked, files that are no lists, wishes that are
+    ///     not understood.
+    package init(
+        store: Store,
+        time: Date,
+        systemAnchors: Bool = true,
+        sources: [any CertificateSource]? = nil,
+        terms: ValidationOptions = ValidationOptions(),
+        revocation: (any RevocationSource)? = nil,
+        flags: ProtectionRequest = ProtectionRequest(),
+        tags: SubjectTags? = nil,
+        ciphers: CipherPreferences? = nil,
+        honoursRequests: Bool = true,
+        host: MailHost? = nil,
+        warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.store = store
+        self.time = time
+        self.systemAnchors = systemAnchors
+        self.sources = sources
+        self.terms = terms
+        self.revocation = revocation
+        self.flags = flags
+        self.tags = tags
+        self.ciphers = ciphers
+        self.honoursRequests = honoursRequests
+        self.host = host
+        self.warn = warn
+    }
+
+    /// What happens to the message in `source` that `sender` sends to `recipients`.
+    ///
+    /// - Throws: `MIMEError` for a message that cannot be read, `MessageError` for one that cannot be protected as it is,
+    ///   `GatewayError.loop` for one that we changed too often, `KeystoreError`, `SettingError`, and what reading throws.
+    package func plan(
+        _ source: any ByteSource,
+        from sender: EnvelopeSender,
+        to recipients: [EmailAddress]
+    ) async throws -> OutgoingPlan {
+        let (controls, found, form) = try await judge(source, from: sender, to: recipients)
+        tellOfWarnings(of: found.decisions)
+        let changes = found.decisions.contains { $0.action.isChange }
+        let marked = changes ? try host?.marked(controls.source, controls.message.header) : nil
+        let signs = found.decisions.contains { $0.action.signs }
+        let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }
+        return OutgoingPlan(
+            source: controls.source,
+            changed: marked ?? controls.source,
+            decisions: found.decisions,
+            visible: try controls.visibleRecipients(),
+            parties: found.parties,
+            ciphers: ciphers,
+            senders: [sender.address, found.signing.account].compactMap(\.self),
+            signer: signs ? try await found.signing.signer(in: store) : nil,
+            headers: try await headers(found, sender),
+            time: time,
+            formError: form?.error
+        )
+    }
+
+    private func headers(_ verdict: Verdict, _ sender: EnvelopeSender) async throws -> HeaderPolicy {
+        try await store.headerPolicy(of: store.accounts.summary(of: verdict.signing.account ?? sender.address))
+    }
+
+    /// How many of the decisions' warnings are told; the others are counted.
+    private static let maximumWarnings = 5
+
+    /// What goes with less protection than it had when all was in order.
+    private func tellOfWarnings(of decisions: [PolicyDecision]) {
+        guard decisions.allSatisfy(\.obstacles.isEmpty) else { return }
+        var seen: Set<String> = []
+        let texts = decisions.flatMap(\.warnings).filter { seen.insert($0).inserted }
+        texts.prefix(Self.maximumWarnings).forEach(warn)
+        if texts.count > Self.maximumWarnings { warn("and \(texts.count - Self.maximumWarnings) more like these") }
+    }
+
+    /// What would happen to the message in `source`. No key is opened.
+    ///
+    /// - Throws: as `plan`
+    package func decisions(
+        on source: any ByteSource,
+        from sender: EnvelopeSender,
+        to recipients: [EmailAddress]
+    ) async throws -> [PolicyDecision] {
+        try await judge(source, from: sender, to: recipients).verdict.decisions
+    }
+
+    /// What would happen to a message that there is not yet.
+    ///
+    /// - Parameter authors: the addresses of its From field.
+    package func decisions(
+        from sender: EmailAddress?,
+        authors: [EmailAddress],
+        to recipients: [EmailAddress]
+    ) async throws -> [PolicyDecision] {
+        try await judge(
+            from: sender.map { .address($0) } ?? .null,
+            author: AuthorReading(listing: authors),
+            claimed: authors,
+            to: recipients,
+            kind: sender == nil ? .bounce : nil
+        ).decisions
+    }
+
+    private func judge(
+        _ source: any ByteSource,
+        from sender: EnvelopeSender,
+        to recipients: [EmailAddress]
+    ) async throws -> (controls: MessageControls, verdict: Verdict, form: FormLimits?) {
+        let tags = if let tags { tags } else { try await store.subjectTags() }
+        let controls = try MessageControls(of: source, tags: tags)
+        if honoursRequests, !controls.unread.isEmpty {
+            let words = controls.unread.prefix(3).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
+            warn("X-SMIME asks for \(words), which is not understood, and counts as require")
+        }
+        let verdict = try await judge(
+            from: sender,
+            author: AuthorReading(controls.message.header),
+            claimed: controls.claimedAuthors(),
+            to: recipients,
+            wish: honoursRequests ? controls.wish : ProtectionRequest(),
+            kind: Policy.Kind(of: controls.message.header, isFromNobody: sender == .null),
+            layer: ExistingLayer(of: controls.message, in: controls.source)
+        )
+        if honoursRequests, controls.wish != ProtectionRequest(), verdict.signing.account == nil {
+            warn("what the message asks for with X-SMIME or a tag does not count: \(sender) is no account")
+        }
+        let actions = Set(verdict.decisions.map(\.action))
+        guard actions.contains(where: \.isChange) else { return (controls, verdict, nil) }
+        // Other programs end such a header elsewhere. Mail that is to be protected does not leave in clear because of that.
+        if let defect = controls.message.header.ambiguity { throw MessageError.defective(defect) }
+        let form = try FormLimits(of: controls.source, for: actions, try await headers(verdict, sender))
+        return (controls, form.areNone ? verdict : verdict.limited(by: form), form)
+    }
+
+    /// The decisions, and what they were made with.
+    private struct Verdict {
+        let decisions: [PolicyDecision]
+        let parties: [EmailAddress: CipherNegotiation.Party]
+        let signing: SigningAvailability
+        private let recipients: [EmailAddress]
+        private let questions: [PolicyQuestion]
+
+        init(
+            _ recipients: [EmailAddress],
+            _ questions: [PolicyQuestion],
+            _ parties: [EmailAddress: CipherNegotiation.Party],
+            _ signing: SigningAvailability
+        ) {
+            decisions = recipients.compactMap { PolicyDecision.strictest(for: $0, questions) }
+            self.parties = parties
+            self.signing = signing
+            self.recipients = recipients
+            self.questions = questions
+        }
+
+        /// The same, decided anew for a message whose form does not allow everything.
+        func limited(by form: FormLimits) -> Verdict {
+            let limited = questions.map { question in
+                var question = question
+                question.signingObstacle = form.signing.map { "\($0)" }
+                question.encryptionObstacle = form.encryption.map { "\($0)" }
+                return question
+            }
+            return Verdict(recipients, limited, parties, signing)
+        }
+    }
+
+    /// Decides by one snapshot of the store: rules, accounts, keys and certificates are of the same moment.
+    private func judge(
+        from sender: EnvelopeSender,
+        author: AuthorReading,
+        claimed: [EmailAddress],
+        to recipients: [EmailAddress],
+        wish: ProtectionRequest = ProtectionRequest(),
+        kind: Policy.Kind? = nil,
+        layer: ExistingLayer = ExistingLayer()
+    ) async throws -> Verdict {
+        // Mail servers may tell people apart by the case of their letters (RFC 5321 §2.4); certificates and rules do not.
+        var (named, seen): (Set<String>, Set<EmailAddress>) = ([], [])
+        let everybody = recipients.filter { named.insert($0.text).inserted }
+        let recipients = everybody.filter { seen.insert($0).inserted }
+        let lookup = try await store.lookup(
+            systemAnchors: systemAnchors,
+            terms: terms,
+            sources: sources,
+            lists: FolderLists(warn: warn),
+            revocation: revocation
+        )
+        let (time, terms, subaddressing) = (time, lookup.terms, try await store.subaddressing())
+        let (answer, (rules, signing, senders)) = try await lookup.choices(
+            for: recipients.map { AddressScope($0) },
+            at: time
+        ) { snapshot in
+            let signing = try SigningAvailability(
+                of: sender.address,
+                for: author,
+                subaddressing,
+                at: time,
+                under: terms,
+                in: snapshot
+            )
+            let senders = try RuledSender.all(for: sender, claimed, signing.account, subaddressing, in: snapshot)
+            let rules = try snapshot.rules(
+                forSenders: senders.flatMap { $0.ruleAddresses(subaddressing) },
+                recipients: recipients.flatMap { [$0] + subaddressing.implied(by: $0) },
+                kind: kind
+            )
+            return (rules, signing, senders)
+        }
+        answer.warnings.forEach(warn)
+        let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
+        let readers = choices.filter { !layer.hasHistoricCipher && $0.value.inUse.contains(where: layer.isEncrypted) }
+        let questions = senders.map { sender in
+            PolicyQuestion(
+                sender: sender.address,
+                isSenderClaimed: sender.isClaimed,
+                account: sender.account,
+                rules: rules,
+                flags: flags,
+                message: wish,
+                kind: kind,
+                protection: layer.protection,
+                readers: Set(readers.keys),
+                subaddressing: subaddressing,
+                signing: signing.standing,
+                encryption: choices.mapValues(Availability.init)
+            )
+        }
+        return Verdict(everybody, questions, choices.compactMapValues(\.party), signing)
+    }
+}

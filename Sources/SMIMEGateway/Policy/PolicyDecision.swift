@@ -1,0 +1,251 @@
+public import InternetMessage
+import SMIME
+import SMIMEAgent
+public import SMIMEStore
+
+/// What happens to a message for one recipient, and why.
+public struct PolicyDecision: Hashable, Sendable {
+    /// What is done.
+    public enum Action: String, CaseIterable, Hashable, Sendable {
+        /// The message goes back to its sender.
+        case bounce
+        /// The message waits.
+        case deferral = "defer"
+        case encrypt
+        /// The message goes as it is.
+        case plain
+        case sign
+        case signAndEncrypt = "sign+encrypt"
+
+        /// Whether another message comes of it.
+        package var isChange: Bool { signs || encrypts }
+        /// Whether what comes of it is encrypted.
+        var encrypts: Bool { self == .encrypt || self == .signAndEncrypt }
+        /// Whether what comes of it is signed.
+        var signs: Bool { self == .sign || self == .signAndEncrypt }
+    }
+
+    /// Whom the mail is for.
+    public let recipient: EmailAddress
+    /// Whether it is to be signed, by flags, rules and the message together.
+    public let sign: Policy.Level
+    /// Whether it is to be encrypted, by the same.
+    public let encrypt: Policy.Level
+    /// What happens to it.
+    public let action: Action
+    /// Whether it goes as it is because it is signed or encrypted already.
+    public let isPassed: Bool
+    /// What could have been done if a certificate or identity that is known could be used, as in `not encrypted: no usable
+    /// certificate for bob@example.org (expired on 2026-10-01)`.
+    public let warnings: [String]
+    /// What is required and cannot be had, as in `no usable certificate for bob@example.org (none is known)`; empty
+    /// unless the message bounces or waits.
+    public let obstacles: [String]
+    /// Whether the message bounces for nothing but its form, which does not allow what is required.
+    package let isUnfit: Bool
+    /// How the decision was reached, one step each.
+    public let reasons: [String]
+
+    /// Decides for `recipient`. Pure: the same question, the same answer.
+    ///
+    /// For each axis the command line goes first; else the first rule that speaks of it decides, and bounds what the
+    /// message may change. What is required and cannot be done keeps the message from going.
+    package init(for recipient: EmailAddress, _ question: PolicyQuestion) {
+        let precedence = RulePrecedence(
+            question.rules,
+            recipient: recipient,
+            sender: question.sender,
+            account: question.account,
+            kind: question.kind,
+            subaddressing: question.subaddressing
+        )
+        let sign = AxisDecision("sign", \.sign, precedence.signing, question)
+        let encrypt = AxisDecision("encrypt", \.encrypt, precedence.encryption, question)
+        let outcome = Outcome(recipient, sign.level, encrypt.level, precedence, question)
+        self.recipient = recipient
+        self.sign = sign.level
+        self.encrypt = encrypt.level
+        action = outcome.action
+        isPassed = outcome.action == .plain && question.protection != .unprotected
+        warnings = outcome.warnings
+        obstacles = outcome.obstacles
+        isUnfit = outcome.isUnfit && !outcome.isRefused && outcome.action == .bounce
+        reasons = sign.reasons + encrypt.reasons + outcome.reasons
+    }
+}
+
+extension Policy.Rule {
+    /// What reasons call it.
+    fileprivate var title: String { scope == .global ? "the global rule" : "the rule for \(scope)" }
+}
+
+/// How much is wanted of signing, or of encryption.
+private struct AxisDecision {
+    private(set) var level: Policy.Level
+    private(set) var reasons: [String]
+
+    init(
+        _ name: String,
+        _ axis: KeyPath<ProtectionRequest, Policy.Level?>,
+        _ choice: RulePrecedence.Choice,
+        _ question: PolicyQuestion
+    ) {
+        if let flag = question.flags[keyPath: axis] {
+            level = flag
+            reasons = ["\(name)=\(flag.rawValue): the command line says so"]
+            return
+        }
+        let (base, rule) = (choice.level, choice.rule)
+        level = base
+        reasons = ["\(name)=\(base.rawValue): \(Self.origin(of: choice, axis, question))"]
+        guard let wish = question.message[keyPath: axis], wish != base else { return }
+        guard question.account != nil, !question.isSenderClaimed else {
+            let who = question.isSenderClaimed ? nil : question.sender?.text
+            reasons.append(
+                "\(name)=\(wish.rawValue) in the message does not count: \(who ?? "the null sender") is no account"
+            )
+            return
+        }
+        level = choice.bound.bounded(base, wish: wish)
+        let bound = choice.bound.rawValue + (rule?.override == nil ? ", the default of \(base.rawValue)" : "")
+        reasons.append(
+            level == wish
+                ? "\(name)=\(wish.rawValue): the message asks for it"
+                : "\(name)=\(wish.rawValue) in the message does not count: override \(bound)"
+        )
+    }
+
+    /// Where the level comes from.
+    private static func origin(
+        of choice: RulePrecedence.Choice,
+        _ axis: KeyPath<ProtectionRequest, Policy.Level?>,
+        _ question: PolicyQuestion
+    ) -> String {
+        if choice.isOfKind, let kind = question.kind { return "built in for \(kind.plural)" }
+        guard let rule = choice.rule else { return "built in, no rule speaks of it" }
+        let isOwn = ProtectionRequest(sign: rule.sign, encrypt: rule.encrypt)[keyPath: axis] != nil
+        return rule.title + (isOwn ? "" : ", which leaves the built-in level")
+    }
+}
+
+/// What becomes of the message, once it is known what is wanted.
+private struct Outcome {
+    private(set) var action = PolicyDecision.Action.plain
+    private(set) var warnings: [String] = []
+    private(set) var obstacles: [String] = []
+    private(set) var reasons: [String] = []
+    /// Whether it is certain that something required cannot be had.
+    private(set) var isRefused = false
+    /// Whether the form of the message does not allow something required.
+    private(set) var isUnfit = false
+    /// Whether it is not known yet what can be done.
+    private var isUnknown = false
+
+    init(
+        _ recipient: EmailAddress,
+        _ sign: Policy.Level,
+        _ encrypt: Policy.Level,
+        _ precedence: RulePrecedence,
+        _ question: PolicyQuestion
+    ) {
+        let missing = precedence.missing
+        let resigns = precedence.protected == .resign && question.protection != .unprotected && sign != .never
+        let isEncrypted = question.protection == .encrypted
+        let isUnreadable = isEncrypted && encrypt == .require && !question.readers.contains(recipient)
+        switch question.protection {
+        case .encrypted where !resigns && !isUnreadable:
+            reasons = ["the message is encrypted already and goes as it is"]
+            return
+        case .signed where encrypt != .require && !resigns:
+            reasons = ["the message is signed already and goes as it is"]
+            return
+        case .encrypted, .signed, .unprotected: break
+        }
+        let isSigned = question.protection == .signed
+        if question.protection != .unprotected {
+            let what = isSigned ? "signed" : "encrypted"
+            reasons.append("the message is \(what) already" + (resigns ? ", and is to be signed again" : ""))
+        }
+        let doesSign =
+            (resigns || !isSigned)
+            && can(sign, question.signing, ("identity to sign with", "signed"), question.sender)
+            && isAllowed(sign, "signed", question.signingObstacle)
+        let standing = question.encryption[recipient] ?? .missing(why: "none is known")
+        let doesEncrypt =
+            !isEncrypted
+            && can(encrypt, standing, ("certificate", "encrypted"), recipient)
+            && isAllowed(encrypt, "encrypted", question.encryptionObstacle)
+        if isUnreadable { refuse(encryptedNotFor: recipient, standing) }
+        guard obstacles.isEmpty else {
+            // Time does not change the form of a message.
+            let isHopeless = isUnfit && !isRefused && !isUnknown
+            action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
+            let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
+            let isImpossible = isRefused || isHopeless
+            let what = isImpossible ? "what is required cannot be done" : "it is not known yet what can be done"
+            reasons.append("\(what): \(action.rawValue)\(origin)")
+            return
+        }
+        action =
+            switch (doesSign, doesEncrypt) {
+            case (true, true): .signAndEncrypt
+            case (true, false): .sign
+            case (false, true): .encrypt
+            case (false, false): .plain
+            }
+    }
+
+    /// Keeps a message from going that must be encrypted for `recipient`, and is for others.
+    private mutating func refuse(encryptedNotFor recipient: EmailAddress, _ standing: Availability) {
+        guard can(.require, standing, ("certificate", "encrypted"), recipient) else { return }
+        let text = "the message is encrypted already, but not to a certificate in use for \(recipient)"
+        reasons.append(text)
+        obstacles.append(text)
+        isRefused = true
+    }
+
+    /// Whether the form of the message allows what is wanted as much as `level`; what is required becomes an obstacle.
+    private mutating func isAllowed(_ level: Policy.Level, _ done: String, _ why: String?) -> Bool {
+        guard let why else { return true }
+        let text = "the message cannot be \(done) (\(why))"
+        reasons.append(text)
+        if level == .require {
+            obstacles.append(text)
+            isUnfit = true
+        } else {
+            warnings.append("not \(done): \(why)")
+        }
+        return false
+    }
+
+    /// Whether something wanted as much as `level` is done; what is required and cannot be had becomes an obstacle.
+    ///
+    /// - Parameters:
+    ///   - what: what is needed for it, and what the message is not without that.
+    ///   - whose: whose it is.
+    private mutating func can(
+        _ level: Policy.Level,
+        _ standing: Availability,
+        _ what: (needed: String, done: String),
+        _ whose: EmailAddress?
+    ) -> Bool {
+        guard level != .never else { return false }
+        let why: String
+        switch standing {
+        case .missing(let text), .unknown(let text), .unusable(let text): why = text
+        case .usable: return true
+        }
+        let text = "no usable \(what.needed) for \(whose?.text ?? "the null sender") (\(why))"
+        reasons.append(text)
+        if case .unknown = standing {
+            obstacles.append(text)
+            isUnknown = true
+        } else if level == .require {
+            obstacles.append(text)
+            isRefused = true
+        } else if case .unusable = standing {
+            warnings.append("not \(what.done): \(text)")
+        }
+        return false
+    }
+}

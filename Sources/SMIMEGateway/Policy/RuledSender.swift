@@ -1,0 +1,55 @@
+import InternetMessage
+import SMIMEAgent
+import SMIMEStore
+
+/// An address whose rules for senders a message has, and the account it belongs to.
+struct RuledSender: Sendable {
+    /// The address; nil where neither the envelope nor From names one.
+    let address: EmailAddress?
+    /// The main address of the account.
+    let account: EmailAddress?
+    /// Whether only From says that it sends.
+    let isClaimed: Bool
+
+    /// Whose rules count for a message from `sender`: the envelope's word; where that names nobody with a domain, as the
+    /// null sender does not, those of every address in From that is an account's or has a rule for senders. An address
+    /// without an account only adds to what holds anyway.
+    static func all(
+        for sender: EnvelopeSender,
+        _ claimed: [EmailAddress],
+        _ account: EmailAddress?,
+        _ subaddressing: Subaddressing,
+        in snapshot: StoreSnapshot
+    ) throws -> [RuledSender] {
+        let envelope = RuledSender(address: sender.ruled, account: account, isClaimed: false)
+        guard envelope.address == nil else { return [envelope] }
+        var seen: Set<EmailAddress> = []
+        let authors = try claimed.filter { seen.insert($0).inserted }.compactMap { author in
+            let account = try snapshot.account(for: author, subaddressing)
+            let ruled = RuledSender(address: author, account: account?.address, isClaimed: true)
+            return try account != nil || ruled.hasRule(subaddressing, in: snapshot) ? ruled : nil
+        }
+        return authors.contains { $0.account != nil } ? authors : [envelope] + authors
+    }
+
+    /// Whether there is a rule for it as a sender.
+    private func hasRule(_ subaddressing: Subaddressing, in snapshot: StoreSnapshot) throws -> Bool {
+        try snapshot.rules(forSenders: ruleAddresses(subaddressing), recipients: []).contains(where: \.isForSender)
+    }
+
+    /// The addresses that rules for it can name.
+    func ruleAddresses(_ subaddressing: Subaddressing) -> [EmailAddress] {
+        [address, address.flatMap(subaddressing.base), account].compactMap(\.self)
+    }
+}
+
+extension PolicyDecision {
+    /// The decision for `recipient` that protects most of what each of `questions` leads to; nil if there is none.
+    static func strictest(for recipient: EmailAddress, _ questions: [PolicyQuestion]) -> PolicyDecision? {
+        questions.map { PolicyDecision(for: recipient, $0) }.max { one, other in
+            // What one of them keeps from going does not go.
+            guard one.obstacles.isEmpty == other.obstacles.isEmpty else { return one.obstacles.isEmpty }
+            return (one.encrypt, one.sign) < (other.encrypt, other.sign)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import SMIMEAgent
+import SMIMEStore
+import TestSupport
+import Testing
+
+/// What doctor finds.
+@Suite struct DoctorTests {
+    private static let outgoing =
+        "smime-out unix - n n - - pipe flags=Rq user=smime argv=/bin/sh/smime filter outgoing --home /var/lib/smime "
+        + "--sender=${sender} --queue-id ${queue_id} -- ${recipient}"
+
+    private func wiring(_ services: [String], _ parameters: [String: String] = [:]) -> PostfixWiring {
+        PostfixWiring(from: nil) { arguments in
+            guard arguments.contains("-x") else { return services.joined(separator: "\n") }
+            return parameters.map { "\($0) = \($1)" }.joined(separator: "\n")
+        }
+    }
+
+    private func codes(_ wiring: PostfixWiring) -> Set<String> {
+        Set(Doctor(at: .judged).findings(of: wiring, timeLimit: 540).filter { $0.level != .ok }.map(\.code))
+    }
+
+    @Test func `A Postfix without the filter stops nothing and protects nothing`() {
+        let findings = Doctor(at: .judged).findings(
+            of: wiring(["smtp inet n - y - - smtpd"]),
+            timeLimit: 540
+        )
+        #expect(findings.map(\.code) == ["mta-filter"])
+        #expect(findings.map(\.urgency) == [.now])
+    }
+
+    @Test func `The incoming filter where only users send signs nothing`() {
+        let port =
+            "submission inet n - y - - smtpd -o content_filter=smime-in:filter "
+            + "-o smtpd_relay_restrictions=permit_sasl_authenticated,reject"
+        let incoming = Self.outgoing.replacing("smime-out", with: "smime-in").replacing("outgoing", with: "incoming")
+        #expect(codes(wiring([port, incoming])).contains("mta-direction"))
+        let right = port.replacing("smime-in", with: "smime-out")
+        #expect(!codes(wiring([right, Self.outgoing])).contains("mta-direction"))
+    }
+
+    @Test func `Postfix must wait longer than the filter works`() {
+        let port = "smtp inet n - y - - smtpd -o content_filter=smime-out:filter"
+        for (limit, isTold) in [("300s", true), ("600s", false), ("10m", false)] {
+            let found = codes(wiring([port, Self.outgoing], ["smime-out_time_limit": limit]))
+            #expect(found.contains("mta-time-limit") == isTold, "\(limit)")
+        }
+    }
+
+    @Test func `What cannot be asked says so`() {
+        let wiring = PostfixWiring(from: "/nowhere") { _ in throw CocoaError(.fileNoSuchFile) }
+        let findings = Doctor(at: .judged).findings(of: wiring, timeLimit: 540)
+        #expect(findings.map(\.text) == ["/nowhere/main.cf: not found, so Postfix is not set up there"])
+    }
+
+    @Test func `The worst comes first, and an account that expires is named`() async throws {
+        let home = try await AgentHome(of: ["alice"])
+        let findings = await Doctor(at: Date(timeIntervalSince1970: 4_922_000_000)).findings { home.store }.ranked
+        #expect(findings.map(\.urgency) == findings.map(\.urgency).sorted(by: >))
+        #expect(findings.contains { $0.code == "identity-missing" || $0.code == "identity-expiring" })
+    }
+
+    @Test func `A store that cannot be opened is a finding`() async {
+        let findings = await Doctor(at: .judged).findings { throw KeystoreError.busy(path: "db") }
+        #expect(findings.ranked.first?.text == "db: in use by another process for too long")
+    }
+}

@@ -1,0 +1,104 @@
+import CMSSyntax
+import Foundation
+import InternetMessage
+import LibCrypto
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+import Synchronization
+import TestSupport
+import Testing
+
+/// Who signs a message.
+@Suite struct SignerSelectionTests {
+    private func signer(
+        _ selection: SignerSelection = SignerSelection(),
+        of header: HeaderBlock?,
+        isMail: Bool = true,
+        in home: AgentHome,
+        warn: (SignerSelection.Warning) -> Void = { _ in }
+    ) async throws -> SignedDataWriter.Signer {
+        try await selection.signer(
+            for: header,
+            isMail: isMail,
+            in: home.store,
+            at: .judged,
+            under: ValidationOptions(),
+            warn: warn
+        )
+    }
+
+    @Test func `The author's account signs, and sends its chain`() async throws {
+        let home = try await AgentHome()
+        let from = try header("From: alice@example.com")
+        let signer = try await signer(of: from, in: home)
+        #expect(signer.identity.certificate == (try AgentHome.certificate("alice/cert.pem")))
+        #expect(signer.identity.chain == [try AgentHome.certificate("ca/intermediate.pem")])
+        let alone = try await self.signer(SignerSelection(sendsChain: false), of: from, in: home)
+        #expect(alone.identity.chain.isEmpty)
+    }
+
+    @Test func `A certificate that only signs goes with the one to answer to`() async throws {
+        let home = try await AgentHome(of: ["split"])
+        let signer = try await signer(of: try header("From: split@example.com"), in: home)
+        #expect(signer.identity.encryptionCertificate == (try AgentHome.certificate("split/encrypt-cert.pem")))
+    }
+
+    @Test func `Nobody signs mail without one author`() async throws {
+        let home = try await AgentHome()
+        await #expect { try await signer(of: try header("To: bob@example.com"), in: home) } throws: { error in
+            if case AgentError.noAuthor = error { true } else { false }
+        }
+        let two = try header("From: alice@example.com, bob@example.com", "Sender: alice@example.com")
+        await #expect { try await signer(of: two, in: home) } throws: { error in
+            if case AgentError.doubtfulAuthor = error { true } else { false }
+        }
+        await #expect { try await signer(of: nil, isMail: false, in: home) } throws: { error in
+            if case AgentError.noSigner = error { true } else { false }
+        }
+    }
+
+    @Test func `Who is not the author does not sign, and who fits is named`() async throws {
+        let home = try await AgentHome(of: ["alice", "carol"])
+        let alice = SignerSelection(account: try EmailAddress("alice@example.com"))
+        await #expect { try await signer(alice, of: try header("From: carol@example.com"), in: home) } throws: {
+            error in
+            guard case AgentError.signerNotAuthor(let author, _, let fitting) = error else { return false }
+            return "\(author)" == "carol@example.com" && fitting.map(\.text) == ["carol@example.com"]
+        }
+    }
+
+    @Test func `An account without a valid certificate does not sign`() async throws {
+        let home = try await AgentHome(of: ["expired"])
+        await #expect { try await signer(of: try header("From: expired@example.com"), in: home) } throws: { error in
+            guard case AgentError.unusableSigner(.noUsableIdentity, let fitting) = error else { return false }
+            return fitting.isEmpty
+        }
+    }
+
+    @Test func `A certificate that the account was given by hand signs, with a warning`() async throws {
+        let home = try await AgentHome(of: ["dn-only"], assigned: "desk@example.com")
+        var warnings: [SignerSelection.Warning] = []
+        let signer = try await signer(of: try header("From: desk@example.com"), in: home) { warnings.append($0) }
+        #expect(signer.identity.certificate == (try AgentHome.certificate("dn-only/cert.pem")))
+        guard case .assignedToAuthor = try #require(warnings.first) else {
+            Issue.record("another warning")
+            return
+        }
+    }
+
+    @Test func `What a named certificate cannot do is refused`() async throws {
+        let home = try await AgentHome(of: ["encrypt-only", "dana"])
+        let reader = SignerSelection(identity: try AgentHome.certificate("encrypt-only/cert.pem").fingerprint)
+        await #expect {
+            try await signer(reader, of: try header("From: encrypt-only@example.com"), in: home)
+        } throws: { error in
+            if case AgentError.notForSigning = error { true } else { false }
+        }
+        let sha256 = SignerSelection(digest: .sha256)
+        await #expect { try await signer(sha256, of: try header("From: dana@example.com"), in: home) } throws: {
+            error in
+            "\(error)" == "the key, Ed25519, signs with sha512 only"
+        }
+    }
+}
