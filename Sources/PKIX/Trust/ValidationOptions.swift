@@ -13,6 +13,11 @@ public struct ValidationOptions: Hashable, Sendable {
     /// Rules whose breach is a warning; nil for none.
     package var profile: CertificateProfile?
 
+    /// - Parameter revocation: how much revocation counts.
+    public init(revocation: RevocationPolicy) {
+        self.init(revocation: revocation, policies: CertificatePolicies())
+    }
+
     package init(
         revocation: RevocationPolicy = .soft,
         policies: CertificatePolicies = CertificatePolicies(),

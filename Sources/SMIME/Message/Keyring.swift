@@ -6,6 +6,8 @@ public struct Keyring: KeyProvider {
     public var identities: [Identity]
     /// Certificates of signers that may not be in their messages.
     public var certificates: [Certificate]
+    /// What counts as a warning, though it spoils a verdict by default.
+    public var accepted: VerdictExceptions = []
     /// What is trusted, and how strictly certificates are judged.
     public var trust: TrustStore
 
@@ -40,6 +42,9 @@ public struct Keyring: KeyProvider {
     public func certificates(for signers: [EntityIdentifier]) -> [Certificate] {
         certificates.filter { certificate in signers.contains { $0.matches(certificate) } }
     }
+
+    /// `accepted`
+    public func exceptions() -> VerdictExceptions { accepted }
 
     /// The same trust for all certificates.
     public func trust(for certificates: [Certificate]) -> TrustStore { trust }

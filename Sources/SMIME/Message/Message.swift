@@ -127,15 +127,42 @@ public struct Message: Sendable {
         if case .signed(_, _, let time) = protection { time } else { nil }
     }
 
+    /// A message that `write` writes.
+    package init(_ write: (any ByteSink) throws -> Void) throws(SMIMEError) {
+        try self.init(
+            try SMIMEError.catching {
+                let spool = Spool()
+                try write(spool)
+                return try spool.finish()
+            }
+        )
+    }
+
+    /// The message as a sending agent protects it, whose choices are made.
+    ///
+    /// - Parameter recipients: nobody leaves it signed only.
+    package func protected(
+        by signer: SignedDataWriter.Signer?,
+        to recipients: [Recipient] = [],
+        cipher: ContentCipher = .aes256GCM,
+        at time: Date
+    ) throws(SMIMEError) -> Message {
+        var message = try settled()
+        if !recipients.isEmpty {
+            message.protection = .encrypted(recipients, cipher, signedBy: signer.map { ($0, .detached) }, time)
+        } else if let signer {
+            message.protection = .signed(signer, .detached, time)
+        }
+        return message
+    }
+
+    /// The bytes that it would be written as.
+    package func settledSource() throws(SMIMEError) -> any ByteSource { try settled().source }
+
     /// A message whose source is what this one would be written as.
     func settled() throws(SMIMEError) -> Message {
         if case .none = protection { return self }
-        let source = try SMIMEError.catching {
-            let spool = Spool()
-            try write(to: spool)
-            return try spool.finish()
-        }
-        return try Message(source).protectingHeader(headers)
+        return try Message { try write(to: $0) }.protectingHeader(headers)
     }
 }
 

@@ -106,6 +106,11 @@ package struct RecipientPlan: Sendable {
         try addresses(["Bcc"], of: header)
     }
 
+    /// Everybody whom the header names, each once.
+    package static func everyRecipient(of header: HeaderBlock) throws -> [EmailAddress] {
+        try addresses(["To", "Cc", "Bcc"], of: header)
+    }
+
     /// The addresses in fields of these names, each once.
     private static func addresses(_ names: [String], of header: HeaderBlock) throws -> [EmailAddress] {
         var seen: Set<EmailAddress> = []

@@ -12,7 +12,7 @@ package actor AnchorStore {
         package let added: Date
     }
 
-    private let database: StoreDatabase
+    let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }
 

@@ -1,0 +1,33 @@
+public import SMIME
+
+extension SMIMEError.Code {
+    /// From is not exactly one mailbox that all programs read alike.
+    public static let doubtfulAuthor = Self("doubtfulAuthor", .input)
+    /// A service that could tell whether a certificate may be used does not answer.
+    public static let serviceUnavailable = Self("serviceUnavailable", .temporary)
+    /// A setting of the store has a value that is not understood, or names a folder that cannot be read.
+    public static let unusableSetting = Self("unusableSetting", .configuration)
+}
+
+extension AgentError: CodedError {
+    package var code: SMIMEError.Code {
+        switch self {
+        case .doubtfulAuthor, .noAuthor, .severalFrom: .doubtfulAuthor
+        case .holdsPrivateKeys, .malformedRecipients, .noCipherRule, .nothingToImport, .unknownCipher,
+            .unnamedIdentity:
+            .malformed
+        case .impossibleDigest, .noSigner, .notForSigning, .revokedSigner, .signerNotAuthor, .unusableSigner:
+            .unusableSigner
+        case .noRecipientCertificate, .noRecipients, .weakRecipientKey: .unusableRecipient
+        case .noUsableCertificate(_, let isOutage): isOutage ? .serviceUnavailable : .unusableRecipient
+        case .tooBigForKeys, .tooManyIterations: .limitExceeded
+        case .unpairedKey: .noKeyPair
+        case .unreadable(_, let error): SMIMEError(error).code
+        case .unreadableFolder: .file
+        }
+    }
+}
+
+extension SettingError: CodedError {
+    package var code: SMIMEError.Code { .unusableSetting }
+}

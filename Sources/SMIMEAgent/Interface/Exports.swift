@@ -1,0 +1,3 @@
+// One import gives the store, the agents and whole messages.
+@_exported public import SMIME
+@_exported public import SMIMEStore

@@ -1,0 +1,109 @@
+import ByteStreams
+public import Foundation
+public import InternetMessage
+public import LibCrypto
+public import PKIX
+public import SMIME
+public import SMIMEStore
+
+extension Store {
+    /// Opens the store in `folder`, as `smime --home` names it.
+    ///
+    /// - Parameter passphrase: where the passphrase of a locked store comes from, once a private key is needed.
+    /// - Throws: `.storeUnusable`, `.storeBusy`; with `.readWrite` also `.storeReadOnly`, `.file`
+    public static func open(
+        _ folder: String,
+        mode: Mode = .readWrite,
+        passphrase: (@Sendable () throws -> Passphrase)? = nil
+    ) async throws(SMIMEError) -> Store {
+        try await SMIMEError.inBackground {
+            guard let passphrase else { return try await open(StoreLocation(home: folder), mode: mode) }
+            return try await open(StoreLocation(home: folder), mode: mode) { attempt in
+                guard attempt == 0 else { return nil }
+                return try passphrase()
+            }
+        }
+    }
+
+    /// Waits for what is under way and closes the files; what is asked of the store afterwards fails.
+    ///
+    /// - Throws: `.file`
+    public func finish() async throws(SMIMEError) { try await SMIMEError.inBackground { try await close() } }
+
+    /// Stores the keys, certificates and revocation lists in bytes of PKCS#12, PEM, DER or PKCS#7, as `smime import` does: all
+    /// or nothing. What is there already stays as it is.
+    ///
+    /// - Parameters:
+    ///   - account: who gets the identities; nil is the addresses that their certificates name.
+    ///   - trusting: whether authorities become anchors, and the other certificates are pinned.
+    /// - Throws: `.wrongPassphrase`, `.malformed`, `.noKeyPair`, `.limitExceeded`, `.addressTaken`, `.storeReadOnly`,
+    ///   `.storeUnusable`, `.storeBusy`, `.file`
+    public func add(
+        _ bytes: some Sequence<UInt8>,
+        passphrase: String? = nil,
+        for account: EmailAddress? = nil,
+        trusting: Bool = false,
+        at time: Date = .now
+    ) async throws(SMIMEError) -> ImportReport {
+        let source = MemorySource(Array(bytes))
+        return try await SMIMEError.inBackground {
+            let files = try ImportedFiles(["-"], passphrases: GivenPassphrase(text: passphrase)) { _ in source }
+            var plan = ImportPlan(account: account, trust: trusting, now: time)
+            try plan.add(files, renewals: try await renewals(among: files.certificates, for: account))
+            return try await add(plan.batch, at: time)
+        }
+    }
+
+    /// All accounts, by address.
+    ///
+    /// - Throws: `.storeUnusable`, `.storeBusy`
+    public func allAccounts() async throws(SMIMEError) -> [Account] {
+        try await SMIMEError.inBackground { try await accounts.all() }
+    }
+
+    /// All certificates of recipients, by address.
+    ///
+    /// - Throws: `.storeUnusable`, `.storeBusy`
+    public func allRecipients() async throws(SMIMEError) -> [KnownRecipient] {
+        try await SMIMEError.inBackground { try await recipients.all() }
+    }
+
+    /// The certificate that mail to `address` would be encrypted to, and nil if there is none that may be used.
+    ///
+    /// - Throws: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    public func recipient(_ address: EmailAddress, at time: Date = .now) async throws(SMIMEError) -> Certificate? {
+        try await SMIMEError.inBackground {
+            let asked = OnlineRevocation(StoreOpening(self), isDemanded: false)
+            let lookup = try await lookup(systemAnchors: true, lists: FolderLists { _ in }, revocation: asked)
+            return try await lookup.choices(for: [AddressScope(address)], at: time).choices.first?.selected?.certificate
+        }
+    }
+
+    /// All rules.
+    ///
+    /// - Throws: `.storeUnusable`, `.storeBusy`
+    public func allRules() async throws(SMIMEError) -> [Policy.Rule] {
+        try await SMIMEError.inBackground { try await policy.rules() }
+    }
+
+    /// The trust anchors of the store; the system's are not among them.
+    ///
+    /// - Throws: `.storeUnusable`, `.storeBusy`
+    public func allAnchors() async throws(SMIMEError) -> [Certificate] {
+        try await SMIMEError.inBackground { try await anchors.all().map(\.certificate) }
+    }
+}
+
+/// One passphrase that was given, or none.
+private struct GivenPassphrase: ImportPassphrases {
+    let text: String?
+
+    var isGiven: Bool { text != nil }
+
+    func passphrase(for path: String) throws -> Passphrase {
+        guard let text else { throw CMSError.wrongPassphrase }
+        return Passphrase(text.utf8)
+    }
+
+    func noteWrongPassphrase(for path: String) {}
+}

@@ -1,0 +1,52 @@
+public import PKIX
+public import SMIME
+public import SMIMEStore
+
+extension Store: KeyProvider {
+    /// The key of the first of `recipients` that is one of the store's accounts.
+    ///
+    /// - Throws: `SMIMEError`: `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
+    public func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] {
+        try await StoreKeyProvider(self).keys(for: recipients)
+    }
+
+    /// The certificates that the store has of `signers`.
+    ///
+    /// - Throws: `SMIMEError`: `.storeUnusable`, `.storeBusy`
+    public func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
+        try await StoreKeyProvider(self).certificates(for: signers)
+    }
+
+    /// What judges `certificates`: the store's anchors, pins and lists, the settings' folder of lists, the system's anchors.
+    ///
+    /// - Throws: `SMIMEError`: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    public func trust(for certificates: [Certificate]) async throws -> TrustStore {
+        try await StoreKeyProvider(self).trust(for: certificates)
+    }
+
+    /// What the settings accept: `verify.accept-sender`, `verify.accept-weak`.
+    ///
+    /// - Throws: `SMIMEError`: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    public func exceptions() async throws -> VerdictExceptions { try await verdictExceptions() }
+
+    /// All keys and all trust of the store as they are now, in memory: for archives of many messages, which then do not ask
+    /// the store for each. Later changes of the store are not seen.
+    ///
+    /// - Throws: `.storeLocked`, `.wrongPassphrase`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    public func keyring() async throws(SMIMEError) -> Keyring {
+        try await SMIMEError.inBackground {
+            var identities: [Identity] = []
+            var seen: Set<Certificate> = []
+            for account in try await accounts.all() {
+                identities += try await accounts.identities(of: account.address)
+                    .filter { seen.insert($0.certificate).inserted }
+            }
+            var trust = try await anchors.wholeTrust(systemAnchors: true)
+            trust.certificateLists += try await revocationLists()
+            var keyring = Keyring(identities, certificates: try await recipients.all().map(\.certificate))
+            keyring.trust = trust
+            keyring.accepted = try await verdictExceptions()
+            return keyring
+        }
+    }
+}

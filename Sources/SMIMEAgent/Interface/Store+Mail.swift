@@ -1,0 +1,97 @@
+public import Foundation
+public import InternetMessage
+public import PKIX
+public import SMIME
+public import SMIMEStore
+
+extension Store {
+    /// One form of a message, and who is to get it.
+    public struct Copy: Sendable {
+        /// The message, protected when it is written.
+        public let message: Message
+        /// Those who get it, and nobody else.
+        public let recipients: [EmailAddress]
+    }
+
+    /// The identity that signs a mail with `header`, with the certificates that go along.
+    ///
+    /// The account of From, its current identity, which must name that address (`smime sign`).
+    ///
+    /// - Throws: `.doubtfulAuthor`, `.unusableSigner`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
+    public func signer(for header: HeaderBlock, at time: Date = .now) async throws(SMIMEError) -> Identity {
+        try await SMIMEError.inBackground {
+            var terms = ValidationOptions()
+            terms.certificateLists = try await revocationLists()
+            return try await SignerSelection().signer(for: header, in: self, at: time, under: terms).identity
+        }
+    }
+
+    /// What `smime encrypt --sign` makes of `mail`: signed by the account of From, encrypted to To, Cc and the author, and for
+    /// each Bcc a copy of its own that names nobody else. Settings and announced capabilities choose the cipher; what becomes
+    /// of the header, the account and the settings say. All recipients or nobody.
+    ///
+    /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`, `.doubtfulAuthor`,
+    ///   `.unusableSigner`, `.serviceUnavailable`, `.unusableSetting`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`,
+    ///   `.storeBusy`
+    public func protect(
+        _ mail: Message,
+        signing: Bool = true,
+        encrypting: Bool = true,
+        at time: Date = .now
+    ) async throws(SMIMEError) -> [Copy] {
+        try await SMIMEError.inBackground {
+            let author = try MailAuthor(of: mail.header)?.address
+            let account = try await accounts.summary(of: author)
+            let asked = OnlineRevocation(StoreOpening(self), isDemanded: false)
+            let lookup = try await lookup(systemAnchors: true, lists: FolderLists { _ in }, revocation: asked)
+            let signer =
+                signing
+                ? try await SignerSelection().signer(for: mail.header, in: self, at: time, under: lookup.terms) : nil
+            let mail = mail.protectingHeader(try await headerPolicy(of: account))
+            guard encrypting else {
+                let signed = try signer.map { try mail.protected(by: $0, at: time) } ?? mail
+                return [Copy(message: signed, recipients: try RecipientPlan.everyRecipient(of: mail.header))]
+            }
+            let plan = RecipientPlan(
+                lookup: lookup,
+                time: time,
+                ciphers: try await cipherPreferences(),
+                online: asked
+            )
+            let copies = try await plan.copies(
+                of: mail.header,
+                to: [],
+                from: [author, account?.address].compactMap(\.self),
+                sender: (nil, author)
+            )
+            return try copies.map { copy in
+                Copy(
+                    message: try mail.protected(
+                        by: signer,
+                        to: copy.negotiation.recipients,
+                        cipher: copy.negotiation.cipher,
+                        at: time
+                    ),
+                    recipients: copy.addresses
+                )
+            }
+        }
+    }
+
+    /// Learns the author's certificate from a mail that is valid; from any other nothing is learned.
+    ///
+    /// A certificate by another authority, or for another key than those known, is held until a person decides.
+    ///
+    /// - Throws: `.storeReadOnly`, `.storeUnusable`, `.storeBusy`, `.file`
+    public func learn(from mail: OpenedMessage, at time: Date = .now) async throws(SMIMEError) -> LearningReport {
+        guard let message = mail.learnable else { return LearningReport() }
+        return try await learn(from: message, at: time)
+    }
+
+    /// The same from what a gateway found.
+    ///
+    /// - Throws: as above
+    public func learn(from message: VerifiedMessage, at time: Date = .now) async throws(SMIMEError) -> LearningReport {
+        try await SMIMEError.inBackground { try await recipients.learn([SignerSighting(message)], at: time) }
+    }
+}

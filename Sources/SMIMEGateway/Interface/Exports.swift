@@ -1,0 +1,2 @@
+// One import gives the gateway, the store and whole messages.
+@_exported public import SMIMEAgent

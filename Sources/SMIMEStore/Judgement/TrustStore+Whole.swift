@@ -1,0 +1,40 @@
+import Foundation
+import GRDB
+package import PKIX
+
+extension TrustStore {
+    /// Everything that the store trusts, for judging any number of certificates without asking it again.
+    init(whole database: Database, systemAnchors: Bool) throws {
+        func certificates(_ table: String) throws -> [Certificate] {
+            try Row.fetchAll(database, sql: "SELECT der FROM \(table) JOIN certificate ON id = certificate")
+                .map { try $0.certificate() }
+        }
+        let (anchors, intermediates) = (try certificates("anchor"), try certificates("intermediate"))
+        self.init(
+            anchors: anchors,
+            intermediates: intermediates.filter { !anchors.contains($0) },
+            certificateLists: try Data.fetchAll(database, sql: "SELECT der FROM crl")
+                .map { try CertificateList(der: [UInt8]($0)) },
+            systemAnchors: systemAnchors ? SystemAnchors() : nil
+        )
+        let decided = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT DISTINCT der FROM recipient JOIN certificate ON id = certificate WHERE trust IN ('pinned', 'distrusted')
+                """
+        ).map { try $0.certificate() }
+        let decisions = try KeyDecisions(on: decided, in: database)
+        responses = try ResponseRecord.responses(about: decided + anchors + intermediates, in: database)
+        scopes = decisions.scopes
+        pinned = Set(scopes.filter { !$0.value.pinned.isEmpty }.keys)
+        distrusted = Set(scopes.filter { !$0.value.distrusted.isEmpty }.keys)
+        pinnedCertificates = decisions.pinnedCertificates
+    }
+}
+
+extension AnchorStore {
+    /// Everything that is trusted, for judging any number of certificates without asking the store again.
+    package func wholeTrust(systemAnchors: Bool) async throws(KeystoreError) -> TrustStore {
+        try await database.read { try TrustStore(whole: $0, systemAnchors: systemAnchors) }
+    }
+}
