@@ -10,7 +10,7 @@ package import PKIX
 /// has nothing to decrypt; `verify` decrypts nothing.
 ///
 /// Between its questions to the provider it reads, hashes and decrypts on the thread that it is run on; a task that was
-/// cancelled ends at the next layer. A server that opens large messages should do so with an executor of its own, as
+/// cancelled ends at the next window of bytes. A server that opens large messages should do so with an executor of its own, as
 /// `withTaskExecutorPreference` takes it.
 package struct MessageOpener: Sendable {
     /// How many layers are opened.
