@@ -80,12 +80,12 @@ import Testing
         let bytes = try signed.bytes()
         let source = CountingSource(bytes, cancellingAt: 1 << 20)
         let opening = Task { try await MessageOpener(keys, at: Self.time).open(source).report.status }
-        await #expect(throws: CancellationError.self) { try await opening.value }
+        await #expect(throws: StreamError.cancelled) { try await opening.value }
         #expect(source.bytesRead < 2 << 20, "\(source.bytesRead) of \(bytes.count)")
         let writing = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             let sink = MemorySink()
-            #expect(throws: CancellationError.self) { try signed.write(to: sink) }
+            #expect(throws: StreamError.cancelled) { try signed.write(to: sink) }
             return sink.bytes.count
         }
         #expect(await writing.value < 1 << 20)

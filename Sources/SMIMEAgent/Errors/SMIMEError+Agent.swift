@@ -27,7 +27,3 @@ extension AgentError: CodedError {
         }
     }
 }
-
-extension SettingError: CodedError {
-    package var code: SMIMEError.Code { .unusableSetting }
-}

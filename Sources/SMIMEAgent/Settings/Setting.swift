@@ -144,3 +144,7 @@ extension SettingError: LocalizedError, CustomStringConvertible {
         }
     }
 }
+
+extension SettingError: CodedError {
+    package var code: SMIMEError.Code { .unusableSetting }
+}

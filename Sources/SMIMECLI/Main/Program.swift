@@ -12,6 +12,9 @@ enum Program {
         signal(SIGPIPE, SIG_IGN)
         // So is a file that may not grow.
         signal(SIGXFSZ, SIG_IGN)
+        // Where there is no room for the stacks of threads the process would wait for ever.
+        AddressSpace.spare()
+        guard AddressSpace.has(96 << 20) else { stopForLackOfMemory() }
         // Where it is ignored the system forgets how our children ended.
         signal(SIGCHLD, SIG_DFL)
         // Who is not root cannot raise a thread's priority, and libdispatch would tell syslog of it every time.
@@ -28,9 +31,6 @@ enum Program {
         guard hasDescriptors(invocation.mayDeliver ? 16 : 4) else {
             stop("too few file descriptors", "raise the limit: ulimit -n 64")
         }
-        // And it waits for ever where there is no room for the stacks of threads.
-        AddressSpace.spare()
-        guard AddressSpace.has(96 << 20) else { stop("too little memory", "raise the limit: ulimit -v 262144") }
         if invocation.isFilter, FilterWorker.current == nil {
             FilterStatus.catchSignals()
             // A worker has no alarm: what it hands over it hands over to the end.
@@ -74,6 +74,13 @@ enum Program {
         }
     }
     #endif
+
+    /// Says so without any memory, which `stop` needs.
+    private static func stopForLackOfMemory() -> Never {
+        let text: StaticString = "smime: error: too little memory\nsmime: hint: raise the limit: ulimit -v 262144\n"
+        _ = text.withUTF8Buffer { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        _exit(ExitStatus.tryAgain.rawValue)
+    }
 
     private static func stop(_ message: String, _ hint: String? = nil) -> Never {
         let failure = Failure(.tryAgain, message, hints: hint.map { [$0] } ?? [])
