@@ -1,52 +1,56 @@
-import ByteStreams
-import CertificateDiscovery
 import Foundation
-import InternetMessage
-import SMIME
-import SMIMEAgent
 import SMIMEGateway
-import SMIMEStore
 import Synchronization
 import TestSupport
 import Testing
 
 /// The example of docs/library.md for servers, compiled and run.
 @Suite struct LibraryExampleTests {
-    /// Keeps what is sent.
-    private final class Outbox: MailTransport {
-        let sent = Mutex<[(mail: [UInt8], sender: String, recipients: [String])]>([])
-
-        func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError) {
-            do {
-                let source = try file.rewound()
-                let bytes = try source.bytes(in: 0..<source.count)
-                sent.withLock { $0.append((bytes, sender, recipients)) }
-            } catch { throw TransportError("\(error)") }
-        }
-    }
-
     @Test func `the example for servers works`() async throws {
         let alice = try await Office()
         let bob = try await Office(of: ["bob"], knowing: [])
         for store in [alice.store, bob.store] { try await store.settings.set("filter.authserv-id", to: "gw.test") }
-        let address = try EmailAddress("bob@example.com")
         _ = try await bob.store.policy.set(
             .init(.recipient(#require(.init("bob@example.com"))), decryptAtGateway: .yes)
         )
-        let mail = MemorySource(Array("From: alice@example.com\nTo: bob@example.com\n\nMeet me at eight.\n".utf8))
-        let (way, box) = (Outbox(), Outbox())
+        let mail = try Message("From: alice@example.com\nTo: bob@example.com\n\nMeet me at eight.\n".utf8)
         let sender = EnvelopeSender("alice@example.com")
-        try await sendOut(mail, from: sender, to: [address], by: alice.store, through: way)
-        let sent = try #require(way.sent.withLock { $0 }.first)
-        #expect(sent.sender == "alice@example.com")
-        try await takeIn(MemorySource(sent.mail), from: sender, to: sent.recipients, by: bob.store, through: box)
-        let delivered = try #require(box.sent.withLock { $0 }.first)
-        let text = String(decoding: delivered.mail, as: UTF8.self)
+        var sent: [Gateway.Delivery] = []
+        let out = try await Gateway(alice.store)
+        let address = try EmailAddress("bob@example.com")
+        try await sendOut(mail, from: sender, to: [address], through: out) { sent.append($0) }
+        #expect(sent.map(\.sender) == ["alice@example.com"] && sent.map(\.recipients) == [["bob@example.com"]])
+        #expect(try await out.explain(mail, from: sender, to: [address]).map(\.action.isChange) == [true])
+        var delivered: [Gateway.Delivery] = []
+        try await takeIn(
+            Message(#require(sent.first).message.bytes()),
+            from: sender,
+            to: ["bob@example.com"],
+            through: Gateway(bob.store),
+            of: bob.store
+        ) { delivered.append($0) }
+        let text = try String(decoding: #require(delivered.first).message.bytes(), as: UTF8.self)
         #expect(text.hasPrefix("Authentication-Results: gw.test; smime=pass (valid)"))
         #expect(text.contains("Meet me at eight."))
-        #expect(delivered.sender.isEmpty)
-        let known = try await bob.store.recipients.certificates(for: .init("alice@example.com"))
+        #expect(delivered.map(\.sender) == [""])
+        let known = try await bob.store.allRecipients().filter { $0.address.text == "alice@example.com" }
         #expect(known.map(\.certificate) == [try Office.certificate("alice/cert.pem")])
+    }
+
+    @Test func `what is required and cannot be done is refused with a sentence`() async throws {
+        let alice = try await Office(knowing: [])
+        try await alice.store.settings.set("filter.authserv-id", to: "gw.test")
+        _ = try await alice.store.policy.set(.init(.recipient(#require(.init("*@example.com"))), encrypt: .require))
+        let gateway = try await Gateway(alice.store)
+        let mail = try Message("From: alice@example.com\nTo: nobody@example.com\n\nHello\n".utf8)
+        let error = await #expect(throws: SMIMEError.self) {
+            try await gateway.outgoing(
+                mail,
+                from: EnvelopeSender("alice@example.com"),
+                to: [EmailAddress("nobody@example.com")]
+            )
+        }
+        #expect(error?.code == .refused && error?.kind == .recipient, "\(String(describing: error))")
     }
 
     @Test func `the example in docs/library.md is the one that is compiled here`() throws {
@@ -54,72 +58,32 @@ import Testing
         let section = try #require(page.components(separatedBy: "## A filter in your own server\n").last)
         let example = try #require(section.components(separatedBy: "```swift\n").dropFirst().first)
         let wanted = try #require(example.components(separatedBy: "```").first)
-        #expect(
-            try Self.lines(String(contentsOf: URL(filePath: #filePath), encoding: .utf8)).contains(Self.lines(wanted))
-        )
-    }
-
-    private static func lines(_ text: String) -> String {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+        #expect(try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).contains(wanted))
     }
 }
 
-/// Signs and encrypts a mail as the rules say, and sends it to all its recipients or to none.
+/// Signs and encrypts a mail as the rules say; all of what comes back is sent, or nothing.
 func sendOut(
-    _ mail: any ByteSource,
+    _ mail: Message,
     from sender: EnvelopeSender,
     to recipients: [EmailAddress],
-    by store: Store,
-    through transport: any MailTransport
+    through gateway: Gateway,
+    send: (Gateway.Delivery) async throws -> Void
 ) async throws {
-    let fetcher = try await fetcher(of: store)
-    let host = try await store.mailHost()
-    let filter = OutgoingFilter(store: store, time: .now, revocation: fetcher, host: host)
-    let plan = try await filter.plan(mail, from: sender, to: recipients)
-    try plan.checkAllGo()
-    // Everything is signed and encrypted before the first message leaves.
-    let messages = try plan.messages.map { message in
-        Delivery.Message(try SpooledFile { try plan.write(message, to: $0) }, to: message.recipients.map(\.text))
-    }
-    try await Delivery(from: sender.text, messages)
-        .run(through: transport, rememberingIn: nil, as: nil, at: .now)
+    for delivery in try await gateway.outgoing(mail, from: sender, to: recipients) { try await send(delivery) }
 }
 
 /// Puts the verdict on a mail that came, delivers it, and learns its author's certificate.
 func takeIn(
-    _ mail: any ByteSource,
+    _ mail: Message,
     from sender: EnvelopeSender,
     to recipients: [String],
-    by store: Store,
-    through transport: any MailTransport
+    through gateway: Gateway,
+    of store: Store,
+    send: (Gateway.Delivery) async throws -> Void
 ) async throws {
-    // Our own people's mail that must be encrypted does not go on in clear by this way.
-    try await RequiredEncryption(store: store).check(mail, from: sender, to: recipients)
-    let fetcher = try await fetcher(of: store)
-    let host = try await store.mailHost()
-    let filter = IncomingFilter(store: store, time: .now, host: host, revocation: fetcher)
-    let plan = try await filter.plan(mail, to: recipients)
-    // What was decrypted must not go back in clear to whoever sent the ciphertext.
-    let decryptedSender = try await store.decryptedSender().text
-    let messages = try plan.messages.map { message in
-        Delivery.Message(
-            try SpooledFile { try message.source.reader().copy(to: $0) },
-            to: message.recipients,
-            from: message.isDecrypted ? decryptedSender : nil
-        )
-    }
-    try await Delivery(from: sender.text, messages)
-        .run(through: transport, rememberingIn: nil, as: nil, at: .now)
+    let incoming = try await gateway.incoming(mail, from: sender, to: recipients)
+    for delivery in incoming.deliveries { try await send(delivery) }
     // Delivered: nothing that goes wrong from here on is a failure of the mail's.
-    guard let message = plan.learnable else { return }
-    _ = try? await store.recipients.learn([SignerSighting(message)], at: .now)
-}
-
-/// Who asks about revocation over the network; nil if the store's settings want nobody asked.
-func fetcher(of store: Store) async throws -> RevocationFetcher? {
-    let services = try await store.revocationServices()
-    guard services.areAsked else { return nil }
-    return RevocationFetcher(
-        HTTPClient(timeLimit: services.timeLimit, allowsPrivateAddresses: services.allowsPrivateAddresses)
-    )
+    if let learnable = incoming.learnable { _ = try? await store.learn(from: learnable) }
 }

@@ -1,56 +1,113 @@
-import ByteStreams
-import CMSSyntax
 import Foundation
-import SMIME
 import SMIMEAgent
-import SMIMEStore
 import TestSupport
 import Testing
 
-/// The example of docs/library.md for mail of which nothing is known, compiled and run.
+/// The examples of docs/library.md for a store, compiled and run.
 @Suite struct OpeningExampleTests {
-    @Test func `the example for mail of which nothing is known works`() async throws {
-        let office = try await Office()
+    private static let text = "From: alice@example.com\nTo: bob@example.com\nBcc: alice@example.com\n\nGood morning\n"
+
+    @Test func `the examples for a store work`() async throws {
+        let (alice, bob) = (try await Office(), try await Office(of: ["bob"]))
         let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let text = "From: alice@example.com\nTo: alice@example.com\n\nGood morning\n"
-        let secret = MemorySink()
-        try MessageProtector(MemorySource(Array(text.utf8)))
-            .encrypt(
-                to: [Recipient(unchecked: Office.certificate("alice/cert.pem"))],
-                cipher: .aes256GCM,
-                at: Office.time,
-                to: secret
-            )
-        for (mail, layers) in [(Array(text.utf8), 0), (secret.bytes, 1)] {
-            let path = folder.appending(path: "\(layers).eml").path
-            let report = try await open(MemorySource(mail), with: office.store, into: path)
-            #expect(report.layers.count == layers)
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+        var paths: [String] = []
+        try await send(Message(Self.text.utf8), with: alice.store) { message, recipients in
+            let path = folder.appending(path: "\(recipients.map(\.text).joined()).eml").path
+            try message.write(to: path)
+            paths.append(path)
         }
+        #expect(paths.map { ($0 as NSString).lastPathComponent } == ["bob@example.com.eml", "alice@example.com.eml"])
+        let target = folder.appending(path: "plain.eml").path
+        let report = try await open(paths[0], with: bob.store, into: target)
+        #expect(report.status == .valid, "\(report.signers.flatMap(\.problems))")
+        let plain = try String(contentsOfFile: target, encoding: .utf8)
+        #expect(plain.contains("Good morning") && !plain.contains("Bcc"))
+        #expect(try await bob.store.allRecipients().contains { $0.address.text == "alice@example.com" })
+        let signed = folder.appending(path: "signed.eml").path
+        try await alice.store.protect(Message(Self.text.utf8), encrypting: false)[0].message.write(to: signed)
+        let found = try await verdicts(on: paths + [signed], with: bob.store)
+        #expect(found == [paths[0]: .unsigned, paths[1]: .unsigned, signed: .valid])
     }
 
-    @Test func `the first example in docs/library.md is the one that is compiled here`() throws {
+    @Test func `what cannot be encrypted is refused, and says for whom`() async throws {
+        let alice = try await Office()
+        let mail = try Message("From: alice@example.com\nTo: nobody@example.com\n\nHello\n".utf8)
+        let error = await #expect(throws: SMIMEError.self) { try await alice.store.protect(mail) }
+        #expect(error?.code == .unusableRecipient && error?.kind == .recipient)
+        #expect(error?.description.contains("nobody@example.com") == true)
+        let stranger = try Message("From: eve@example.com\nTo: bob@example.com\n\nHello\n".utf8)
+        let other = await #expect(throws: SMIMEError.self) { try await alice.store.protect(stranger) }
+        #expect(other?.code == .unusableSigner)
+    }
+
+    @Test func `a store is filled and asked by the public interface`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let store = try await Store.open(folder)
+        let report = try await store.add(Fixtures.cert("alice/alice.p12"), passphrase: "test")
+        #expect(report.isFruitful)
+        _ = try await store.add(Fixtures.cert("ca/root.pem"), trusting: true)
+        _ = try await store.add(Fixtures.cert("bob/cert.pem"))
+        #expect(try await store.allAccounts().map(\.address.text) == ["alice@example.com"])
+        #expect(try await store.allAnchors() == [Certificate(Fixtures.cert("ca/root.pem"))])
+        #expect(
+            try await store.recipient(EmailAddress("bob@example.com")) == Certificate(Fixtures.cert("bob/cert.pem"))
+        )
+        let header = try Message("From: alice@example.com\n\nx\n".utf8).header
+        #expect(try await store.signer(for: header).certificate.emailAddresses.map(\.text) == ["alice@example.com"])
+        let wrong = await #expect(throws: SMIMEError.self) {
+            try await store.add(Fixtures.cert("bob/bob.p12"), passphrase: "no")
+        }
+        #expect(wrong?.code == .wrongPassphrase)
+        try await store.finish()
+        let closed = await #expect(throws: SMIMEError.self) { try await store.allAccounts() }
+        #expect(closed?.kind == .bug)
+    }
+
+    @Test func `the examples in docs/library.md are those that are compiled here`() throws {
         let page = try String(contentsOf: Fixtures.root.appending(path: "docs/library.md"), encoding: .utf8)
-        let example = try #require(page.components(separatedBy: "```swift\n").dropFirst().first)
-        let wanted = try #require(example.components(separatedBy: "```").first)
-        #expect(try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).contains(wanted))
+        let own = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
+        let examples = page.components(separatedBy: "```swift\n").dropFirst().map {
+            $0.components(separatedBy: "```")[0]
+        }
+        #expect(examples.count == 5)
+        for example in examples where !example.contains("Gateway") { #expect(own.contains(example), "\(example)") }
     }
 }
 
 /// Writes what a mail says into a file that appears once all of it was checked, and returns the verdict.
-func open(_ mail: any ByteSource, with store: Store, into path: String) async throws -> VerificationReport {
-    let opener = MessageOpener(StoreKeyProvider(store), at: .now)
-    let output = try OutputFile(path: path, isPrivate: true)
-    var report = try await opener.verify(mail).report
-    if report.layers.contains(where: { $0.kind.isEncryption }) {
-        let opened = try await opener.decrypt(mail)
-        try opened.write(to: output)
-        report = opened.report
-    } else {
-        try mail.reader().copy(to: output)
+func open(_ path: String, with store: Store, into target: String) async throws -> VerificationReport {
+    let opened = try await Message(contentsOf: path).opened(with: store)
+    try opened.write(to: target)
+    // Only a valid mail teaches anything.
+    _ = try await store.learn(from: opened)
+    return opened.report
+}
+
+/// Signs and encrypts a mail for all its recipients, or throws with the names of those who cannot get it.
+func send(_ mail: Message, with store: Store, through send: (Message, [EmailAddress]) async throws -> Void) async throws
+{
+    for copy in try await store.protect(mail) { try await send(copy.message, copy.recipients) }
+}
+
+/// The verdicts on many messages.
+func verdicts(on paths: [String], with store: Store) async throws -> [String: VerificationReport.Status] {
+    let keys = try await store.keyring()
+    return try await withThrowingTaskGroup(of: (String, VerificationReport.Status).self) { group in
+        for path in paths {
+            group.addTask { (path, try await Message(contentsOf: path).verified(with: keys).status) }
+        }
+        return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
     }
-    try output.commit()
-    return report
+}
+
+/// A detached signature, and whether it holds.
+func check(_ document: [UInt8], signedBy identity: Identity, trusting root: Certificate) async throws -> Bool {
+    let content = CryptographicMessage.Content(document)
+    let signature = try CryptographicMessage.sign(content, by: identity)
+    var keys = Keyring([], trusting: [root])
+    keys.trust.usage = .any
+    return try await CryptographicMessage.verify(signature, of: content, with: keys).status == .valid
 }

@@ -68,6 +68,41 @@ import Testing
         #expect(changed.status == .invalid)
     }
 
+    @Test func `what certificates must be meant for is the caller's to say`() async throws {
+        let server = try identity("wrong-eku")
+        let content = CryptographicMessage.Content(Array("a pass".utf8))
+        let object = try CryptographicMessage.sign(content, by: server, at: Self.time)
+        var keys = Keyring([], trusting: [try Certificate(Fixtures.cert("ca/root.pem"))])
+        func status() async throws -> VerificationReport.Status {
+            try await CryptographicMessage.verify(object, of: content, with: keys, at: Self.time).status
+        }
+        #expect(try await status() == .untrusted)
+        keys.trust.usage = .any
+        #expect(try await status() == .valid)
+        let usage = try #require(server.certificate.extendedKeyUsages?.first)
+        keys.trust.usage = .extendedKeyUsage(usage)
+        #expect(try await status() == .valid)
+        keys.trust.usage = .extendedKeyUsage("1.2.3.4")
+        #expect(try await status() == .untrusted)
+        #expect(
+            keys.trust.problems(of: server.certificate, for: .signing, at: Self.time).map(\.kind) == [.chainPurpose]
+        )
+    }
+
+    @Test func `a report is made for a caller's tests, and written as JSON`() async throws {
+        #expect(VerificationReport(status: .valid).status == .valid)
+        #expect(VerificationReport(status: .revoked).signers.isEmpty)
+        let alice = try identity("alice")
+        let mail = try Message("From: alice@example.com\n\nHello\n".utf8).signed(by: alice, at: Self.time)
+        let keys = Keyring(alice, trusting: try Certificate(Fixtures.cert("ca/root.pem")))
+        let report = try await mail.verified(with: keys, at: Self.time)
+        let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(report)) as? [String: Any]
+        #expect(json?["status"] as? String == "valid" && json?["coverage"] as? String == "whole")
+        let signer = try #require((json?["signers"] as? [[String: Any]])?.first)
+        #expect(signer["signing_time"] as? String == "2026-11-01T02:26:40Z")
+        #expect((signer["integrity"] as? [String: Any])?["ok"] as? Bool == true)
+    }
+
     @Test func `an object that is no mail is encrypted and comes back byte for byte`() async throws {
         let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         let bob = try identity("bob")

@@ -86,10 +86,9 @@ struct PathCheck {
         if store.distrusted.contains(leaf.publicKeyDigest) {
             problems.append(Problem(.chainDistrusted, "the key of the certificate was distrusted by hand"))
         }
-        if !leaf.isForMail {
-            problems.append(
-                Problem(.chainPurpose, "the certificate is not meant for mail (extended key usage)")
-            )
+        if !leaf.admits(store.usage) {
+            let what = store.usage == .mail ? "mail" : "this"
+            problems.append(Problem(.chainPurpose, "the certificate is not meant for \(what) (extended key usage)"))
         }
         if let usage = leaf.keyUsage, !isFit(usage, leaf.publicKeyAlgorithm) {
             let verb = purpose == .signing ? "sign" : "have mail encrypted to it"
@@ -140,10 +139,9 @@ struct PathCheck {
             if !maySign || (!isAnchor && !certificate.isCertificateAuthority) {
                 problems.append(Problem(.chainNotCA, "\(name) issued a certificate but is no authority"))
             }
-            if !isAnchor, !certificate.isForMail {
-                problems.append(
-                    Problem(.chainPurpose, "the authority \(name) may not issue certificates for mail")
-                )
+            if !isAnchor, !certificate.admits(store.usage) {
+                let what = store.usage == .mail ? "mail" : "this"
+                problems.append(Problem(.chainPurpose, "the authority \(name) may not issue certificates for \(what)"))
             }
         }
         return problems

@@ -30,6 +30,11 @@ public struct TrustStore: Hashable, Sendable {
     public var systemAnchors: SystemAnchors?
     /// How strictly certificates are judged.
     public var terms = ValidationOptions()
+    /// What the certificates of a chain must be meant for.
+    public var usage = Usage.mail
+
+    /// - Parameter anchors: certificates that end a chain.
+    public init(anchors: [Certificate]) { self.init(anchors: anchors, pinned: []) }
 
     package init(
         anchors: [Certificate] = [],

@@ -60,12 +60,26 @@ public struct VerificationReport: Sendable {
     public let isMalformed: Bool
     /// Whether something about the message as a whole is an error, so that no signature of it counts.
     let isFaulty: Bool
+    /// The verdict, where a caller made the report; else it follows from everything else.
+    private let stated: Status?
 
     /// An empty report: an unsigned message.
     public init() { self.init(ReportBuilder()) }
 
+    /// A report with this verdict, for a caller's tests of what it decides by one. Nothing can be learned by it.
+    ///
+    /// - Parameter problems: what concerns the message as a whole.
+    public init(status: Status, problems: [Problem] = []) {
+        var builder = ReportBuilder()
+        builder.note(problems)
+        self.init(builder, stated: status)
+    }
+
     /// What `builder` was told.
-    init(_ builder: ReportBuilder) {
+    ///
+    /// - Parameter stated: a verdict in place of the one that follows from it.
+    init(_ builder: ReportBuilder, stated: Status? = nil) {
+        self.stated = stated
         coverage = builder.coverage
         layers = builder.layers
         problems = builder.problems
@@ -106,6 +120,7 @@ public struct VerificationReport: Sendable {
 
     /// The verdict; it follows from everything else, and `valid` from nothing but all axes of all signers together.
     public var status: Status {
+        if let stated { return stated }
         if isMalformed { return .malformed }
         return signers.map { status(of: $0) }.min { $0.gravity < $1.gravity } ?? .unsigned
     }

@@ -1,140 +1,20 @@
-import Foundation
-import InternetMessage
-import PKIX
 import SMIME
 import SMIMEStore
 
-/// A verification report as JSON; the keys are those of cli.md.
+/// A verification report as JSON, with what the command knows beside it.
 struct VerificationOutput: Encodable {
-    struct Layer: Encodable {
-        let type: String
-        let algorithm: String
-        /// Whether it is inside a layer that is encrypted.
-        let insideEncryption: Bool
-        /// `part` if it is around a part of the message only.
-        let coverage: String
-        /// Who signed this layer.
-        let signers: [LayerSigner]
-        let problems: [ProblemReport]
-
-        init(_ layer: VerificationReport.Layer) {
-            type = layer.kind.rawValue
-            algorithm = layer.algorithm
-            insideEncryption = layer.isInsideEncryption
-            coverage = layer.isPart ? "part" : "whole"
-            signers = layer.signers.map(LayerSigner.init)
-            problems = layer.problems.map(ProblemReport.init)
-        }
-    }
-
-    struct LayerSigner: Encodable {
-        let fingerprint: Fingerprint?
-        let addresses: [String]
-        let integrity: Bool?
-
-        init(_ signer: VerificationReport.Signer) {
-            fingerprint = signer.certificate?.fingerprint
-            addresses = signer.certificate?.addresses ?? []
-            integrity = signer.integrity.ok
-        }
-    }
-
-    /// What is known of the header fields inside the protection.
-    struct HeaderProtection: Encodable {
-        let scheme: String
-        let signed, encrypted, differing, added: [String]
-        /// What stands outside of those that differ or were added.
-        let outside: [String: String]
-
-        init(_ headers: HeaderReport) {
-            scheme = headers.scheme.rawValue
-            signed = headers.signed
-            encrypted = headers.hidden
-            differing = headers.differing
-            added = headers.added
-            outside = headers.outside
-        }
-    }
-
-    struct Axis: Encodable {
-        let ok: Bool?
-        let problems: [ProblemReport]
-
-        init(_ axis: VerificationReport.Axis) {
-            ok = axis.ok
-            problems = axis.problems.map(ProblemReport.init)
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: Key.self)
-            // An axis nobody looked at says so: null, not a missing key.
-            try container.encode(ok, forKey: .ok)
-            try container.encode(problems, forKey: .problems)
-        }
-
-        private enum Key: CodingKey { case ok, problems }
-    }
-
-    struct Signer: Encodable {
-        let fingerprint: Fingerprint?
-        let subject: String?
-        let addresses: [String]
-        let signingTime: Date?
-        let digest: String
-        let signature: String
-        let capabilities: [String]
-        let integrity, chain, identity, revocation, time: Axis
-        /// Which of `layers` it is, from 0.
-        let layer: Int
-        /// Whether the signature is inside a layer that is encrypted.
-        let insideEncryption: Bool
-        /// `part` if it is about a part of the message only.
-        let coverage: String
-        /// Whether the verdict depends on it.
-        let decisive: Bool
-
-        init(_ signer: VerificationReport.Signer, of layer: VerificationReport.Layer, at index: Int) {
-            self.layer = index
-            insideEncryption = layer.isInsideEncryption
-            coverage = layer.isPart ? "part" : "whole"
-            decisive = layer.isDecisive
-            fingerprint = signer.certificate?.fingerprint
-            subject = signer.certificate?.subject.description
-            addresses = signer.certificate?.addresses ?? []
-            signingTime = signer.signingTime
-            digest = signer.digest
-            signature = signer.signature
-            capabilities = signer.capabilities
-            integrity = Axis(signer.integrity)
-            chain = Axis(signer.chain)
-            identity = Axis(signer.identity)
-            revocation = Axis(signer.revocation)
-            time = Axis(signer.time)
-        }
-    }
-
     /// Whether the one whom `--assert-signer` names signed all of it.
     struct Assertion: Encodable {
         let signer: String
         let ok: Bool
     }
 
-    let file: String
-    let status: String
+    private let file: String
+    private let report: VerificationReport
     /// Nil if nobody was named.
-    let assertion: Assertion?
-    /// The cryptographic summary of RFC 9787 §3.
-    let summary: String
-    let coverage: String
-    let layers: [Layer]
-    let signers: [Signer]
-    let protectedHeaders: [String: String]
-    let headerConfidentiality: [String]
-    /// Nil if no field is inside.
-    let headerProtection: HeaderProtection?
+    private let assertion: Assertion?
     /// What there is to learn from it; nil where nothing is learned from.
-    let learned: [LearnedReport]?
-    let problems: [ProblemReport]
+    private let learned: [LearnedReport]?
 
     init(
         _ report: VerificationReport,
@@ -143,18 +23,18 @@ struct VerificationOutput: Encodable {
         file: String
     ) {
         self.file = file
+        self.report = report
         self.assertion = assertion
-        status = report.status.rawValue
-        coverage = report.coverage.rawValue
-        summary = report.summary.rawValue
-        layers = report.layers.map(Layer.init)
-        signers = report.layers.enumerated().flatMap { index, layer in
-            layer.signers.map { Signer($0, of: layer, at: index) }
-        }
-        protectedHeaders = report.isHeaderKnown ? report.headers?.values ?? [:] : [:]
-        headerConfidentiality = report.headers?.hidden ?? []
-        headerProtection = report.headers.map(HeaderProtection.init)
         self.learned = learned?.entries.map(LearnedReport.init)
-        problems = report.problems.map(ProblemReport.init)
     }
+
+    func encode(to encoder: any Encoder) throws {
+        try report.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(file, forKey: .file)
+        try container.encodeIfPresent(assertion, forKey: .assertion)
+        try container.encodeIfPresent(learned, forKey: .learned)
+    }
+
+    private enum Key: CodingKey { case assertion, file, learned }
 }

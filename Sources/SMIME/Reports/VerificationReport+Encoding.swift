@@ -1,0 +1,133 @@
+import Foundation
+import PKIX
+
+extension VerificationReport: Encodable {
+    /// The JSON of `smime verify --json`: keys in snake_case, times as RFC 3339 has them.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(status.rawValue, forKey: .status)
+        try container.encode(summary.rawValue, forKey: .summary)
+        try container.encode(coverage.rawValue, forKey: .coverage)
+        try container.encode(layers.map(EncodedLayer.init), forKey: .layers)
+        let signers = layers.enumerated().flatMap { index, layer in
+            layer.signers.map { EncodedSigner($0, of: layer, at: index) }
+        }
+        try container.encode(signers, forKey: .signers)
+        try container.encode(isHeaderKnown ? headers?.values ?? [:] : [:], forKey: .protectedHeaders)
+        try container.encode(headers?.hidden ?? [], forKey: .headerConfidentiality)
+        try container.encodeIfPresent(headers.map(EncodedHeaders.init), forKey: .headerProtection)
+        try container.encode(problems.map(EncodedProblem.init), forKey: .problems)
+    }
+
+    private enum Key: String, CodingKey {
+        case coverage, layers, problems, signers, status, summary
+        case headerConfidentiality = "header_confidentiality"
+        case headerProtection = "header_protection"
+        case protectedHeaders = "protected_headers"
+    }
+}
+
+private struct EncodedProblem: Encodable {
+    let code, level, text: String
+
+    init(_ problem: Problem) { (code, level, text) = (problem.code, problem.level.rawValue, problem.text) }
+}
+
+private struct EncodedAxis: Encodable {
+    let axis: VerificationReport.Axis
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        // An axis nobody looked at says so: null, not a missing key.
+        try container.encode(axis.ok, forKey: .ok)
+        try container.encode(axis.problems.map(EncodedProblem.init), forKey: .problems)
+    }
+
+    private enum Key: CodingKey { case ok, problems }
+}
+
+private struct EncodedLayer: Encodable {
+    let layer: VerificationReport.Layer
+
+    init(_ layer: VerificationReport.Layer) { self.layer = layer }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(layer.kind.rawValue, forKey: .type)
+        try container.encode(layer.algorithm, forKey: .algorithm)
+        try container.encode(layer.isInsideEncryption, forKey: .insideEncryption)
+        try container.encode(layer.isPart ? "part" : "whole", forKey: .coverage)
+        try container.encode(layer.signers.map(Signer.init), forKey: .signers)
+        try container.encode(layer.problems.map(EncodedProblem.init), forKey: .problems)
+    }
+
+    private enum Key: String, CodingKey {
+        case algorithm, coverage, problems, signers, type
+        case insideEncryption = "inside_encryption"
+    }
+
+    /// Who signed the layer.
+    private struct Signer: Encodable {
+        let fingerprint: Fingerprint?
+        let addresses: [String]
+        let integrity: Bool?
+
+        init(_ signer: VerificationReport.Signer) {
+            fingerprint = signer.certificate?.fingerprint
+            addresses = signer.certificate?.addresses ?? []
+            integrity = signer.integrity.ok
+        }
+    }
+}
+
+private struct EncodedSigner: Encodable {
+    let signer: VerificationReport.Signer
+    let layer: VerificationReport.Layer
+    let index: Int
+
+    init(_ signer: VerificationReport.Signer, of layer: VerificationReport.Layer, at index: Int) {
+        (self.signer, self.layer, self.index) = (signer, layer, index)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encodeIfPresent(signer.certificate?.fingerprint, forKey: .fingerprint)
+        try container.encodeIfPresent(signer.certificate?.subject.description, forKey: .subject)
+        try container.encode(signer.certificate?.addresses ?? [], forKey: .addresses)
+        try container.encodeIfPresent(signer.signingTime?.formatted(.iso8601), forKey: .signingTime)
+        try container.encode(signer.digest, forKey: .digest)
+        try container.encode(signer.signature, forKey: .signature)
+        try container.encode(signer.capabilities, forKey: .capabilities)
+        try container.encode(index, forKey: .layer)
+        try container.encode(layer.isInsideEncryption, forKey: .insideEncryption)
+        try container.encode(layer.isPart ? "part" : "whole", forKey: .coverage)
+        try container.encode(layer.isDecisive, forKey: .decisive)
+        let axes: [(VerificationReport.Axis, Key)] = [
+            (signer.integrity, .integrity), (signer.chain, .chain), (signer.identity, .identity),
+            (signer.revocation, .revocation), (signer.time, .time),
+        ]
+        for (axis, key) in axes { try container.encode(EncodedAxis(axis: axis), forKey: key) }
+    }
+
+    private enum Key: String, CodingKey {
+        case addresses, capabilities, chain, coverage, decisive, digest, fingerprint, identity, integrity, layer
+        case revocation, signature, subject, time
+        case insideEncryption = "inside_encryption"
+        case signingTime = "signing_time"
+    }
+}
+
+private struct EncodedHeaders: Encodable {
+    let scheme: String
+    let signed, encrypted, differing, added: [String]
+    let outside: [String: String]
+
+    init(_ headers: HeaderReport) {
+        scheme = headers.scheme.rawValue
+        signed = headers.signed
+        encrypted = headers.hidden
+        differing = headers.differing
+        added = headers.added
+        outside = headers.outside
+    }
+}
