@@ -35,8 +35,8 @@ enum People {
 
 /// Keys and anchors in memory.
 private struct Keyring: KeyProvider {
-    func keys(for recipients: [EntityIdentifier]) -> [Identity] {
-        People.all.filter { person in recipients.contains { $0.matches(person.certificate) } }
+    func identity(for recipients: [EntityIdentifier]) -> Identity? {
+        recipients.lazy.compactMap { recipient in People.all.first { recipient.matches($0.certificate) } }.first
     }
 
     func certificates(for signers: [EntityIdentifier]) -> [Certificate] { [] }

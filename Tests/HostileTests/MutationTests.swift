@@ -123,8 +123,8 @@ struct Keys: KeyProvider {
         MessageOpener(try Keys(), at: Date(timeIntervalSince1970: 1_793_491_200))
     }
 
-    func keys(for recipients: [EntityIdentifier]) -> [Identity] {
-        identities.filter { identity in recipients.contains { $0.matches(identity.certificate) } }
+    func identity(for recipients: [EntityIdentifier]) -> Identity? {
+        recipients.lazy.compactMap { recipient in identities.first { recipient.matches($0.certificate) } }.first
     }
 
     func certificates(for signers: [EntityIdentifier]) -> [Certificate] { [] }

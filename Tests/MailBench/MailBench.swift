@@ -94,7 +94,7 @@ private struct Alice: KeyProvider {
         try MessageProtector(mail).encrypt(to: [recipient], cipher: .aes256GCM, signedBy: nil, at: .now, to: sink)
     }
 
-    func keys(for recipients: [EntityIdentifier]) -> [Identity] { [key] }
+    func identity(for recipients: [EntityIdentifier]) -> Identity? { key }
 
     func certificates(for signers: [EntityIdentifier]) -> [Certificate] { [] }
 

@@ -32,7 +32,7 @@ enum GatewayDelivery {
 
 /// Has no keys, knows nobody, trusts nobody.
 private struct Nobody: KeyProvider {
-    func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] { [] }
+    func identity(for recipients: [EntityIdentifier]) async throws -> Identity? { nil }
     func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] { [] }
     func trust(for certificates: [Certificate]) async throws -> TrustStore { TrustStore() }
 }

@@ -84,9 +84,8 @@ import Testing
         #expect(try await status() == .valid)
         keys.trust.usage = .extendedKeyUsage("1.2.3.4")
         #expect(try await status() == .untrusted)
-        #expect(
-            keys.trust.problems(of: server.certificate, for: .signing, at: Self.time).map(\.kind) == [.chainPurpose]
-        )
+        let problems = keys.trust.problems(of: server.certificate, for: .signing, at: Self.time)
+        #expect(problems.map(\.kind).contains(.chainPurpose))
     }
 
     @Test func `a report is made for a caller's tests, and written as JSON`() async throws {
@@ -154,7 +153,7 @@ import Testing
         let keyring: Keyring
         let places: Places
 
-        func keys(for recipients: [EntityIdentifier]) -> [Identity] { keyring.keys(for: recipients) }
+        func identity(for recipients: [EntityIdentifier]) -> Identity? { keyring.identity(for: recipients) }
 
         func certificates(for signers: [EntityIdentifier]) -> [Certificate] {
             let here = withUnsafeCurrentTask { $0?.unownedTaskExecutor }

@@ -129,9 +129,9 @@ private final class AskedKeyring: KeyProvider {
 
     init(keyring: TestKeyring) { self.keyring = keyring }
 
-    func keys(for recipients: [EntityIdentifier]) -> [Identity] {
+    func identity(for recipients: [EntityIdentifier]) -> Identity? {
         asked.withLock { $0.append(recipients.count) }
-        return keyring.keys(for: recipients)
+        return keyring.identity(for: recipients)
     }
 
     func certificates(for signers: [EntityIdentifier]) -> [Certificate] { keyring.certificates(for: signers) }

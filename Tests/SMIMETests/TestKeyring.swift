@@ -12,8 +12,8 @@ struct TestKeyring: KeyProvider {
     var known: [Certificate] = []
     var store = TrustStore()
 
-    func keys(for recipients: [EntityIdentifier]) -> [Identity] {
-        identities.filter { identity in recipients.contains { $0.matches(identity.certificate) } }
+    func identity(for recipients: [EntityIdentifier]) -> Identity? {
+        recipients.lazy.compactMap { recipient in identities.first { recipient.matches($0.certificate) } }.first
     }
 
     func certificates(for signers: [EntityIdentifier]) -> [Certificate] { known }

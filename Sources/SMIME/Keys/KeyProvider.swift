@@ -4,8 +4,8 @@ public import PKIX
 ///
 /// It is asked between opening a layer and reading it, with values and for values.
 public protocol KeyProvider: Sendable {
-    /// Our key for the first of `recipients` that is ours, old ones included; others are not tried.
-    func keys(for recipients: [EntityIdentifier]) async throws -> [Identity]
+    /// Our identity for the first of `recipients` that is ours, old ones included; nil if none is. No other is tried.
+    func identity(for recipients: [EntityIdentifier]) async throws -> Identity?
 
     /// Certificates of `signers` that may not be in the message.
     func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate]

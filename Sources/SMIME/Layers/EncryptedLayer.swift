@@ -60,13 +60,11 @@ package struct EncryptedLayer: Sendable {
     /// Decrypts with the first key that a recipient names; one is tried and no other.
     ///
     /// - Throws: `MessageError.notARecipient`, `MessageError.needsSecret`; `CMSError.decryptionFailed` for every fault after that.
-    func decrypt(with keys: [Identity]) throws -> Plaintext {
-        for recipient in data.recipients {
-            guard let key = keys.first(where: { recipient.identifier?.matches($0.certificate) == true }) else {
-                continue
-            }
-            return try plaintext(data.key(for: recipient, with: key.key))
+    func decrypt(with identity: Identity?) throws -> Plaintext {
+        let named = data.recipients.first { recipient in
+            identity.flatMap { recipient.identifier?.matches($0.certificate) } == true
         }
+        if let identity, let named { return try plaintext(data.key(for: named, with: identity.key)) }
         throw recipientIdentifiers.isEmpty && data.recipients.contains(where: \.isForSecret)
             ? MessageError.needsSecret : .notARecipient
     }

@@ -31,11 +31,11 @@ public struct Keyring: KeyProvider {
     }
 
     /// The identity of the first recipient who is here.
-    public func keys(for recipients: [EntityIdentifier]) -> [Identity] {
+    public func identity(for recipients: [EntityIdentifier]) -> Identity? {
         for recipient in recipients {
-            if let identity = identities.first(where: { recipient.matches($0.certificate) }) { return [identity] }
+            if let identity = identities.first(where: { recipient.matches($0.certificate) }) { return identity }
         }
-        return []
+        return nil
     }
 
     /// Those of `certificates` that a signer is named by.

@@ -218,7 +218,7 @@ extension MessageOpener {
         if let secret, layer.mayOpen(with: secret) {
             plaintext = try layer.decrypt(with: secret)
         } else {
-            plaintext = try layer.decrypt(with: try await provider.keys(for: layer.recipientIdentifiers))
+            plaintext = try layer.decrypt(with: try await provider.identity(for: layer.recipientIdentifiers))
         }
         opening.result.report.note(layer.oddities + plaintext.problems)
         opening.isMalleable = opening.isMalleable || !layer.data.isAuthenticated

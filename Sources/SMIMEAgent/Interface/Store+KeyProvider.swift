@@ -6,8 +6,8 @@ extension Store: KeyProvider {
     /// The key of the first of `recipients` that is one of the store's accounts.
     ///
     /// - Throws: `SMIMEError`: `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
-    public func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] {
-        try await StoreKeyProvider(self).keys(for: recipients)
+    public func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
+        try await StoreKeyProvider(self).identity(for: recipients)
     }
 
     /// The certificates that the store has of `signers`.

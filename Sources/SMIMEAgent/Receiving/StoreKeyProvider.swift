@@ -36,9 +36,8 @@ package struct StoreKeyProvider: KeyProvider {
     }
 
     /// The key of the first of `recipients` that is one of the store's accounts.
-    package func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] {
-        guard let own = try await opening.store().accounts.decryptionKey(matching: recipients) else { return [] }
-        return [Identity(unchecked: own.certificate, own.key)]
+    package func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
+        try await opening.store().accounts.decryptionKey(matching: recipients)
     }
 
     /// The certificates that the store has of `signers`.

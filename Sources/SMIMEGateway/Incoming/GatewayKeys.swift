@@ -87,9 +87,10 @@ struct AccountKeys: KeyFilter {
     let provider: any KeyProvider
     let certificates: Set<Certificate>
 
-    func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] {
+    func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
         let own = recipients.filter { recipient in certificates.contains { recipient.matches($0) } }
-        return try await provider.keys(for: own).filter { certificates.contains($0.certificate) }
+        guard let identity = try await provider.identity(for: own) else { return nil }
+        return certificates.contains(identity.certificate) ? identity : nil
     }
 }
 
@@ -102,9 +103,9 @@ final class UsedKeys: KeyFilter {
 
     var first: Certificate? { used.withLock { $0 } }
 
-    func keys(for recipients: [EntityIdentifier]) async throws -> [Identity] {
-        let keys = try await provider.keys(for: recipients)
-        used.withLock { $0 = $0 ?? keys.first?.certificate }
-        return keys
+    func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
+        let identity = try await provider.identity(for: recipients)
+        used.withLock { $0 = $0 ?? identity?.certificate }
+        return identity
     }
 }

@@ -139,8 +139,8 @@ struct Keyring: KeyProvider {
         store.anchors = try Self.read("ca/root.pem")
     }
 
-    func keys(for recipients: [EntityIdentifier]) -> [Identity] {
-        identities.filter { identity in recipients.contains { $0.matches(identity.certificate) } }
+    func identity(for recipients: [EntityIdentifier]) -> Identity? {
+        recipients.lazy.compactMap { recipient in identities.first { recipient.matches($0.certificate) } }.first
     }
 
     func certificates(for signers: [EntityIdentifier]) -> [Certificate] { [] }
