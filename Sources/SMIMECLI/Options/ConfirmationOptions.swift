@@ -3,7 +3,7 @@ import Foundation
 
 /// For verbs that destroy what cannot be had again: private keys, and decisions about trust.
 struct ConfirmationOptions: ParsableArguments {
-    @Flag(help: "Do it without asking. Without a terminal nothing is removed unless this is given.")
+    @Flag(help: "Do not ask. Without a terminal nothing is removed unless this is given.")
     var yes = false
 
     /// Asks whether to go on, unless `--yes` says so.

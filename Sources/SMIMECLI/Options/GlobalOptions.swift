@@ -69,7 +69,7 @@ extension Store {
 extension ArgumentHelp {
     static let json: ArgumentHelp = "Report as one JSON object on standard output."
     static let noSystemAnchors: ArgumentHelp = "Trust only the anchors of this store, not the system's."
-    static let time = ArgumentHelp("Judge validity as of this time, as 2026-01-31T12:00:00Z.", valueName: "time")
+    static let time = ArgumentHelp("Judge validity at this time, as 2026-01-31T12:00:00Z.", valueName: "time")
 }
 
 /// For verbs that report.

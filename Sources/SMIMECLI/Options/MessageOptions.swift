@@ -38,18 +38,18 @@ struct FileOptions: ParsableArguments, InputFiles {
     var files: [String] = []
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
+        help: ArgumentHelp("Write to this file. It appears complete or not at all.", valueName: "file"),
         completion: .file()
     )
     var output: String?
     @Option(
         name: [.customShort("O"), .long],
-        help: ArgumentHelp("Write one file for each input, of the same name, in this directory.", valueName: "dir"),
+        help: ArgumentHelp("Write one output for each input to this directory, under the same name.", valueName: "dir"),
         completion: .directory
     )
     var outputDir: String?
     @Option(
-        help: ArgumentHelp("With -O: work on this many files at once. (default: one for each core)", valueName: "n")
+        help: ArgumentHelp("With -O: process this many files at once. (default: one for each core)", valueName: "n")
     )
     var jobs: Int?
     @Flag(help: "Write lines that end in CRLF.") var crlf = false

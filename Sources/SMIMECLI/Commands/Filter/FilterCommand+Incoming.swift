@@ -13,13 +13,15 @@ extension SMIMECommand.FilterCommand {
         static let configuration = CommandConfiguration(
             commandName: "incoming",
             _superCommandName: SMIMECommand.name,
-            abstract: "Verify mail on its way in, and learn from it.",
+            abstract: "Verify incoming mail, and learn certificates from it.",
             discussion: """
-                The verdict goes into an Authentication-Results field (RFC 7281); those that others write in our name, and \
-                X-SMIME fields, are taken out. Nothing that is signed is touched. Mail for accounts is decrypted where a rule \
-                says so; whatever is wrong with a message, it is delivered with its verdict, but for one \
-                that is empty, has a header of more than 1 MiB, was here many times, or comes in clear from an account of the \
-                store to a recipient for whom a rule requires encryption (status 65).
+                Writes the verdict into an Authentication-Results field (RFC 7281). Removes forged fields of that \
+                kind, and X-SMIME fields. Never changes signed content. Decrypts mail for accounts where a rule \
+                allows it.
+
+                Every message is delivered with its verdict, except these, which are rejected (status 65): an empty \
+                message, a header of more than 1 MiB, a message that went through this filter many times, and \
+                unencrypted mail from an account of the store to a recipient for whom a rule requires encryption.
 
                   smime filter incoming --sender bob@example.com --queue-id 4XyZ \\
                     -- alice@example.org < mail.eml

@@ -8,10 +8,10 @@ extension SMIMECommand {
     struct HarvestCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "harvest",
-            abstract: "Learn people's certificates from signed mail.",
+            abstract: "Learn certificates from existing signed mail.",
             discussion: """
-                Every mail is verified first, and only the signer's certificate is learned, for the sender's address. \
-                Ctrl-C keeps what is done.
+                Verifies each mail and learns only the signer's certificate, for the sender's address. Ctrl-C keeps \
+                what was learned so far.
 
                   smime harvest ~/Maildir archive.mbox
                   smime harvest --json < inbox.mbox

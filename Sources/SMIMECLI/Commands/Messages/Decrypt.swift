@@ -14,9 +14,9 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Decrypt mail, through all its layers.",
             discussion: """
-                The key is found by the recipients that the message names; old identities open old mail. Nothing is \
-                written before all of it was found intact. A signature inside is judged, too: status 1 if it fails. From \
-                a valid one the sender's certificate is learned, as by `smime verify`.
+                Finds the key by the recipients that the message names; old identities open old mail. Writes nothing \
+                before the whole message is found intact. Also verifies a signature inside: the status is 1 if it \
+                fails; from a valid one the sender's certificate is learned, as by `smime verify`.
 
                   smime decrypt mail.eml -o plain.eml
                   smime decrypt --with-password secret.eml

@@ -14,10 +14,15 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign mail.",
             discussion: """
-                The message's From says who signs, unless you do; it must be exactly one mailbox that the certificate names, or \
-                no signature would be valid. Where there is no From, --from writes it. Content that transports would change is encoded first. The header fields are signed, too (RFC 9788). With a \
-                certificate that a list or a responder said was revoked nothing is signed, unless --revocation off says not to look; \
-                nobody is asked about it.
+                Signs as the account in From. From must be exactly one mailbox, and the certificate must name it, or \
+                no recipient would accept the signature. --from or --identity selects another signer; --from also \
+                writes a missing From.
+
+                The header fields are signed, too (RFC 9788). Content that mail servers would change is encoded \
+                first.
+
+                A certificate that is known to be revoked signs nothing, unless --revocation off skips the check. No \
+                service is asked over the network.
 
                   smime sign mail.eml -o signed.eml
                   smime sign --from alice@example.org < mail.eml | sendmail -t
@@ -31,7 +36,7 @@ extension SMIMECommand {
         @OptionGroup var signing: SigningOptions
         @Flag(help: "The input is plain text, not a message.")
         var text = false
-        @Flag(help: "Compress the content first, which only S/MIME readers can show.")
+        @Flag(help: "Compress the content first. Only S/MIME readers can show it then.")
         var compress = false
         @OptionGroup var files: FileOptions
         @OptionGroup var protection: ProtectionOptions

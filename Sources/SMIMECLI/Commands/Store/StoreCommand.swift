@@ -41,10 +41,10 @@ extension SMIMECommand.StoreCommand {
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup",
-            abstract: "Copy the database as it is at this moment, while others use it.",
+            abstract: "Copy the database while other processes use it.",
             discussion: """
-                The copy holds everything but the key file, without which, or the passphrase, no private key in it opens. \
-                `smime store restore` puts it back.
+                The copy holds everything but the key file. Its private keys open only with that key file or the \
+                passphrase. `smime store restore` puts the copy back.
 
                   smime store backup -o smime-$(date +%F).sqlite
                 """
@@ -52,7 +52,7 @@ extension SMIMECommand.StoreCommand {
 
         @Option(
             name: .shortAndLong,
-            help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
+            help: ArgumentHelp("Write to this file. It appears complete or not at all.", valueName: "file"),
             completion: .file()
         )
         var output: String
@@ -97,16 +97,16 @@ extension SMIMECommand.StoreCommand {
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "migrate",
-            abstract: "Bring an older store to the newest form, records included.",
+            abstract: "Convert an older store to the newest schema.",
             discussion: """
-                Opening a store does that by itself, the records of a large store a little each time; this does all of \
-                it. It may be interrupted, and goes on where it was.
+                Opening a store does this by itself, for a large store a part at a time; this command does all of \
+                it. It can be interrupted, and continues where it stopped.
 
                   smime store migrate --dry-run
                 """
         )
 
-        @Flag(help: "Only say what would happen.")
+        @Flag(help: "Only print what would happen.")
         var dryRun = false
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
