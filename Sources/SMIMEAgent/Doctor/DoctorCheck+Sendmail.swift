@@ -9,7 +9,7 @@ extension DoctorCheck {
         add(
             "filter-sendmail",
             .warning,
-            "\(place): '\(command)' is not told -i: mail with a line of a lone dot waits, as that may end it there",
+            "\(place): '\(command)' lacks -i: mail with a line that is a single dot would wait, because sendmail could take it for the end",
             [.advice("add -i or -oi to its arguments")]
         )
     }

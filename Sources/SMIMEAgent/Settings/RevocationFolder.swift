@@ -27,7 +27,7 @@ struct RevocationFolder {
         for name in files.prefix(Self.maximumFiles) {
             let file = "\(path)/\(name)"
             guard Self.mayBeRead(file) else {
-                warn("\(file): is not a regular file, and was passed over")
+                warn("\(file): is not a regular file, and is ignored")
                 continue
             }
             do {
@@ -43,7 +43,7 @@ struct RevocationFolder {
             } catch let error as StreamError {
                 warn("\(error)")
             } catch {
-                warn("\(file): no revocation list that can be read")
+                warn("\(file): not a readable revocation list")
             }
         }
         return lists

@@ -56,7 +56,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     mutating func validate() throws {
         try origin.validate()
         guard (givenSender == nil) != (senderEnv == nil) else {
-            throw ValidationError("say who sends: --sender ADDR, or --sender-env NAME")
+            throw ValidationError("name the sender: --sender ADDR, or --sender-env NAME")
         }
         if let senderEnv {
             guard let value = getenv(senderEnv) else {
@@ -197,7 +197,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
             )
             FilterWorker.noteSent()
         } catch {
-            throw Failure(.tryAgain, "cannot hand over: \(Failure(error).message)")
+            throw Failure(.tryAgain, "cannot send: \(Failure(error).message)")
         }
     }
 

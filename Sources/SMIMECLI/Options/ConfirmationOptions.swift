@@ -20,7 +20,7 @@ enum Confirmation {
     static func ask(_ loss: String, unless isGiven: Bool, by option: String) throws {
         guard !isGiven else { return }
         guard let answer = try Terminal.answer("\(loss). Go on? [y/N]: ") else {
-            throw Failure(.usage, loss, hints: ["there is no terminal to ask at; to do it all the same: \(option)"])
+            throw Failure(.usage, loss, hints: ["there is no terminal to ask; to do it anyway: \(option)"])
         }
         guard ["y", "yes"].contains(answer.lowercased()) else {
             throw Failure(.noPermission, "not confirmed: nothing was changed")

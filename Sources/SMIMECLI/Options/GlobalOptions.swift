@@ -17,7 +17,7 @@ struct GlobalOptions: ParsableArguments {
     var color: ColorMode?
 
     func validate() throws {
-        if home?.isEmpty == true { throw ValidationError("--home names no directory") }
+        if home?.isEmpty == true { throw ValidationError("--home needs a directory") }
         if let given = ProcessEnvironment[ProcessEnvironment.storeTimeout], Self.seconds(given) == nil {
             throw ValidationError("\(ProcessEnvironment.storeTimeout): '\(given)' is no number of seconds, up to 86400")
         }

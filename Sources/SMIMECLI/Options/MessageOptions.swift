@@ -15,7 +15,7 @@ extension InputFiles {
 
     func checkStandardInput() throws {
         guard paths.count(where: { $0 == "-" }) <= 1 else {
-            throw ValidationError("standard input can be read once only")
+            throw ValidationError("standard input can be read only once")
         }
     }
 }
@@ -70,7 +70,7 @@ struct FileOptions: ParsableArguments, InputFiles {
     /// - Parameter json: whether a report goes to standard output.
     func check(json: Bool = false) throws {
         if paths.count > 1, outputDir == nil {
-            throw ValidationError("several files need a directory to go to: --output-dir")
+            throw ValidationError("several files need --output-dir")
         }
         if json, outputDir == nil, output.map(Output.isStandard) ?? true {
             throw ValidationError("--json needs --output or --output-dir for the message")

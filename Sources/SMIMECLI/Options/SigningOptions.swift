@@ -83,7 +83,7 @@ extension SignerSelection.Warning {
         switch self {
         case .notValid(let identity): "\(identity): the certificate is not valid now"
         case .assignedToAuthor(let author):
-            "\(AgentError.notNamed(author)); the account has it all the same, as `import --account` was told"
+            "\(AgentError.notNamed(author)); the account has it because of `import --account`"
         }
     }
 }

@@ -52,7 +52,7 @@ struct EncryptedFile: Encodable, Sendable {
         }
         let keepers = [secret].compactMap(\.self).map { secret in
             let kind = secret.recipientKind
-            let name = kind == .password ? "whoever knows the password" : "whoever has the secret key"
+            let name = kind == .password ? "anyone who knows the password" : "anyone who has the secret key"
             return Choice(name: name, fingerprint: nil, announces: [], keyEncryption: kind.rawValue)
         }
         choices = readers + keepers

@@ -16,8 +16,8 @@ enum Terminal {
         guard terminal >= 0 else {
             throw Failure(
                 .noPermission,
-                "a passphrase \(purpose) is needed, and there is no terminal to ask at",
-                hints: ["give it with --password-file, --password-fd or --password-env"]
+                "a passphrase \(purpose) is needed, and there is no terminal to ask",
+                hints: ["provide it with --password-file, --password-fd or --password-env"]
             )
         }
         defer { close(terminal) }

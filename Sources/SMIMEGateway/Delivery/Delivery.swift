@@ -98,7 +98,7 @@ package struct Delivery: Sendable {
             await record()
         }
         _ = consume lock
-        if let obstacle { warn("not remembered who has it, so another attempt would send it again: \(obstacle)") }
+        if let obstacle { warn("the delivery is not recorded, so another attempt would send it again: \(obstacle)") }
         if let failure { throw failure }
     }
 }

@@ -104,7 +104,7 @@ package struct IncomingFilter: Sendable {
             stays("\(error)")
             return nil
         } catch is TransportForm.Unsafe {
-            stays("mail servers would change what is inside")
+            stays("mail servers would change the decrypted content")
             return nil
         }
         let message = IncomingPlan.Message(

@@ -177,7 +177,7 @@ package struct OutgoingPlan: Sendable {
     }
 
     private func aSigner() throws -> SignedDataWriter.Signer {
-        guard let signer else { throw MessageError.malformed("nobody to sign it") }
+        guard let signer else { throw MessageError.malformed("it has no signer") }
         return signer
     }
 }

@@ -68,7 +68,7 @@ extension SMIMECommand.AccountCommand {
                 "\(addresses.map(\.text).joined(separator: ", ")): backed up to \(output)\n"
             }
             if try await store.hasMoreThanAccounts() {
-                Console.note("settings, and rules for senders who are no accounts in it, are not part of the backup")
+                Console.note("the backup does not include settings, or rules for senders who have no account in it")
                 Console.hint("to copy everything: smime store backup -o FILE")
             }
         }
@@ -113,10 +113,10 @@ extension SMIMECommand.AccountCommand {
             let ciphers = try RestoredCiphers(restoration, beside: try await store.cipherPreferences(), file: file)
             let result = try await store.restore(restoration, setting: RestoredCiphers.setting.rawValue, ciphers.change)
             try await store.close()
-            (result.kept + ciphers.kept).forEach { Console.warning("kept as it is: \($0)") }
+            (result.kept + ciphers.kept).forEach { Console.warning("unchanged: \($0)") }
             for rule in result.newRules where rule.scope.side != "sender" { Self.tell(rule) }
             try report.print(RestoreCommandReport(result, ciphers)) { Self.text(result, ciphers) }
-            Console.note("such a backup brings no settings, and no rules for other senders; a copy of the store does")
+            Console.note("an account backup restores no settings, and no rules for other senders; a copy of the store does")
         }
 
         private static func noBackup(_ file: String, _ bytes: [UInt8]) -> Failure {
@@ -130,9 +130,9 @@ extension SMIMECommand.AccountCommand {
 
         /// Says that a rule came along which holds for other accounts, too, and how to get rid of it.
         private static func tell(_ rule: Policy.Rule) {
-            Console.warning("a policy rule for all accounts came along: \(rule.scope): \(rule.words)")
+            Console.warning("the backup added a policy rule for all accounts: \(rule.scope): \(rule.words)")
             let option = rule.scope == .global ? "--global" : "--\(rule.scope.side) \(shell: rule.scope.text)"
-            Console.hint("to take it back: smime policy unset \(option)")
+            Console.hint("to remove it: smime policy unset \(option)")
         }
 
         private static func text(_ result: RestoreReport, _ ciphers: RestoredCiphers) -> String {

@@ -38,7 +38,7 @@ extension SMIMECommand {
 
         func run() async throws {
             guard target != nil || isatty(STDOUT_FILENO) != 1 else {
-                throw Failure(.usage, "a PKCS#12 file is nothing for a terminal", hints: ["name a file with -o"])
+                throw Failure(.usage, "a PKCS#12 file cannot be written to a terminal", hints: ["name a file with -o"])
             }
             try TakenPlaces(
                 global.location,
@@ -47,7 +47,7 @@ extension SMIMECommand {
             let store = try await global.store(.readOnly, password: storePasswords.origin)
             _ = try await store.accounts.account(for: address)
             if let target, InputFile.Identity(target) != nil {
-                let loss = "\(target): the file is there already, and may be the only copy of a private key"
+                let loss = "\(target): the file exists, and may be the only copy of a private key"
                 try Confirmation.ask(loss, unless: force, by: "--force")
             }
             let exported = try await ExportedIdentities(of: address, only: identity, in: store)

@@ -48,7 +48,7 @@ extension SMIMECommand.FilterCommand {
             let store = try await options.store(&log)
             let entry = try options.entry(source)
             let recipients = try await options.waiting(store, entry)
-            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            guard !recipients.isEmpty else { return log.add("actions", "sent before") }
             let asked = OnlineRevocation(StoreOpening(store), isDemanded: false)
             let warnings = log.warnings
             let warn: @Sendable (String) -> Void = { warnings.add($0) }
@@ -95,7 +95,7 @@ extension SMIMECommand.FilterCommand {
             let store = try await options.store(&log)
             let entry = try options.entry(source)
             let recipients = try await options.waiting(store, entry)
-            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            guard !recipients.isEmpty else { return log.add("actions", "sent before") }
             try await RequiredEncryption(store: store).checkEnvelope(from: options.sender, to: recipients)
             let message = try UnparsedMessage(
                 source,

@@ -48,7 +48,7 @@ extension SMIMECommand.FilterCommand {
             let store = try await options.store(&log)
             let entry = try options.entry(source)
             let recipients = try Self.addresses(try await options.waiting(store, entry))
-            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            guard !recipients.isEmpty else { return log.add("actions", "sent before") }
             let warnings = log.warnings
             let asked = OnlineRevocation(StoreOpening(store), isDemanded: false)
             let filter = OutgoingFilter(
@@ -94,7 +94,7 @@ extension SMIMECommand.FilterCommand {
             log.add("message_id", UnparsedMessage.messageID(of: source))
             let store = try await options.store(&log)
             let recipients = try await options.waiting(store, options.entry(source))
-            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            guard !recipients.isEmpty else { return log.add("actions", "sent before") }
             guard try await options.hasDiedBefore(at: source, store) else {
                 throw Failure(.tryAgain, "4.3.0 the filter died at this message, which is tried once more")
             }

@@ -33,7 +33,7 @@ extension SMIMECommand {
 
         func validate() throws {
             if paths.count(where: { $0 == "-" }) > 1 {
-                throw ValidationError("standard input can be read once only")
+                throw ValidationError("standard input can be read only once")
             }
             if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 256") }
         }
@@ -65,7 +65,7 @@ extension SMIMECommand {
             let lines = HarvestReport(result)
             try report.print(lines) { lines.text }
             if let failure = result.failure { throw failure }
-            guard !result.isInterrupted else { throw Failure(.tryAgain, "interrupted; what was done is kept") }
+            guard !result.isInterrupted else { throw Failure(.tryAgain, "interrupted; what was learned is kept") }
             try [unreadable.worst].throwWorst()
         }
     }

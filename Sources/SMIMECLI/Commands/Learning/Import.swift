@@ -185,7 +185,7 @@ extension ImportPlan.Advice {
         case .addAsRecipient(let certificate, let address):
             "if \(certificate.subject) is a person and no authority: smime recipient add \(shell: address) FILE --trust"
         case .reissueAsEndEntity:
-            "have it issued anew with basicConstraints CA:FALSE, as by openssl req -x509 -addext basicConstraints=critical,CA:FALSE"
+            "have it renewed with basicConstraints CA:FALSE, as by openssl req -x509 -addext basicConstraints=critical,CA:FALSE"
         }
     }
 }
@@ -196,7 +196,7 @@ extension ImportStep {
         switch self {
         case .trust(let root): "to trust \(root.subject): smime trust add \(root.fingerprint)"
         case .findRoot(let certificate):
-            "nothing here trusts \(certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
+            "no anchor for \(certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
         case .sign(let address): "then sign: smime sign --from \(shell: address) mail.eml"
         }
     }

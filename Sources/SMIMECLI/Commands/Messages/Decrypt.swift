@@ -110,11 +110,11 @@ extension SMIMECommand {
                 for signer in layer.signers { describe(signer, of: layer, report, name) }
             }
             if let hidden = report.headers?.hidden, !hidden.isEmpty {
-                Console.note("\(name): header fields that were hidden: \(hidden.listedForDisplay)")
+                Console.note("\(name): hidden header fields: \(hidden.listedForDisplay)")
             }
             if report.signers.isEmpty { Console.note("\(name): not signed") }
             if report.layers.flatMap(\.signers).count > 1 {
-                Console.note("\(name): all in all \(report.status.rawValue)")
+                Console.note("\(name): the verdict is \(report.status.rawValue)")
             }
             for problem in report.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
         }

@@ -107,14 +107,14 @@ extension SMIMECommand {
                 throw ValidationError("--no-header-protection leaves nothing to hide")
             }
             if compress, protection.isBare {
-                throw ValidationError("--compress makes a mail, not a bare CMS object")
+                throw ValidationError("--compress cannot make a bare CMS object")
             }
             guard sign || !signing.isSaid else {
                 throw ValidationError("--identity, --digest, --opaque and --no-chain need --sign")
             }
             if sign, protection.isBare {
                 throw ValidationError(
-                    "--sign makes a mail, not a bare CMS object; sign the file first with `smime sign --outform`"
+                    "--sign cannot make a bare CMS object; sign the file first with `smime sign --outform`"
                 )
             }
         }
@@ -228,7 +228,7 @@ extension SMIMECommand {
                 try Output.write(to: target) { try body(copy, $0) }
                 if copies.count > 1, let target {
                     let who = copy.addresses.map(\.text).joined(separator: ", ")
-                    Console.note("\(target): to be sent to \(who) and nobody else")
+                    Console.note("\(target): send it only to \(who)")
                 }
                 return EncryptedFile(target ?? "-", copy, secret)
             }
@@ -252,7 +252,7 @@ extension SMIMECommand {
             guard try RecipientPlan.hiddenRecipients(of: protector.header).isEmpty else {
                 throw Failure(
                     .usage,
-                    "\(InputFile.name(path)): a Bcc field needs --output-dir, for a copy of its own for each of them"
+                    "\(InputFile.name(path)): a Bcc field needs --output-dir, for a separate copy for each address"
                 )
             }
             return protector

@@ -39,8 +39,8 @@ extension SMIMECommand {
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
-            if extract != nil, report.json { throw ValidationError("--extract has a form of its own, and no --json") }
-            if input.paths.count > 1, passwords.isGiven { throw ValidationError("a passphrase takes one file") }
+            if extract != nil, report.json { throw ValidationError("--extract and --json exclude each other") }
+            if input.paths.count > 1, passwords.isGiven { throw ValidationError("a passphrase goes with one file only") }
         }
 
         func run() async throws {

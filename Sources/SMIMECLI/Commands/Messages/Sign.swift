@@ -46,7 +46,7 @@ extension SMIMECommand {
         func validate() throws {
             try files.check()
             if compress, protection.isBare {
-                throw ValidationError("--compress makes a mail, not a bare CMS object")
+                throw ValidationError("--compress cannot make a bare CMS object")
             }
         }
 

@@ -167,8 +167,8 @@ extension SMIMECommand {
             guard report.isContentChanged, try await !verify(!canonical).report.isContentChanged else { return }
             Console.hint(
                 canonical
-                    ? "the signature is over the very bytes of the file: leave out --canonical"
-                    : "the signature is over the file with CRLF line ends, as mail is signed: --canonical"
+                    ? "the signature covers the exact bytes of the file: leave out --canonical"
+                    : "the signature covers the file with CRLF line ends, as mail is signed: use --canonical"
             )
         }
 
@@ -176,7 +176,7 @@ extension SMIMECommand {
             guard let content else { return }
             let spool = Spool()
             guard try result.writeContent(to: spool) else {
-                return Console.warning("\(content): not written, as nothing is known to be what was signed")
+                return Console.warning("\(content): not written, because no content is proven to be what was signed")
             }
             let source = try spool.finish()
             try Output.write(to: content == "-" ? nil : content) { try source.reader().copy(to: $0) }

@@ -73,8 +73,8 @@ struct ArgumentCheck {
     }
 
     private static func clusterHint(_ word: String) -> String {
-        longNames[String(word.prefix(2))].map { "the value of an option stands apart: \($0) \(word.dropFirst(2))" }
-            ?? "write a file's name as ./\(word); what stands behind -- is no option"
+        longNames[String(word.prefix(2))].map { "write the value of an option as a separate word: \($0) \(word.dropFirst(2))" }
+            ?? "write a file's name as ./\(word); what follows -- is no option"
     }
 
     private static func isEmptyOption(_ word: String) -> Bool {
@@ -96,7 +96,7 @@ struct ArgumentCheck {
             let name = Self.longNames[short] ?? short
             guard !seen.insert(name).inserted, !Self.repeatable.contains(name), invocation.help.contains("\(name) <")
             else { continue }
-            throw Failure(.usage, "\(name) stands there more than once")
+            throw Failure(.usage, "\(name) is given more than once")
         }
     }
 }

@@ -73,7 +73,7 @@ extension SMIMECommand.PolicyCommand {
                 let recipients = try to.isEmpty ? Self.recipients(of: message.header) : to
                 guard let sender = try from ?? MailAuthor(of: message.header).map({ GivenSender(address: $0.address) })
                 else {
-                    throw Failure(.usage, "the message has no From", hints: ["say who sends with --from ADDR"])
+                    throw Failure(.usage, "the message has no From", hints: ["name the sender with --from ADDR"])
                 }
                 let decisions = try await filter.decisions(
                     on: source,

@@ -134,11 +134,11 @@ extension SMIMECommand.PolicyCommand {
             let rule = try await store.policy.set(options.rule)
             try await store.close()
             if rule.override != nil, rule.sign == nil, rule.encrypt == nil, rule.scope != .global {
-                Console.warning("\(rule.scope): --override bounds what this rule decides, and it decides neither level")
+                Console.warning("\(rule.scope): --override has no effect: this rule sets neither level")
             }
             if rule.requiresSomething, rule.override == .any {
                 Console.warning(
-                    "\(rule.scope): a message may ask for less than require, since the rule says --override any"
+                    "\(rule.scope): a message may ask for less than require, because the rule says --override any"
                 )
             }
             try RuleReport.print([rule], report)
@@ -175,11 +175,11 @@ extension SMIMECommand.PolicyCommand {
                 throw Failure(
                     .noUser,
                     "\(rule.scope): there is no such rule",
-                    hints: ["`smime policy list` shows the rules there are"]
+                    hints: ["`smime policy list` shows the rules"]
                 )
             }
             if change.after == change.before {
-                Console.warning("\(rule.scope): the rule does not say that, and stays as it is")
+                Console.warning("\(rule.scope): the rule does not say that, and is unchanged")
             }
             try RuleReport.print([change.after].compactMap(\.self), report)
         }

@@ -35,7 +35,7 @@ extension SMIMECommand.RecipientCommand {
                 throw Failure(
                     .badData,
                     "\(files.joined(separator: ", ")): only certificates of authorities",
-                    hints: ["an authority is trusted with `smime trust add FILE`"]
+                    hints: ["to trust an authority: smime trust add FILE"]
                 )
             }
             for item in batch.recipients { warn(of: item.certificate) }
@@ -60,7 +60,7 @@ extension SMIMECommand.RecipientCommand {
                 Console.warning("\(certificate.subject): does not allow encryption")
             }
             if certificate.isCertificateAuthority, !trust {
-                Console.warning("\(certificate.subject): says that it is an authority's, and is not used unless pinned")
+                Console.warning("\(certificate.subject): is marked as an authority, and is not used unless pinned")
                 Console.hint(
                     "compare its fingerprint, then: smime recipient trust \(shell: address) --fingerprint \(certificate.fingerprint)"
                 )
@@ -160,7 +160,7 @@ extension SMIMECommand.RecipientCommand {
                     throw Failure(
                         .noUser,
                         "\(target.address): every certificate is distrusted",
-                        hints: ["name the one to believe again with --fingerprint"]
+                        hints: ["name the one to trust again with --fingerprint"]
                     )
                 }
                 return pinned

@@ -59,7 +59,7 @@ extension SMIMECommand.RecipientCommand {
                 throw Failure(
                     .noUser,
                     "\(address): no usable certificate",
-                    hints: ["see `smime recipient show \(shell: address)`; --all writes them all the same"]
+                    hints: ["see `smime recipient show \(shell: address)`; --all writes them anyway"]
                 )
             }
             return [selected.certificate]

@@ -114,8 +114,8 @@ extension SMIMECommand.ConfigCommand {
             let isMissing = await !store.canReadFolder(of: key.setting)
             try await store.close()
             guard isMissing else { return }
-            Console.warning("\(value): there is no folder here that can be read, so its revocation lists do not count")
-            Console.hint("make it, readable for the user of the store, then: smime doctor")
+            Console.warning("\(value): not a readable folder, so its revocation lists do not count")
+            Console.hint("create it, readable for the user of the store, then: smime doctor")
         }
     }
 

@@ -60,7 +60,7 @@ extension SMIMECommand.StoreCommand {
                 return table.text
             }
             if !repair, found.contains(where: \.isUnusedCertificate) {
-                Console.hint("to forget the certificates that nothing refers to: smime store check --repair")
+                Console.hint("to remove the certificates that nothing refers to: smime store check --repair")
             }
             if let status = found.map(Self.status).max(), status != .success { throw status }
         }

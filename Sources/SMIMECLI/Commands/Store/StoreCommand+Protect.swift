@@ -85,7 +85,7 @@ extension SMIMECommand.StoreCommand {
             try await store.close()
             try report.print(["keys": count]) { "\(counted(count, "private key")) sealed anew" }
             guard let keyFile else { return }
-            Console.note("older copies of the store need the key file of their time, which was \(keyFile)")
+            Console.note("older copies of the store need the old key file, which was \(keyFile)")
             Console.hint("make new copies of both: smime store backup -o FILE")
         }
     }

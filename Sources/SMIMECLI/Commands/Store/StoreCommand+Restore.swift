@@ -29,7 +29,7 @@ extension SMIMECommand.StoreCommand {
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
-            if file.isEmpty || file == "-" { throw ValidationError("the copy has to be a file") }
+            if file.isEmpty || file == "-" { throw ValidationError("the copy must be a file") }
         }
 
         func run() async throws {
@@ -55,7 +55,7 @@ extension SMIMECommand.StoreCommand {
             let result = try await RestoredReport(store, kept: restored.kept)
             try report.print(result) { result.text }
             if restored.needsKeyFile {
-                Console.hint("no private key opens before its key file is there, too: \(location.keyFile)")
+                Console.hint("private keys open only after you put the copy's key file at \(location.keyFile)")
             }
         }
     }
@@ -78,6 +78,6 @@ private struct RestoredReport: Encodable {
     var text: String {
         let content = "\(counted(accounts, "account")), \(counted(recipients, "recipient"))"
         return "\(database): restored, with \(content)\n"
-            + (kept.map { "what was there before is kept as \($0)\n" } ?? "")
+            + (kept.map { "the old store is kept as \($0)\n" } ?? "")
     }
 }

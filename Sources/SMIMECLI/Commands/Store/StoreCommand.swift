@@ -32,7 +32,7 @@ extension GlobalOptions {
         return Failure(
             .noInput,
             "\(location.path): there is no store yet",
-            hints: ["bring in your key: smime import FILE"]
+            hints: ["import your key: smime import FILE"]
         )
     }
 }
@@ -65,14 +65,14 @@ extension SMIMECommand.StoreCommand {
         func run() async throws {
             let store = try await global.existingStore(.readOnly)
             for path in store.location.files where InputFile.isSame(output, path) {
-                throw Failure(.usage, "\(output): the copy would take the place of the store")
+                throw Failure(.usage, "\(output): the copy would replace the store")
             }
             try PrivateKeyFile.check(output, replacing: [.storeCopy])
             try Self.write(try await Self.copy(of: store, for: output), to: output)
             Console.note("copied \(store.location.database) to \(output)")
             let protection = try await store.protection()
             if protection != .passphrase {
-                Console.hint("keep a copy of the key file somewhere else, too: \(store.location.keyFile)")
+                Console.hint("also keep a copy of the key file elsewhere: \(store.location.keyFile)")
             }
         }
 

@@ -116,7 +116,7 @@ extension SMIMECommand.TrustCommand {
                 throw Failure(.badData, "\(files.joined(separator: ", ")): no certificate in it")
             }
             for certificate in batch.anchors where !certificate.isCertificateAuthority {
-                Console.warning("\(certificate.subject): no authority, so only this certificate itself is believed")
+                Console.warning("\(certificate.subject): not an authority, so only this certificate itself is trusted")
             }
             let store = try await global.store(.readWrite)
             let added = try await store.add(batch, at: .now)
@@ -162,7 +162,7 @@ extension SMIMECommand.TrustCommand {
             let anchors = all.filter { fingerprints.contains($0.certificate.fingerprint) }
             if !anchors.isEmpty {
                 let names = anchors.map { "\($0.certificate.subject)" }.joined(separator: "; ")
-                try confirmation.confirm("\(names): nothing that chains to it would be trusted any more")
+                try confirmation.confirm("\(names): certificates that chain to it would no longer be trusted")
             }
             let store = try await global.store(.readWrite)
             let lists = try await store.anchors.revocationLists().filter { fingerprints.contains($0.fingerprint) }
