@@ -1,9 +1,9 @@
 extension DoctorCheck {
-    /// Whether the program that mail is handed to reads all of it.
+    /// Checks that the program that mail is sent with reads all of it.
     ///
     /// - Parameters:
-    ///   - command: the program and its arguments; nil says nothing.
-    ///   - place: where its name stands.
+    ///   - command: the program and its arguments; nil is not checked.
+    ///   - place: where the program is configured.
     mutating func checkSendmail(_ command: String?, of place: String) {
         guard let command, let sendmail = SendmailCommand(parsing: command), !sendmail.passesLoneDots else { return }
         add(

@@ -40,7 +40,7 @@ package enum AgentError: Error, Sendable {
     case revokedSigner(Fingerprint)
     /// The key of the certificate cannot sign this digest.
     case impossibleDigest(DigestAlgorithm, Certificate)
-    /// Nothing says whom the message is for.
+    /// The recipients are unknown.
     case noRecipients
     /// Something in the field is no address.
     case malformedRecipients(field: String)

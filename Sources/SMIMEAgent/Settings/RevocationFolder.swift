@@ -10,7 +10,7 @@ struct RevocationFolder {
     /// The most bytes of lists that are read, and the most files.
     private static let (maximumCount, maximumFiles) = (128 << 20, 1000)
 
-    /// Every list in the folder; what cannot be read, and what is too much, is told and passed over.
+    /// Every list in the folder. Unreadable files and files beyond the limits are ignored with a warning.
     ///
     /// - Throws: `SettingError.folderUnreadable` if there is no such folder.
     func lists(warn: (String) -> Void) throws(SettingError) -> [FiledRevocationList] {

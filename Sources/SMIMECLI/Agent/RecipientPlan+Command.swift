@@ -29,7 +29,7 @@ extension RecipientPlan.Copy {
 }
 
 extension Certificate {
-    /// The certificates in `files`, which nobody vouches for.
+    /// The certificates in `files`, unverified.
     static func unchecked(from files: [String]) throws -> [Certificate] {
         try files.flatMap { file in
             let items: [KeyMaterial]

@@ -63,7 +63,7 @@ extension Failure {
         }
     }
 
-    /// Who owns `path`, if this is somebody who may become that user.
+    /// The owner of `path`, if this process could run as that user.
     private static func owner(of path: String) -> String? {
         var status = stat()
         guard geteuid() == 0, lstat(path, &status) == 0, let user = getpwuid(status.st_uid) else { return nil }

@@ -47,7 +47,7 @@ struct GlobalOptions: ParsableArguments {
         Double(text).flatMap { $0 > 0 && $0 <= 86_400 ? $0 : nil }
     }
 
-    /// Mail does not wait for long. Whoever changes the store may have to wait for others who make or migrate it.
+    /// Mail must not wait long. A command that changes the store may have to wait for others that create or migrate it.
     private func timeout(_ mode: Store.Mode) -> Duration {
         let given = ProcessEnvironment[ProcessEnvironment.storeTimeout].flatMap(Self.seconds)
         if let given { return .seconds(given) }
@@ -56,8 +56,8 @@ struct GlobalOptions: ParsableArguments {
 }
 
 extension Store {
-    /// Says that there is nothing to look into; of a store that was never made nothing is known. One that somebody named
-    /// may have been there before.
+    /// Notes that there is no store to read. A store that was never made is simply empty, but one that the user named
+    /// may be missing.
     func noteIfMissing() {
         guard !exists else { return }
         let text = "no store at \(location.path): nothing is known yet"

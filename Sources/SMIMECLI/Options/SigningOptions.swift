@@ -28,7 +28,7 @@ struct SigningOptions: ParsableArguments {
     @Flag(name: .customLong("no-chain"), help: "Include only the signer's own certificate.")
     var noChain = false
 
-    /// Whether something was said that only a signature can heed.
+    /// Whether an option was given that only makes sense with a signature.
     var isSaid: Bool { identity != nil || opaque || digest != nil || noChain }
 
     var form: SignatureForm { opaque ? .opaque : .detached }

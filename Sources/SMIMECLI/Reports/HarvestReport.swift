@@ -17,7 +17,7 @@ struct HarvestReport: Encodable {
     }
 
     let messages: Int
-    /// How many of them nobody signed.
+    /// How many of them are not signed.
     let unsigned: Int
     let learned: [LearnedReport]
     let renewed: [LearnedReport]

@@ -67,7 +67,7 @@ struct VerificationOutput: Encodable {
 
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: Key.self)
-            // An axis nobody looked at says so: null, not a missing key.
+            // An axis that was not checked is null, not a missing key.
             try container.encode(ok, forKey: .ok)
             try container.encode(problems, forKey: .problems)
         }
@@ -113,7 +113,7 @@ struct VerificationOutput: Encodable {
         }
     }
 
-    /// Whether the one whom `--assert-signer` names signed all of it.
+    /// Whether the signer that `--assert-signer` names signed all of it.
     struct Assertion: Encodable {
         let signer: String
         let ok: Bool
@@ -121,7 +121,7 @@ struct VerificationOutput: Encodable {
 
     let file: String
     let status: String
-    /// Nil if nobody was named.
+    /// Nil without --assert-signer.
     let assertion: Assertion?
     /// The cryptographic summary of RFC 9787 §3.
     let summary: String

@@ -4,7 +4,7 @@ import LibCrypto
 
 /// The person at the terminal, whatever standard input and output are.
 enum Terminal {
-    /// The longest line a terminal hands over.
+    /// The longest line that a terminal delivers.
     private static let lineLimit = 4096
 
     /// Asks for a passphrase without showing it.

@@ -25,7 +25,7 @@ public struct PolicyDecision: Hashable, Sendable {
         var signs: Bool { self == .sign || self == .signAndEncrypt }
     }
 
-    /// Whom the mail is for.
+    /// The recipient that this decides for.
     public let recipient: EmailAddress
     /// Whether it is to be signed, by flags, rules and the message together.
     public let sign: Policy.Level

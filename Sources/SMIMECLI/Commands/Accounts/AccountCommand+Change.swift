@@ -114,7 +114,7 @@ extension SMIMECommand.AccountCommand {
         )
         var cipher: CipherChoice?
 
-        /// What the setting shall say of the account.
+        /// The new value of the account's cipher.
         enum CipherChoice {
             case cipher(ContentCipher)
             case standard

@@ -65,7 +65,8 @@ extension SMIMECommand.FilterCommand {
             let plan = try await filter.plan(source, to: recipients)
             log.add(plan)
             guard !options.dryRun else { return try report(plan) }
-            // What cannot be delivered is returned to its sender: whoever sends us a stranger's ciphertext would get it in clear.
+            // The mail server returns undeliverable mail to its sender, and an attacker who sent another person's
+            // ciphertext would get it in clear.
             let returned = try await store.decryptedSender().text
             let messages = try plan.messages.map { message in
                 Delivery.Message(

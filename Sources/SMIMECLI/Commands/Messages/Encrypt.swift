@@ -248,7 +248,7 @@ extension SMIMECommand {
             protector.compresses = compress
             MessageInput.noteMissingHeader(protector.header, of: path)
             guard files.outputDir == nil, to.isEmpty else { return protector }
-            // An empty field, as some write it into every mail, names nobody.
+            // Some programs write an empty Bcc field into every mail. It names no recipient.
             guard try RecipientPlan.hiddenRecipients(of: protector.header).isEmpty else {
                 throw Failure(
                     .usage,

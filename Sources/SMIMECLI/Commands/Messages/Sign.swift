@@ -87,7 +87,7 @@ extension SMIMECommand {
                 of: path,
                 isText: text,
                 fields: signing.fromField,
-                // Whoever a file is from, the signer that was named signs it.
+                // A signer that the user names signs whatever From says.
                 readsHeader: signing.from == nil && signing.identity == nil
             )
             let signer = try await signer(for: content.header, isMail: false, in: try await opening.store(), lists)

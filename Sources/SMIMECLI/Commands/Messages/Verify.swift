@@ -93,7 +93,7 @@ extension SMIMECommand {
             try outcomes.map(\.status).throwWorst()
         }
 
-        /// The status for a report that would have `status` if nobody had been named.
+        /// The status for a report, which is `status` without --assert-signer.
         private func check(_ report: VerificationReport, of path: String, _ status: ExitStatus) -> ExitStatus {
             guard let assertion = assertion(on: report) else { return status }
             let verdict = report.status == .valid ? nil : "the verdict on the message is \(report.status.rawValue)"
