@@ -19,7 +19,7 @@ import Testing
 
     @Test func `nothing is encrypted to nobody`() throws {
         let sink = MemorySink()
-        #expect(throws: CMSError.unsupported("encryption to nobody")) {
+        #expect(throws: CMSError.unsupported("encryption without recipients")) {
             try protector().encrypt(to: [], cipher: .aes256GCM, at: Self.time, to: sink)
         }
         #expect(sink.bytes.isEmpty)

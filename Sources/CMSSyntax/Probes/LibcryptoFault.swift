@@ -46,7 +46,7 @@ package struct LibcryptoFault: Sendable, Equatable {
         ),
         Self(
             identifier: "CVE-2022-4304",
-            text: "the time of RSA decryption tells of the padding",
+            text: "the time of RSA decryption reveals the padding",
             mended: [Version(3, 0, 8)]
         ),
         Self(
@@ -76,7 +76,7 @@ package struct LibcryptoFault: Sendable, Equatable {
         ),
         Self(
             identifier: "CVE-2024-13176",
-            text: "the time of ECDSA signatures tells of the key",
+            text: "the time of ECDSA signatures reveals the key",
             mended: [
                 Version(3, 0, 16), Version(3, 1, 8), Version(3, 2, 4), Version(3, 3, 3), Version(3, 4, 1),
             ]

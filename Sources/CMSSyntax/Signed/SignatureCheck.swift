@@ -65,7 +65,7 @@ extension SignedData {
                 return result(Array(equals.prefix(Self.maximumChoice)))
             } else if allowance < 0 {
                 problems.append(
-                    Problem(.signerAmbiguous, "too many certificates may be the signer's to try them all")
+                    Problem(.signerAmbiguous, "too many certificates could be the signer's to try them all")
                 )
             } else {
                 problems.append(Problem(.signatureInvalid, "the signature does not fit the signer's key"))
@@ -161,11 +161,11 @@ extension SignedData {
                 check.problems.append(Problem(.contentChanged, "the content is not what was signed"))
             }
         } else {
-            check.problems.append(Problem(.messageDigestAttribute, "the signed message digest is missing or doubled"))
+            check.problems.append(Problem(.messageDigestAttribute, "the signed message digest is missing or repeated"))
         }
         for once in [Known.signingTime, Known.smimeCapabilities, Known.encryptionKeyPreference]
         where !signer.signedAttributes.all(once).isEmpty && signer.signedValue(once) == nil {
-            check.problems.append(Problem(.attributeDoubled, "a signed attribute stands there more than once: \(once)"))
+            check.problems.append(Problem(.attributeDoubled, "a signed attribute is given more than once: \(once)"))
         }
         if !signer.signedAttributes.all(Known.signingTime).isEmpty, signer.signingTime == nil {
             check.problems.append(Problem(.signingTimeMalformed, "the signing time cannot be read"))

@@ -112,7 +112,7 @@ package actor RevocationFetcher: RevocationSource {
                 }
                 return response
             }
-            note(text, .badAnswer("it is not about this certificate, not current, or by nobody who may speak for it"))
+            note(text, .badAnswer("it is not about this certificate, not current, or by an unauthorized responder"))
         }
         return nil
     }

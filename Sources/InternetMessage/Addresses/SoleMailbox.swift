@@ -29,7 +29,7 @@ struct SoleMailbox {
     /// What some programs end a line at, and others show.
     private static let lineSeparators: Set<Unicode.Scalar> = ["\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"]
 
-    /// Whether a carriage return stands without a line feed behind it, at which some programs end a line.
+    /// Whether a carriage return has no line feed after it behind it, at which some programs end a line.
     private static func endsLinesAtReturns(_ body: ArraySlice<UInt8>) -> Bool {
         body.indices.contains { index in
             body[index] == .carriageReturn && (index + 1 >= body.endIndex || body[index + 1] != .lineFeed)

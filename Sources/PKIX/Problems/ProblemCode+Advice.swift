@@ -4,7 +4,7 @@ extension ProblemCode {
         switch self {
         case .accountUnused: "import the private key with its certificate, in one file or in one command"
         case .addressMismatch:
-            "signatures by it will not be taken for that address; ask for a certificate that names it"
+            "recipients will not accept its signatures for that address; request a certificate that names it"
         case .algorithmUnsupported, .digestMD5, .digestSHA1, .signatureDSA:
             "ask the sender to sign with SHA-256 or better"
         case .attributeDoubled, .cmsLimit, .cmsMalformed, .contentTypeAttribute, .contradictoryBoundary,
@@ -21,7 +21,7 @@ extension ProblemCode {
         case .bareCR, .bareLF, .base64Padding, .blankBeforeColon, .byteOrderMark, .malformedContentType,
             .missingHeaderEnd, .nulByte,
             .unterminatedMultipart:
-            "nothing, unless it happens with all mail: then a mail system on the way is at fault"
+            "nothing, unless all mail has it: then a mail system on the way is at fault"
         case .certificateAddressMalformed, .certificateNoAddress, .chainInvalid, .chainNameConstraints, .chainNotCA,
             .chainNotChecked, .chainPolicy, .chainPurpose, .chainSHA1, .chainTooLong, .chainUnknownCriticalExtension,
             .chainWeakSignature, .endEntityIsCA, .keyUsage, .weakKey:
@@ -31,44 +31,44 @@ extension ProblemCode {
         case .needsSecret: "give the password or the secret key that the sender and you agreed on"
         case .notARecipient: "import the key it is for, or ask the sender to encrypt it for your certificate"
         case .notEncrypted: "verify it, if it is signed"
-        case .unreadable: "see what the text says of the file or the store"
-        case .crlUnreadable: "nothing, unless the list or the folder is your own: then put it right"
+        case .unreadable: "see the text for what is wrong with the file or the store"
+        case .crlUnreadable: "nothing, unless the list or the folder is your own: then correct it"
         case .certificateExpired:
             "ask its owner for the new one; what was signed before can be judged at the time it was signed"
-        case .certificateNotYetValid, .chainNotYetValid: "wait, or see whether the clock is right"
-        case .certificateRevoked: "do not rely on it: ask its owner, by another way, for the new one"
+        case .certificateNotYetValid, .chainNotYetValid: "wait, or check your clock"
+        case .certificateRevoked: "do not rely on it: ask its owner for a new one, but not by mail"
         case .chainDistrusted: "do not rely on it, unless you distrusted it by mistake"
         case .chainExpired: "ask the sender for a certificate by a current authority"
         case .chainNoAnchor:
             "if you know the authority, make it an anchor; if you compared fingerprints, pin the certificate"
-        case .chainRevoked: "do not rely on it: ask its owner, by another way, for a certificate by another authority"
-        case .chainSignature: "do not rely on it: somebody may have made it up"
+        case .chainRevoked: "do not rely on it: ask its owner for a certificate by another authority, but not by mail"
+        case .chainSignature: "do not rely on it: it may be forged"
         case .contentChanged:
             "it was changed on the way, on purpose or by a mail system; ask the sender to send it again"
         case .contentIsAttributes: "do not rely on it: the signer never signed this as a message"
-        case .contentMismatch, .hiddenFields: "do not rely on it: it shows different readers different things"
-        case .cosigner: "nothing: the sender's own signature counts; see under signers who else it was"
+        case .contentMismatch, .hiddenFields: "do not rely on it: different programs show different things"
+        case .cosigner: "nothing: the sender's own signature counts; the signers in the report say who else signed"
         case .crlExpired: "get the new list and import it"
         case .encrypted: "decrypt it to see"
         case .fromDisplayName: "do not rely on it: look at the address itself, not at the name"
         case .fromSeveral: "ask the sender to send it again, from one of them"
-        case .innerSigner: "see under signers who it was"
-        case .headerDiffers, .headerUnprotected: "read the fields in the report, which are those of the author"
+        case .innerSigner: "the signers in the report say who it was"
+        case .headerDiffers, .headerUnprotected: "read the fields in the report: they are the author's"
         case .signatureOutside: "ask the sender to sign first and then to encrypt"
         case .notLearned: "verify it to see what is wrong with it"
         case .pkcs12BadCertificate, .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12Unsupported:
-            "export it anew from the program that it came from"
+            "export it again from the program that made it"
         case .profileAlgorithm, .profileKeySize, .profilePurpose, .profileValidity:
             "nothing, unless it is your own: then ask its authority why"
-        case .protectedFromMismatch: "do not take it for a mail by the one in From: somebody passes it on as his own"
+        case .protectedFromMismatch: "do not take From for the sender: another person may have forwarded the signed mail under a new name"
         case .revocationUnknown: "import its authority's list"
-        case .signatureInvalid: "do not rely on it: something was changed, or somebody else signed"
-        case .signerCertificateMismatch: "do not rely on it: the certificate was put in the place of another"
+        case .signatureInvalid: "do not rely on it: it was changed, or another person signed"
+        case .signerCertificateMismatch: "do not rely on it: the certificate was exchanged"
         case .signerCertificateMissing: "import it"
-        case .signerIsSender: "accept it only if the Sender may speak for the one in From"
-        case .signerNotFrom: "do not take it for a mail by the one in From"
-        case .signingTimeFar: "see whether the message is an old one that somebody sent again"
-        case .signingTimeFuture: "see whether the clock is right; the signer's may be wrong"
+        case .signerIsSender: "accept it only if the address in Sender may send for the one in From"
+        case .signerNotFrom: "do not take From for the sender"
+        case .signingTimeFar: "check whether it is an old message that was sent again"
+        case .signingTimeFuture: "check your clock; the signer's may be wrong"
         case .tooManySignatures: "take the message apart and verify the parts"
         case .unauthenticated: "ask the sender to encrypt with AES-GCM (AuthEnvelopedData)"
         }

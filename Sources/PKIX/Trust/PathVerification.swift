@@ -90,7 +90,7 @@ package struct PathVerification {
         case .unknownCriticalExtension:
             return Problem(
                 .chainUnknownCriticalExtension,
-                "\(name) has a critical extension that nobody knows"
+                "\(name) has an unknown critical extension"
             )
         case .notPermitted, .excluded, .subtreeBounds,
             .unknownConstraintType, .unknownConstraintSyntax,

@@ -45,7 +45,7 @@ struct RevocationCheck {
         if !responses.isEmpty,
             !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses, effort, &isCutShort)
         {
-            let text = "an OCSP response is not current, not about this chain, or by nobody who may speak for it"
+            let text = "an OCSP response is not current, not about this chain, or by an unauthorized responder"
             problems.append(Problem(.ocspUnusable, text))
             usesAllEvidence = false
         }

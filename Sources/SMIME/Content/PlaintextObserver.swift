@@ -37,8 +37,8 @@ package final class PlaintextObserver: ByteSink {
     /// Whether the whole plaintext is clean text. Takes the same time whatever stands there.
     package var isCleanText: Bool { text.isClean }
 
-    /// The header at the beginning; nil if it is beyond the limit. How long this takes tells of the plaintext: it is for
-    /// what was found intact.
+    /// The header at the beginning; nil if it is beyond the limit. The time this takes depends on the plaintext, so it
+    /// must only run on intact content.
     var header: HeaderBlock? { try? HeaderBlock(parsing: head) }
 
     /// Looks for what may follow a hyphen. That is no base64 character, so few are met.

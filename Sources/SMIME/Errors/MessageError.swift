@@ -15,7 +15,7 @@ package enum MessageError: Error, Equatable, Sendable {
     case malformed(String)
     /// No cipher is announced by all recipients; the text says who announces what.
     case noCommonCipher(String)
-    /// Layers are nested deeper than anybody nests them.
+    /// Layers are nested too deeply.
     case tooManyLayers
     /// No RecipientInfo names a certificate whose key is at hand.
     case notARecipient

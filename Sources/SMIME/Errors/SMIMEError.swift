@@ -28,7 +28,7 @@ public struct SMIMEError: Error, Sendable {
     public enum Kind: String, Sendable {
         /// The message or file is not what it should be: 554 5.6.0.
         case input
-        /// There is no usable certificate or account for somebody it is for: 550 5.7.1.
+        /// A recipient or sender has no usable certificate or account: 550 5.7.1.
         case recipient
         /// A key or passphrase is missing, or is not the right one.
         case key

@@ -1,8 +1,8 @@
 import InternetMessage
 
-/// Which header fields of an encrypted message are hidden from whoever carries it, and what stands there instead.
+/// Which header fields of an encrypted message are hidden during transport, and what replaces them.
 ///
-/// A Header Confidentiality Policy. What is hidden is restored by whoever can decrypt the message.
+/// A Header Confidentiality Policy. Readers who can decrypt the message see the hidden fields again.
 ///
 /// RFC 9788 §3
 public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {

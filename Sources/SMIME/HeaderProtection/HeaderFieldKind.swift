@@ -37,8 +37,9 @@ enum HeaderFieldKind {
         "mail-reply-to", "message-id", "references", "reply-to", "sender", "subject", "to",
     ]
 
-    /// The fields that a gateway takes out of an encrypted header: those that people read, and that answers are filed by. What
-    /// scanners, lists and filters go by must not come from a sender whom they could not see.
+    /// The fields that a gateway takes out of an encrypted header: those that people read or that file answers.
+    /// Scanners, lists and filters rely on the other fields, so these must not come from content that scanners could
+    /// not see.
     static let gatewayNames: Set = [
         "cc", "comments", "date", "from", "in-reply-to", "keywords", "message-id", "references", "reply-to", "subject",
         "to",

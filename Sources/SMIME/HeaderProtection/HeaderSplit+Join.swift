@@ -35,7 +35,7 @@ extension HeaderSplit {
         return output + inner.separator.withLines(endingIn: outer.lineEnd)
     }
 
-    /// Whether an outer field is there only for the protected content, whoever wrote it.
+    /// Whether an outer field only exists for the protected content.
     static func isReplaced(_ field: HeaderField, _ lineEnd: LineEnd) -> Bool {
         field.isContentField || field.isNamed(placeholderName)
             || field.rawBytes.elementsEqual(addedVersion.bytes(lineEnd: lineEnd))

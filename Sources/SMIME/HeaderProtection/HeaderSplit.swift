@@ -36,9 +36,9 @@ package struct HeaderSplit: Sendable {
     /// Divides the header of a whole message.
     ///
     /// - Parameters:
-    ///   - omitting: names of fields that shall stand neither outside nor inside, such as `Bcc`.
-    ///   - protection: how the fields are copied inside. A Content-Type that cannot be read has no place for saying that
-    ///     they are, and they are not.
+    ///   - omitting: names of fields to leave out both outside and inside, such as `Bcc`.
+    ///   - protection: how the fields are copied inside. If the Content-Type cannot be read, it cannot announce the
+    ///     copies, and there are none.
     package init(_ header: HeaderBlock, omitting: Set<String> = [], protection: HeaderProtection? = nil) {
         self.header = header
         let omitted = Set(omitting.map { $0.lowercased() })
@@ -119,7 +119,7 @@ package struct HeaderSplit: Sendable {
         }
         if !hasType { inside.append(InnerField(bytes: protection.addedType(header.lineEnd))) }
         inside.append(InnerField(bytes: protection.records(of: header, omitting: omitted)))
-        // Twice the fields may be more than anybody reads.
+        // The doubled fields may exceed the limit for a header.
         guard inside.reduce(0, { $0 + $1.bytes.count }) < MIMELimit.headerBytes.rawValue / 2 else { return nil }
         return (inside, unprotected)
     }

@@ -25,7 +25,7 @@ public struct ProtectedHeader: Sendable {
     package let scheme: Scheme
     /// The header that the fields stand in: the protected entity's own, or the wrapped message's.
     package let header: HeaderBlock
-    /// What the sender left outside, by his own word.
+    /// What the sender says to have left outside.
     private let records: Set<Statement>
 
     /// Reads the header of a protected entity; nil if it does not say that the message's fields are among it.

@@ -9,7 +9,7 @@ import PKIX
 struct Inspector {
     private var parts = 0
     private var layers = 0
-    /// How many bytes of certificates and the like may still be kept.
+    /// How many more bytes of certificates and similar data may be kept.
     private var left = CMSOutline.maximumCount
     /// How many bytes may still be decompressed.
     private var decompressedLeft = 256 << 20

@@ -7,7 +7,7 @@ public struct VerdictExceptions: OptionSet, Hashable, Sendable {
 
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// A signer whom only the field Sender names.
+    /// A signer that only the field Sender names.
     public static let sender = VerdictExceptions(rawValue: 1)
     /// SHA-1, and keys under 2048 bits (RSA, DSA) or 224 bits (elliptic curves); not those that one computer can break.
     public static let weakAlgorithms = VerdictExceptions(rawValue: 2)

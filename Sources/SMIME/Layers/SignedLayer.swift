@@ -15,15 +15,15 @@ package struct SignedLayer: Sendable {
     let content: LocatedEntity?
     /// The very bytes that were hashed; nil if there are none.
     let signedBytes: SignedBytes?
-    /// What rides along about revocation.
+    /// The revocation lists and OCSP responses in the message.
     private let evidence: RevocationEvidence
     private let problems: [Problem]
     /// What is odd, and no error, about the bytes that carry signature and content.
     let oddities: [Problem]
 
-    /// Whom the signatures name.
+    /// The signers that the signatures name.
     package var signerIdentifiers: [EntityIdentifier] { data.signers.map(\.identifier) }
-    /// The certificates that ride along.
+    /// The certificates in the object.
     package var certificates: [Certificate] { data.certificates }
 
     /// Opens multipart/signed.
@@ -98,7 +98,7 @@ package struct SignedLayer: Sendable {
         oddities = []
     }
 
-    /// Whether nobody signed anything, and certificates ride along (RFC 8551 §3.8).
+    /// Whether the object has no signature and only contains certificates (RFC 8551 §3.8).
     var onlyBringsCertificates: Bool { content == nil && data.signers.isEmpty && !certificates.isEmpty }
 
     /// What the layer is, for the report.
@@ -111,7 +111,7 @@ package struct SignedLayer: Sendable {
     ///
     /// - Parameters:
     ///   - validator: judges certificates by anchors, pins and intermediates.
-    ///   - known: certificates that may be the signers' beside those that ride along.
+    ///   - known: certificates that may be the signers', in addition to those in the object.
     ///   - header: the header of the message, whose From must be the signer; nil for a bare CMS object.
     ///   - protected: the header fields inside the signature, which must name the signer, too.
     ///   - exceptions: what counts as a warning, though it spoils a verdict by default.
@@ -130,7 +130,7 @@ package struct SignedLayer: Sendable {
         return data.signers.map { signer in
             let check = data.check(signer, candidates: candidates)
             func judge(_ certificate: Certificate?) -> VerificationReport.Signer {
-                // Without a header there is nobody whom the certificate could be taken for.
+                // A message without a header has no sender to compare with the certificate.
                 let scopes = certificate.flatMap { identity?.scopes(of: $0) }
                 let validator = scopes.map(validator.speaking) ?? validator
                 let finding = certificate.flatMap { identity?.judge($0) }
@@ -161,7 +161,8 @@ package struct SignedLayer: Sendable {
                     author: certificate.flatMap { identity?.author(named: $0) }
                 )
             }
-            // Nobody shall spoil a signature by what rides along: of a key's certificates the best one counts.
+            // An added certificate must not spoil a signature: of the certificates for the signer's key the best one
+            // counts.
             var best = judge(check.certificates.first)
             for certificate in check.certificates.dropFirst() where best.status != .valid {
                 let other = judge(certificate)
@@ -171,7 +172,7 @@ package struct SignedLayer: Sendable {
         }
     }
 
-    /// The chain of a signer's certificate, judged with what rides along.
+    /// The chain of a signer's certificate, built with the certificates in the object too.
     func chain(of certificate: Certificate, by validator: PathValidator, at time: Date) -> ChainVerdict {
         validator.judge(
             certificate,
@@ -183,7 +184,7 @@ package struct SignedLayer: Sendable {
         )
     }
 
-    /// What the claimed signing time makes doubtful; it decides nothing, as anybody can claim any time.
+    /// Warnings about the claimed signing time. They decide nothing, because a signer can claim any time.
     private func timeWarnings(_ signer: SignerInfo, _ header: HeaderBlock?, at time: Date) -> [Problem] {
         guard let claimed = signer.signingTime else { return [] }
         var problems: [Problem] = []

@@ -138,9 +138,9 @@ public struct Message: Sendable {
         )
     }
 
-    /// The message as a sending agent protects it, whose choices are made.
+    /// The message as a sending agent protects it, after all choices are made.
     ///
-    /// - Parameter recipients: nobody leaves it signed only.
+    /// - Parameter recipients: if empty, the message is only signed.
     package func protected(
         by signer: SignedDataWriter.Signer?,
         to recipients: [Recipient] = [],

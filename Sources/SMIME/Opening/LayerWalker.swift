@@ -150,7 +150,7 @@ struct LayerWalker {
         return Step(layer: layer, depth: count - 1, section: section ?? [], part: place?.part)
     }
 
-    /// Opens the compressed layer that was found last. Once only: nobody compresses twice but to make a reader work.
+    /// Opens the compressed layer that was found last, once only: only an attacker compresses twice.
     private mutating func decompress() throws {
         guard case .compressed(let layer, let place) = frontier else { return }
         frontier = .closed

@@ -45,7 +45,7 @@ extension MessageOpener {
         }
         let signers = verify(terms)
         guard revocation != nil, terms.revocation != .off else { return signers }
-        // Nobody is asked about a signature that is none.
+        // No service is asked about an invalid signature.
         let chains = signers.filter { $0.integrity.holds }.compactMap(\.certificate).map {
             layer.chain(of: $0, by: validator.under(terms), at: time)
         }

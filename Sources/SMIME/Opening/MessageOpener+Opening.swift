@@ -60,7 +60,7 @@ extension MessageOpener {
         var isEncrypted = false
         /// Whether a layer was compressed.
         var isCompressed = false
-        /// Whether anybody can have changed the plaintext, and so learn about it from what is said to be wrong with it.
+        /// Whether an attacker can have changed the plaintext, and could learn about it from error messages.
         var isMalleable = false
         /// The message's header fields inside its protection.
         var protected: ProtectedHeader?

@@ -75,7 +75,7 @@ extension MessageOpener {
                 return try await judge(layer, header: header, coverage: coverage, at: step.section, into: &result)
             case .encrypted(let layer):
                 result.report.add(layer.layer, isPart: coverage == .part)
-                let text = "what is encrypted may be signed inside; decrypting tells"
+                let text = "the encrypted content may be signed; decrypting tells"
                 return result.report.note(Problem(.encrypted, text))
             case .compressed: result.report.add(CompressedLayer.layer, isPart: coverage == .part)
             }

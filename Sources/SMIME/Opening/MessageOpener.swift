@@ -22,7 +22,7 @@ package struct MessageOpener: Sendable {
     let time: Date
     /// How certificates are judged, beside what the provider trusts.
     let terms: ValidationOptions
-    /// Who is asked about revocation where nothing at hand tells; nil for nobody.
+    /// The source to ask about revocation if the data at hand does not decide; nil for none.
     private(set) var revocation: (any RevocationSource)?
     /// What opens encrypted layers without a certificate; never anything that was not given on purpose.
     let secret: SharedSecret?
@@ -32,8 +32,8 @@ package struct MessageOpener: Sendable {
     /// An opener that judges certificates as of `time`.
     ///
     /// - Parameters:
-    ///   - secret: a secret key or password that somebody gave for opening this.
-    ///   - revocation: who is asked about revocation where nothing at hand tells.
+    ///   - secret: a secret key or password that the caller gave for this message.
+    ///   - revocation: the source to ask about revocation if the data at hand does not decide.
     ///   - exceptions: what is accepted beside the provider's exceptions.
     package init(
         _ provider: any KeyProvider,

@@ -97,7 +97,7 @@ public struct OpenedMessage: Sendable {
         try (isKept ? body : body.lines(endingIn: target)).makeReader().copy(to: sink)
     }
 
-    /// Whether From stays what it is outside: the one inside is another, and nobody vouches for it.
+    /// Whether the outer From stays: the inner one differs and is not verified.
     ///
     /// RFC 9788 §4.4
     private var keepsFrom: Bool {
@@ -123,7 +123,7 @@ public struct OpenedMessage: Sendable {
         try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader().copy(to: sink)
     }
 
-    /// What was protected and takes its place in the header; where a signature stays, only what nobody sees otherwise.
+    /// The protected fields that replace outer ones; if a signature stays, only those that are not visible otherwise.
     private func shown(above inner: HeaderBlock, _ outer: HeaderBlock) throws(MIMEError) -> ProtectedHeader? {
         keepsSignature ? try protected?.hiddenFields(outer: outer, above: inner) : protected?.with(header: inner)
     }

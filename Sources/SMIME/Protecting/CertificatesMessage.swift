@@ -3,7 +3,7 @@ import CMSSyntax
 import InternetMessage
 package import PKIX
 
-/// A mail that only brings certificates and revocation lists. Nobody signed it, so nothing is known of them yet.
+/// A mail that only contains certificates and revocation lists. It is not signed, so they are not verified.
 ///
 /// RFC 8551 §3.8
 package struct CertificatesMessage: Sendable {

@@ -5,7 +5,7 @@ package import PKIX
 ///
 /// RFC 8551 §2.7.1
 package struct CipherNegotiation: Sendable {
-    /// Somebody who must be able to read the message.
+    /// A reader that the message is encrypted to.
     package struct Party: Sendable {
         /// The name in reports: an address, or a certificate's subject.
         package let name: String
@@ -13,7 +13,7 @@ package struct CipherNegotiation: Sendable {
         package let certificate: Certificate
         /// What they announce to read; nil if nothing is known.
         package let capabilities: [SMIMECapability]?
-        /// Whether it is ourselves, whose other programs are then as unknown as anybody's.
+        /// Whether the reader is the sender, whose other mail programs have unknown abilities.
         package let isOurs: Bool
 
         package init(
@@ -58,15 +58,15 @@ package struct CipherNegotiation: Sendable {
 
     /// Why it is this cipher.
     package enum Reason: String, Sendable {
-        /// The best that everybody announces who announces something.
+        /// The best cipher that all recipients with announced capabilities announce.
         case announced
-        /// Of somebody, or of all, nothing is known, and a rule for who sends says so.
+        /// The capabilities of some or all recipients are unknown, and a rule for the sender decides.
         case account
         /// It was asked for.
         case demanded
-        /// Of somebody, or of all, nothing is known, and a rule for a recipient says so.
+        /// The capabilities of some or all recipients are unknown, and a rule for a recipient decides.
         case recipient
-        /// Of somebody, or of all, nothing is known.
+        /// The capabilities of some or all recipients are unknown.
         case standard
     }
 
@@ -89,7 +89,7 @@ package struct CipherNegotiation: Sendable {
     /// Each in one sentence without a full stop.
     package let warnings: [String]
 
-    /// Whom to encrypt to, with the way in which each key is wrapped; each certificate once.
+    /// The recipients with the key wrapping of each; each certificate once.
     package var recipients: [Recipient] {
         var seen: Set<Fingerprint> = []
         return verdicts.map(\.recipient).filter { seen.insert($0.certificate.fingerprint).inserted }
@@ -134,7 +134,7 @@ package struct CipherNegotiation: Sendable {
         let standard = preferences.usableStandard
         guard !known.isEmpty else { return (standard, preferences.standardReason) }
         let common = ContentCipher.writable.filter { cipher in known.allSatisfy { $0.ciphers.contains(cipher) } }
-        // Those of whom nothing is known are sent what is usual, if the others can read it.
+        // Recipients with unknown capabilities get the usual cipher, if the others can read it.
         if known.count < announced.count, common.contains(standard) { return (standard, preferences.standardReason) }
         guard let best = common.first else {
             let lists = known.map { party in

@@ -17,7 +17,7 @@ extension DividedMessage {
         do { try checkLayers(inside: layers) } catch {
             switch error {
             case is CMSError, StreamError.malformedBase64, MIMEError.limitExceeded:
-                throw MessageError.malformed("it is protected already, and nobody can open that: \(error)")
+                throw MessageError.malformed("it is already protected, and the protection is malformed: \(error)")
             default: throw error
             }
         }

@@ -21,9 +21,9 @@ package struct MessageProtector {
     /// Prepares a message for protection.
     ///
     /// - Parameters:
-    ///   - omitting: fields that shall not be in the output. Bcc would tell everybody who else got it; whoever leaves it in
-    ///     has a program behind him that reads it and takes it out.
-    ///   - headers: what becomes of the header.
+    ///   - omitting: fields to leave out of the output. Bcc would show all other recipients; a caller that keeps it
+    ///     must send through a program that reads and removes it.
+    ///   - headers: how to protect the header.
     /// - Throws: `MIMEError`, `MessageError.defective` for a header that other programs read differently, and what reading
     ///   throws.
     package init(

@@ -1,6 +1,6 @@
 /// How a signature is put into a message.
 public enum SignatureForm: Sendable {
-    /// multipart/signed: the content stays readable for everybody (RFC 8551 §3.5.3).
+    /// multipart/signed: all mail programs can show the content (RFC 8551 §3.5.3).
     case detached
     /// application/pkcs7-mime: content and signature in one CMS object (RFC 8551 §3.5.2).
     case opaque

@@ -1,7 +1,7 @@
 package import InternetMessage
 package import PKIX
 
-/// Who is to have signed a message: somebody with an address, or whoever has one certificate.
+/// The required signer of a message: an address or a certificate.
 package enum AssertedSigner: Hashable, Sendable {
     case address(EmailAddress)
     case fingerprint(Fingerprint)
@@ -27,10 +27,10 @@ package enum AssertedSigner: Hashable, Sendable {
 }
 
 extension VerificationReport {
-    /// Whether a valid and trusted signature over the whole message is by `asserted`, whoever else signed it.
+    /// Whether a valid and trusted signature over the whole message is by `asserted`.
     ///
-    /// What is wrong with the signatures of others is no matter: anybody can add one. It does not hold for a part of a
-    /// message, nor for one that something else is wrong with, nor for somebody beside a sender whose own signature fails.
+    /// Faults in other signatures do not matter, because an attacker can add one. False if only a part is signed, if
+    /// the message has another error, or if `asserted` is not the sender and the sender's own signature fails.
     package func isSigned(by asserted: AssertedSigner) -> Bool {
         guard !isMalformed, coverage == .whole, !isFaulty else { return false }
         return signers.contains { $0.isGood && $0.certificate.map(asserted.matches) == true }

@@ -1,7 +1,7 @@
 package import InternetMessage
 import PKIX
 
-/// What a header says in its From fields: who that is, and why other programs may read somebody else.
+/// The author in a header's From fields, and why other programs may read another one.
 ///
 /// RFC 5322 §3.6.2
 package struct AuthorReading: Sendable {

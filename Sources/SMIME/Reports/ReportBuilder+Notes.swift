@@ -49,7 +49,7 @@ extension ReportBuilder {
             layers[..<encryption].contains(where: { !$0.signers.isEmpty }),
             layers[encryption...].allSatisfy(\.signers.isEmpty)
         else { return }
-        let text = "what is encrypted is signed outside only, maybe by somebody who does not know what it says"
+        let text = "only the encrypted object is signed, maybe by a person who does not know its content"
         note(Problem(.signatureOutside, text))
     }
 

@@ -52,8 +52,7 @@ struct ReportBuilder: Sendable {
         layers.append(layer)
     }
 
-    /// Tells those signers that the verdict depends on that they are somebody else than the message says, as far as
-    /// `problem` finds it.
+    /// Adds `problem` to each decisive signer who is not the sender, as far as it finds one.
     mutating func addStrangers(_ problem: (Signer) -> Problem?) {
         for layer in layers.indices where layers[layer].isDecisive {
             for index in layers[layer].signers.indices {
@@ -63,10 +62,10 @@ struct ReportBuilder: Sendable {
         }
     }
 
-    /// Takes those for what they are who signed the very same content as the sender did, and are somebody else.
+    /// Marks signers who signed exactly the same content as the sender, and are other people, as cosigners.
     ///
-    /// The sender's own signature is as good with others beside it as without. Whoever adds one on the way adds a name and
-    /// no words. Called when everything is known of the signers.
+    /// Other signatures do not weaken the sender's own: adding one adds a name and no content. Called when all signers
+    /// are known.
     mutating func noteCosigners() {
         for layer in layers.indices where layers[layer].signers.contains(where: { $0.isGood && $0.identity.ok == true })
         {

@@ -19,8 +19,8 @@ package struct SignerIdentity {
     /// Reads From and Sender of a message's header.
     ///
     /// - Parameters:
-    ///   - protected: the header fields inside the signature. They must name the signer, too: whoever wraps the mail of
-    ///     somebody else must not pass for its author (RFC 9788 §4.4).
+    ///   - protected: the header fields inside the signature. They must name the signer, too: a person who wraps
+    ///     another one's mail must not pass for its author (RFC 9788 §4.4).
     ///   - exceptions: whether a signer whom only Sender names is accepted.
     init(_ header: HeaderBlock, protected: ProtectedHeader? = nil, exceptions: VerdictExceptions = []) {
         self.protected = protected
@@ -29,7 +29,7 @@ package struct SignerIdentity {
         inner = protected.flatMap {
             $0.header.first("From") == nil ? nil : AuthorReading($0.header, place: " inside the signature")
         }
-        // RFC 5322 §3.6.2: one mailbox. In a list or a group anybody could stand beside the one who is shown.
+        // RFC 5322 §3.6.2: one mailbox. In a list or a group an attacker could hide beside the address that is shown.
         let senders = header.all("Sender")
         sender = senders.count == 1 ? senders.first.flatMap { Mailbox(soleIn: $0) } : nil
     }
@@ -40,8 +40,8 @@ package struct SignerIdentity {
         return from.first(where: addresses.contains)
     }
 
-    /// Whom a reader takes a signer with `certificate` for: the addresses of From, or else Sender, that it names, each with
-    /// its whole domain, as a store keys them.
+    /// The addresses for which readers accept a signer with `certificate`: those in From, or else Sender, that it
+    /// names, with the whole domain of each, as keys of a store.
     func scopes(of certificate: Certificate) -> Set<String> {
         let addresses = certificate.mailAddresses
         let authors = [from, sender.map { [$0.address] } ?? []].lazy.map { $0.filter(addresses.contains) }
@@ -53,7 +53,7 @@ package struct SignerIdentity {
     struct Finding {
         /// The identity axis.
         let axis: VerificationReport.Axis
-        /// Whether the signer is somebody else than the message says, which is an error.
+        /// Whether the signer is not the sender, which is an error.
         let isStranger: Bool
         /// Whether something else is wrong with the identity.
         let isUnclear: Bool
@@ -82,8 +82,7 @@ package struct SignerIdentity {
         )
     }
 
-    /// What is wrong if the fields inside the signature by `certificate` name somebody else than it, or than From outside does;
-    /// nil if they do not.
+    /// The problem if the fields inside the signature name neither `certificate` nor the outer From; nil if they agree.
     func protectedProblem(_ certificate: Certificate) -> Problem? {
         let addresses = certificate.mailAddresses
         guard let inner, !addresses.isEmpty else { return nil }
@@ -104,7 +103,7 @@ package struct SignerIdentity {
         return Problem(.signerNotFrom, "From is \(Self.list(own)), as it was signed; outside it is \(outside)")
     }
 
-    /// What is wrong if From does not name a signer with `addresses`; nil if it does, or names nobody.
+    /// The problem if From does not name a signer with `addresses`; nil if it does, or names no address.
     ///
     /// - Parameter isSender: whether it is known that Sender names the signer.
     private func strangeness(of addresses: Set<EmailAddress>, isSender: Bool = false) -> Problem? {

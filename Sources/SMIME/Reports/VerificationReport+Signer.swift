@@ -5,7 +5,7 @@ public import PKIX
 extension VerificationReport {
     /// One aspect of one signature.
     public struct Axis: Sendable, Equatable {
-        /// False if and only if a problem is an error; nil if nobody looked.
+        /// False if and only if a problem is an error; nil if the axis was not checked.
         public let ok: Bool?
         /// What was found, errors and warnings.
         public let problems: [Problem]
@@ -28,7 +28,7 @@ extension VerificationReport {
             problems = []
         }
 
-        /// An axis that nobody looked at.
+        /// An axis that was not checked.
         public static let notChecked = Axis()
     }
 
@@ -50,24 +50,24 @@ extension VerificationReport {
         public let chain: Axis
         /// An address of the certificate is From's, or Sender's.
         public internal(set) var identity: Axis
-        /// Whether the certificate, or an authority's above it, was revoked, as far as anybody knows.
+        /// Whether the certificate, or an authority's above it, is known to be revoked.
         ///
-        /// Where nothing at hand tells, `RevocationPolicy` decides: under `.soft` `ok` is true, with the warning
-        /// `revocation-unknown`; under `.hard` it is false, with that as an error; under `.off` nobody looked, and it is
-        /// nil. That it takes too long to find out is an error under `.soft`, too. So `ok` says "known not to be revoked" only
-        /// if there is no `revocation-unknown` among the problems.
+        /// If the data at hand does not decide, `RevocationPolicy` does: under `.soft` `ok` is true, with the warning
+        /// `revocation-unknown`; under `.hard` it is false, with that as an error; under `.off` it is nil, because
+        /// nothing was checked. A check that takes too long is an error under `.soft`, too. So `ok` only means "known
+        /// not to be revoked" if `revocation-unknown` is not among the problems.
         public let revocation: Axis
         /// Certificate and chain are valid at the time of judgement.
         public let time: Axis
         /// Where in the message the signature is, as IMAP counts parts (RFC 3501 §6.4.5); nil if it is about the whole of it.
         public internal(set) var section: String?
-        /// What is known about revocation of the certificate and those above it; nil if nobody looked.
+        /// What is known about revocation of the certificate and those above it; nil if it was not checked.
         let revocationStatus: ChainVerdict.Revocation.Status?
-        /// How certificate and chain stand to the time of judgement; nil if nobody looked.
+        /// Whether certificate and chain are valid at the time of judgement; nil if it was not checked.
         let validity: ChainVerdict.Validity?
         /// Whether the content is not what was signed.
         package let isContentChanged: Bool
-        /// Whether the signer is found to be somebody else than From says, which is an error.
+        /// Whether the signer is not the one in From, which is an error.
         private(set) var isStranger: Bool
         /// Whether something else is wrong with the identity.
         let isIdentityUnclear: Bool
@@ -94,13 +94,13 @@ extension VerificationReport {
         /// Whether an axis failed.
         var hasErrors: Bool { [integrity, revocation, chain, time, identity].contains { $0.ok == false } }
 
-        /// Whether all that fails is that nobody knows whether a certificate was revoked.
+        /// Whether the only error is an unknown revocation status.
         package var failsForUnknownRevocationOnly: Bool {
             revocation.ok == false && revocationStatus != .revoked
                 && [integrity, chain, time, identity].allSatisfy { $0.ok != false }
         }
 
-        /// Whether nobody knows whether a certificate was revoked, which was not demanded.
+        /// Whether the revocation status is unknown, but was not required.
         package var isRevocationUnknown: Bool { revocation.ok == true && revocationStatus == .unknown }
 
         /// The verdict on this signature alone, whatever is wrong with the message.
@@ -116,7 +116,7 @@ extension VerificationReport {
 }
 
 extension VerificationReport.Signer {
-    /// Takes in that the signer is somebody else than the message says, unless a problem of that kind is told already.
+    /// Records that the signer is not the sender, unless such a problem is already recorded.
     mutating func becomeStranger(_ problem: Problem) {
         guard !identity.problems.contains(where: { $0.kind == problem.kind }) else { return }
         identity = VerificationReport.Axis(identity.problems + [problem])

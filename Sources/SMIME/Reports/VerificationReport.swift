@@ -15,8 +15,8 @@ public struct VerificationReport: Sendable {
         case invalid
         /// The message is not what it claims to be, so that no signature of it counts.
         case malformed
-        /// All else is good, but the signer is not shown to be the sender: no address of the certificate is From's or
-        /// Sender's, or From names nobody for certain.
+        /// All else is good, but the signer is not shown to be the sender: no address of the certificate is in From or
+        /// Sender, or From names no definite address.
         case mismatch
         /// As `expired`, but the certificate is not valid yet.
         case notYetValid = "not-yet-valid"
@@ -32,9 +32,9 @@ public struct VerificationReport: Sendable {
         /// Every axis that was looked at is good, for all signers that the verdict depends on, and what they signed is the
         /// whole message.
         case valid
-        /// All else is good, but the signature uses SHA-1, or a key under 2048 bits (RSA, DSA) or 224 bits (elliptic curves),
-        /// the signer's or an authority's: what anybody with enough computers can forge. `VerdictExceptions.weakAlgorithms`
-        /// accepts it.
+        /// All else is good, but the signature uses SHA-1, or a key of the signer or an authority is under 2048 bits
+        /// (RSA, DSA) or 224 bits (elliptic curves), which can be forged with enough computers.
+        /// `VerdictExceptions.weakAlgorithms` accepts it.
         case weak
     }
 
@@ -106,8 +106,7 @@ public struct VerificationReport: Sendable {
         case verified
     }
 
-    /// What protects the message as a whole. Encryption that nobody looked into counts as such; a signature counts if it
-    /// is valid.
+    /// What protects the message as a whole. Encryption that was not opened counts; a signature counts if it is valid.
     public var summary: Summary {
         let isConfidential = layers.contains { $0.kind.isEncryption && !$0.isPart }
         switch (isConfidential, status == .valid) {
@@ -125,7 +124,7 @@ public struct VerificationReport: Sendable {
         return signers.map { status(of: $0) }.min { $0.gravity < $1.gravity } ?? .unsigned
     }
 
-    /// Whether every error in it is that nobody knows, for now, whether a certificate was revoked; false if there is none.
+    /// Whether all errors are revocation statuses that are unknown for now; false if there is no error.
     package var failsForUnknownRevocationOnly: Bool {
         let failed = signers.filter(\.hasErrors)
         return !isFaulty && !failed.isEmpty && failed.allSatisfy(\.failsForUnknownRevocationOnly)

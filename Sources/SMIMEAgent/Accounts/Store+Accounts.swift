@@ -4,8 +4,8 @@ import PKIX
 package import SMIMEStore
 
 extension Store {
-    /// What is known against the certificates of `accounts`, by what the store has and by the lists of the settings'
-    /// folder; one that cannot be read is told, and passed over.
+    /// The known faults of the certificates of `accounts`, by the store and the lists in the settings' folder. A list
+    /// that cannot be read is ignored with a warning.
     package func verdicts(
         on accounts: [Account],
         at time: Date,

@@ -1,15 +1,15 @@
 extension DoctorCheck {
-    /// Whether the program that mail is handed to reads all of it.
+    /// Checks that the program that mail is sent with reads all of it.
     ///
     /// - Parameters:
-    ///   - command: the program and its arguments; nil says nothing.
-    ///   - place: where its name stands.
+    ///   - command: the program and its arguments; nil is not checked.
+    ///   - place: where the program is configured.
     mutating func checkSendmail(_ command: String?, of place: String) {
         guard let command, let sendmail = SendmailCommand(parsing: command), !sendmail.passesLoneDots else { return }
         add(
             "filter-sendmail",
             .warning,
-            "\(place): '\(command)' is not told -i: mail with a line of a lone dot waits, as that may end it there",
+            "\(place): '\(command)' lacks -i: mail with a line that is a single dot would wait, because sendmail could take it for the end",
             [.advice("add -i or -oi to its arguments")]
         )
     }

@@ -26,7 +26,7 @@ struct DoctorLibraryCheck: DoctorCheck {
             add(
                 "libidn2",
                 .error,
-                "\(IDNLibrary.name) cannot be loaded: nothing is done with mail of international domains",
+                "\(IDNLibrary.name) cannot be loaded: mail of international domains cannot be processed",
                 [.advice("install libidn2-0")]
             )
         }

@@ -13,7 +13,7 @@ extension DoctorPostfixCheck {
             )
         case .outgoing where senders.takesStrangers:
             addDirection(
-                "\(port.name): other hosts send there, and \(filter ?? "") is the outgoing filter: their mail is not judged, and may get an account's signature",
+                "\(port.name): other hosts send there, and \(filter ?? "") is the outgoing filter: their mail is not verified, and may get an account's signature",
                 "let only users send there: -o smtpd_relay_restrictions=permit_sasl_authenticated,reject; or give it the incoming filter: \(contentFilter(.incoming))"
             )
         case .outgoing:
@@ -37,8 +37,8 @@ extension DoctorPostfixCheck {
     mutating func checkDirectionGiven(_ service: PostfixWiring.Service) {
         guard service.direction == nil else { return }
         addDirection(
-            "\(service.name): smime filter is told neither outgoing nor incoming",
-            "put outgoing or incoming behind filter"
+            "\(service.name): smime filter has neither outgoing nor incoming as its argument",
+            "write outgoing or incoming after filter"
         )
     }
 

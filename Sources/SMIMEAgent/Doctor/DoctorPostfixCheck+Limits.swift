@@ -8,7 +8,7 @@ extension DoctorPostfixCheck {
         if recipients > 0, recipients < most {
             addWarning(
                 "recipient-limit",
-                "\(service.name): a mail to more than \(recipients) comes apart, and one share may go where another is sent back",
+                "\(service.name): a mail to more than \(recipients) is divided, and one part may be sent while another is returned",
                 "in main.cf: \(service.name)_destination_recipient_limit = \(most)"
             )
         }
@@ -29,7 +29,7 @@ extension DoctorPostfixCheck {
         if !options.contains("no_address_mappings") {
             addWarning(
                 "mappings",
-                "\(port.name): aliases and copies are made before the filter and once more behind it",
+                "\(port.name): aliases and copies are applied twice, before and after the filter",
                 "add -o receive_override_options=no_address_mappings"
             )
         }
@@ -40,7 +40,7 @@ extension DoctorPostfixCheck {
         guard taken == 0 || taken > most / 19 * 10 else { return }
         addWarning(
             "size",
-            "\(port.name): takes mail that is larger than Postfix's limit of \(most) bytes once it is signed and encrypted",
+            "\(port.name): accepts mail that exceeds Postfix's limit of \(most) bytes after signing and encryption",
             "in main.cf message_size_limit = 40960000; for \(port.name) -o message_size_limit=20480000"
         )
     }
@@ -56,7 +56,7 @@ extension DoctorPostfixCheck {
         }
         addWarning(
             "smtputf8",
-            "mail with a raw 8-bit header that the filter hands back is lost at hosts that do not offer SMTPUTF8",
+            "mail with a raw 8-bit header that the filter returns is lost at hosts that do not offer SMTPUTF8",
             "in main.cf: \(name) = verify"
         )
     }

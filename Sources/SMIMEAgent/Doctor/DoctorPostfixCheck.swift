@@ -49,16 +49,16 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
         let words = service.filter ?? []
         if !words.contains(where: { $0.contains("${sender}") }) {
-            addWiring(service.name, "is not told the sender", "add --sender=${sender}")
+            addWiring(service.name, "does not get the sender", "add --sender=${sender}")
         }
         let end = words.firstIndex(of: "--")
         if end == nil || !words[(end ?? 0)...].contains("${recipient}") {
-            addWiring(service.name, "does not get the recipients behind --", "end it with -- ${recipient}")
+            addWiring(service.name, "does not get the recipients after --", "end it with -- ${recipient}")
         }
         if !words.contains(where: { $0.contains("${queue_id}") }) {
             addWiring(
                 service.name,
-                "is not told the queue id, so a second attempt may send twice",
+                "does not get the queue id, so a second attempt may send mail twice",
                 "add --queue-id ${queue_id}"
             )
         }
@@ -83,13 +83,13 @@ struct DoctorPostfixCheck: DoctorCheck {
     private mutating func checkProgram(_ service: PostfixWiring.Service, _ words: [String]) {
         let program = words.first.map { String($0.dropFirst("argv=".count)) } ?? ""
         if access(program, X_OK) != 0 {
-            addWiring(service.name, "\(program): cannot be run", "give argv the whole path of smime")
+            addWiring(service.name, "\(program): cannot be run", "write the whole path of smime in argv")
         }
         if service.isChrooted {
             addWiring(service.name, "runs in Postfix's queue directory alone (chroot)", "put n in its fifth column")
         }
         if !words.contains(where: { $0 == "--home" || $0.hasPrefix("--home=") }) {
-            addWiring(service.name, "is not told the store", "add --home /var/lib/smime")
+            addWiring(service.name, "does not get the store's directory", "add --home /var/lib/smime")
         }
     }
 
@@ -102,7 +102,7 @@ struct DoctorPostfixCheck: DoctorCheck {
             return add(
                 "mta-unfiltered",
                 .warning,
-                "\(port.name): mail that comes in there is neither signed and encrypted nor judged",
+                "\(port.name): mail through it is neither signed, encrypted nor verified",
                 [.advice("give it a content_filter, as docs/postfix.md does")]
             )
         }
@@ -111,8 +111,8 @@ struct DoctorPostfixCheck: DoctorCheck {
             add(
                 "mta-next-hop",
                 .warning,
-                "\(port.name): a mail to several domains comes apart, and one share may go where another is sent back",
-                [.advice("name a next hop, any will do: content_filter=\(filter.transport):filter")]
+                "\(port.name): a mail to several domains is divided, and one part may be sent while another is returned",
+                [.advice("name any next hop: content_filter=\(filter.transport):filter")]
             )
         }
     }
@@ -139,7 +139,7 @@ struct DoctorPostfixCheck: DoctorCheck {
             add(
                 "mta-senders",
                 .warning,
-                "\(port.name): senders may call themselves what they like, and get that account's signature",
+                "\(port.name): users may write any sender, and get that account's signature",
                 [.advice("add -o smtpd_sender_restrictions=reject_sender_login_mismatch")]
             )
         }
@@ -147,8 +147,8 @@ struct DoctorPostfixCheck: DoctorCheck {
             add(
                 "mta-milters",
                 .warning,
-                "\(port.name): milters see mail before it is signed and encrypted; DKIM there breaks",
-                [.advice("sign with DKIM behind the filter: non_smtpd_milters")]
+                "\(port.name): milters get mail before it is signed and encrypted, so their DKIM signatures break",
+                [.advice("sign with DKIM after the filter: non_smtpd_milters")]
             )
         }
     }
@@ -161,7 +161,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         add(
             "mta-loop",
             .error,
-            "content_filter of pickup is for what the filter hands back, too",
+            "pickup has a content_filter, which also gets the mail that the filter returns",
             [.advice("set it for smtpd services in master.cf, and not in main.cf")]
         )
     }

@@ -24,7 +24,7 @@ struct DoctorRegistryCheck: DoctorCheck {
             add(
                 "recipient-held",
                 .warning,
-                "\(address): \(fingerprint) is held back, by another issuer or for another key than before",
+                "\(address): \(fingerprint) is held, because its issuer or key differs from before",
                 [.trustHeld(address, fingerprint)]
             )
         }

@@ -63,7 +63,7 @@ struct DoctorStoreCheck: DoctorCheck {
             add(
                 "identity-revoked",
                 .warning,
-                "\(account.address): \(identity.certificate.fingerprint) was revoked by its issuer, and signs nothing any more",
+                "\(account.address): \(identity.certificate.fingerprint) was revoked by its issuer, and signs nothing",
                 [.renewRevoked]
             )
         }
@@ -137,7 +137,7 @@ struct DoctorStoreCheck: DoctorCheck {
             add(
                 "identity-untrusted",
                 .warning,
-                "\(account.address): nobody here trusts the chain of its identity: \(problem.text)",
+                "\(account.address): the chain of its identity is not trusted here: \(problem.text)",
                 [.trustRoot]
             )
         }

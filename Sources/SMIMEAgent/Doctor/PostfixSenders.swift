@@ -14,7 +14,7 @@ struct PostfixSenders {
         }
         let words = lists.flatMap(\.self)
         guard !words.isEmpty else { return nil }
-        // A list that ends with a plain `reject` lets in only those whom it permits.
+        // A list that ends with a plain `reject` only accepts the senders that it permits.
         takesStrangers = !lists.contains { $0.last == "reject" }
         let hasLogins = wiring.value("smtpd_sasl_auth_enable", of: port) == "yes"
         let relays = lists[1] + lists[2]

@@ -40,7 +40,7 @@ package enum AgentError: Error, Sendable {
     case revokedSigner(Fingerprint)
     /// The key of the certificate cannot sign this digest.
     case impossibleDigest(DigestAlgorithm, Certificate)
-    /// Nothing says whom the message is for.
+    /// The recipients are unknown.
     case noRecipients
     /// Something in the field is no address.
     case malformedRecipients(field: String)
@@ -52,7 +52,7 @@ package enum AgentError: Error, Sendable {
     case noRecipientCertificate(file: String)
     /// The key of a certificate in the file is too short to encrypt to.
     case weakRecipientKey(file: String, Certificate)
-    /// The address cannot stand in the setting.
+    /// The address cannot be written in the setting.
     case noCipherRule(for: EmailAddress, in: String)
     /// The backup names a cipher that there is not.
     case unknownCipher(file: String)
@@ -77,7 +77,7 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         case .severalFrom: "the message has more than one From field"
         case .noAuthor: "the message has no From to sign as, and without it no signature would be valid"
         case .doubtfulAuthor(let why): "\(why), so no signature of the message would be valid"
-        case .noSigner: "nothing says who signs"
+        case .noSigner: "the signer is not known"
         case .unusableSigner(let error, _): "\(error)"
         case .signerNotAuthor(let author, _, _): Self.notNamed(author)
         case .notForSigning(let fingerprint): "\(fingerprint): the certificate may not sign mail"
@@ -94,7 +94,7 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         case .noRecipientCertificate(let file): "\(file): holds no certificate to encrypt to"
         case .weakRecipientKey(let file, let certificate):
             "\(file): a key of \(certificate.publicKeyAlgorithm) is too short to encrypt to"
-        case .noCipherRule(let sender, let setting): "\(sender) cannot stand in the setting \(setting)"
+        case .noCipherRule(let sender, let setting): "\(sender) cannot be written in the setting \(setting)"
         case .unknownCipher(let file): "\(file): not a sound backup: it names an unknown cipher"
         }
     }

@@ -41,7 +41,7 @@ package struct ImportPlan {
     package mutating func add(_ contents: ImportedFiles, renewals: [ImportBatch.IdentityItem] = []) throws {
         problems += contents.problems
         if let account, contents.identities.isEmpty, renewals.isEmpty {
-            warn(.accountUnused, "there is no private key in it that \(account) could get")
+            warn(.accountUnused, "it holds no private key for \(account)")
         }
         var seen: Set<Certificate> = []
         for identity in contents.identities where seen.insert(identity.certificate).inserted {
@@ -109,7 +109,7 @@ package struct ImportPlan {
             warn(.weakKey, "\(name): \(certificate.publicKeyAlgorithm) is weak")
         }
         if certificate.isCertificateAuthority {
-            warn(.endEntityIsCA, "\(name): says that it is an authority's (CA:TRUE), so mail signed with it is refused")
+            warn(.endEntityIsCA, "\(name): is marked as an authority (CA:TRUE), so recipients reject mail signed with it")
             advice.append(.reissueAsEndEntity)
         } else if !certificate.canSign, !certificate.canEncrypt {
             warn(.keyUsage, "\(name): its usage allows neither signing nor encrypting mail")

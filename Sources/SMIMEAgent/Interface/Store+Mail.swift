@@ -9,7 +9,7 @@ extension Store {
     public struct Copy: Sendable {
         /// The message, protected when it is written.
         public let message: Message
-        /// Those who get it, and nobody else.
+        /// The only recipients of this message.
         public let recipients: [EmailAddress]
     }
 
@@ -26,9 +26,10 @@ extension Store {
         }
     }
 
-    /// What `smime encrypt --sign` makes of `mail`: signed by the account of From, encrypted to To, Cc and the author, and for
-    /// each Bcc a copy of its own that names nobody else. Settings and announced capabilities choose the cipher; what becomes
-    /// of the header, the account and the settings say. All recipients or nobody.
+    /// `mail` as `smime encrypt --sign` writes it: signed by the account of From, encrypted to To, Cc and the author,
+    /// and for each Bcc a separate copy that names no other Bcc recipient. Settings and announced capabilities choose
+    /// the cipher; the account and the settings choose the header protection. All recipients can read it, or this
+    /// throws.
     ///
     /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`, `.doubtfulAuthor`,
     ///   `.unusableSigner`, `.serviceUnavailable`, `.unusableSetting`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`,

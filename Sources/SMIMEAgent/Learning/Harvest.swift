@@ -81,7 +81,7 @@ package struct Harvest: Sendable {
         return report
     }
 
-    /// The next message; what cannot be read is noted and passed over.
+    /// The next message; unreadable ones are counted and skipped.
     private func next(
         _ sources: MailSources,
         _ report: inout HarvestSummary,

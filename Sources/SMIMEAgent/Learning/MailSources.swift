@@ -126,7 +126,7 @@ package final class MailSources {
         } catch { throw AgentError.unreadable(file: name, because: error) }
     }
 
-    /// The message that a file in a directory is; what is no mail is passed over.
+    /// The message in a file of a directory; nil for a file that is no mail.
     private func open(entry name: String) throws -> Item? {
         guard let folder else { return nil }
         let path = "\(folder.path)/\(name)"

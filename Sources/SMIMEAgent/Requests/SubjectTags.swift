@@ -58,7 +58,7 @@ package struct SubjectTags: Hashable, Sendable {
         let isFirstTaken = text != field.value
         let shown = EncodedWord.decode(text).trimmingCharacters(in: .whitespaces)
         let rest = remove(from: shown, isEncoded: false, mayLower: mayLower && !isFirstTaken, &wish)
-        // A tag in a word that cannot be taken apart cannot be taken out either, and must not be passed over.
+        // A tag in a word that cannot be decoded exactly cannot be removed either, and must not be missed.
         let guessed = EncodedWord.decode(rest, replacing: true)
         var ignored = ProtectionRequest()
         guard guessed == rest || remove(from: guessed, isEncoded: false, mayLower: false, &ignored) == guessed else {

@@ -15,12 +15,13 @@ package struct AccompanyingCertificates: Sendable {
     /// RFC 8551 §2.5.3
     package let encryptionCertificate: Certificate?
 
-    /// What goes along with a signature made with `certificate`.
+    /// The certificates and capabilities to send with a signature by `certificate`.
     ///
     /// - Parameters:
-    ///   - identities: among which the one for encryption is chosen, where `certificate` cannot be encrypted to.
-    ///   - author: whom answers go to; nil if that is unknown.
-    ///   - terms: whether it counts that a certificate was revoked, and lists that say so.
+    ///   - identities: the identities to choose the encryption certificate from, if `certificate` cannot be encrypted
+    ///     to.
+    ///   - author: the address that answers go to; nil if it is unknown.
+    ///   - terms: whether revoked certificates are excluded, and revocation lists for that.
     /// - Throws: what reading the snapshot throws.
     package init(
         of certificate: Certificate,

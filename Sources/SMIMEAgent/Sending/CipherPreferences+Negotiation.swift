@@ -3,11 +3,11 @@ package import InternetMessage
 package import SMIME
 
 extension CipherPreferences {
-    /// The cipher that one message from `senders` is encrypted with, so that all `readers` can read it.
+    /// The cipher for one message from `senders` that all `readers` can read.
     ///
     /// - Parameters:
-    ///   - recipients: whom the message is for; rules for them go before those for the senders.
-    ///   - demanded: the cipher that was asked for, whatever they announce.
+    ///   - recipients: the message's recipients; rules for them precede those for the senders.
+    ///   - demanded: the cipher that the user demands, whatever recipients announce.
     /// - Throws: `MessageError`
     package func negotiation(
         for readers: [CipherNegotiation.Party],

@@ -106,7 +106,7 @@ package struct RecipientPlan: Sendable {
         try addresses(["Bcc"], of: header)
     }
 
-    /// Everybody whom the header names, each once.
+    /// All recipients in the header, each once.
     package static func everyRecipient(of header: HeaderBlock) throws -> [EmailAddress] {
         try addresses(["To", "Cc", "Bcc"], of: header)
     }

@@ -62,7 +62,7 @@ package struct SignerSelection: Sendable {
             throw AgentError.impossibleDigest(digest, keyed.certificate)
         }
         guard sendsChain else { return SignedDataWriter.Signer(keyed, digest: digest) }
-        // Without a From it is unknown whom an answer is for, and many certificates are for signing and encryption.
+        // Without a From the address for answers is unknown, and many certificates are for signing and encryption.
         let address = keyed.certificate.canEncrypt ? nil : author
         return try await store.read { snapshot in
             try AccompanyingCertificates(

@@ -83,7 +83,7 @@ package struct SigningAvailability: Sendable {
         at time: Date
     ) -> String {
         let whose = "for From \(author.text)"
-        guard !isRevoked else { return "the account \(account) has no certificate \(whose) but what was revoked" }
+        guard !isRevoked else { return "the account \(account) has only revoked certificates \(whose)" }
         guard let lapsed else { return "the account \(account) has no certificate \(whose) that can sign" }
         let state =
             lapsed.notAfter < time ? "expired on \(lapsed.notAfter.day)" : "is not valid before \(lapsed.notBefore.day)"

@@ -10,7 +10,7 @@ struct RevocationFolder {
     /// The most bytes of lists that are read, and the most files.
     private static let (maximumCount, maximumFiles) = (128 << 20, 1000)
 
-    /// Every list in the folder; what cannot be read, and what is too much, is told and passed over.
+    /// Every list in the folder. Unreadable files and files beyond the limits are ignored with a warning.
     ///
     /// - Throws: `SettingError.folderUnreadable` if there is no such folder.
     func lists(warn: (String) -> Void) throws(SettingError) -> [FiledRevocationList] {
@@ -27,7 +27,7 @@ struct RevocationFolder {
         for name in files.prefix(Self.maximumFiles) {
             let file = "\(path)/\(name)"
             guard Self.mayBeRead(file) else {
-                warn("\(file): is not a regular file, and was passed over")
+                warn("\(file): is not a regular file, and is ignored")
                 continue
             }
             do {
@@ -43,7 +43,7 @@ struct RevocationFolder {
             } catch let error as StreamError {
                 warn("\(error)")
             } catch {
-                warn("\(file): no revocation list that can be read")
+                warn("\(file): not a readable revocation list")
             }
         }
         return lists

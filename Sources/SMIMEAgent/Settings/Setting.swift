@@ -45,7 +45,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case revocationTimeout = "revocation.timeout"
     /// As `SubjectTags` reads it.
     case subjectTags = "subject-tags"
-    /// Whether a signer whom only the field Sender names counts as the author.
+    /// Whether a signer that only the field Sender names counts as the author.
     case acceptSender = "verify.accept-sender"
     /// Whether SHA-1 and short keys are a warning only.
     case acceptWeak = "verify.accept-weak"
@@ -124,7 +124,7 @@ package enum Setting: String, CaseIterable, Sendable {
     }
 }
 
-/// What keeps a setting of the store from being heeded.
+/// Why a setting of the store has no effect.
 package enum SettingError: Error, Equatable, Sendable {
     /// The folder that `revocation.directory` names cannot be read.
     case folderUnreadable(path: String)

@@ -12,7 +12,7 @@ extension Store {
 
     /// Sees to it that `setCipher` can do what it is asked for.
     ///
-    /// - Throws: `AgentError.noCipherRule` if the address cannot stand in the setting; `SettingError.notUnderstood`.
+    /// - Throws: `AgentError.noCipherRule` if the address cannot be written in the setting; `SettingError.notUnderstood`.
     package func checkCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
         let setting = Setting.encryptionCipher
         let made = try await settings.value(of: setting.rawValue) ?? setting.standard

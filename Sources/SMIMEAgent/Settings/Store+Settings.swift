@@ -49,15 +49,15 @@ extension Store {
 
     /// The lists in the folder that `revocation.directory` names; none if that is empty.
     ///
-    /// - Parameter warn: is told of files in it that are no lists, which are passed over.
+    /// - Parameter warn: called for files in it that are no lists; they are ignored.
     /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
     package func revocationLists(warn: @Sendable (String) -> Void = { _ in }) async throws -> [CertificateList] {
         try await filedRevocationLists(warn: warn).map(\.list)
     }
 
-    /// The same, with the files that the lists lie in.
+    /// The same lists, each with its file.
     ///
-    /// - Parameter warn: is told of files in it that are no lists, which are passed over.
+    /// - Parameter warn: called for files in it that are no lists; they are ignored.
     /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
     package func filedRevocationLists(
         warn: @Sendable (String) -> Void = { _ in }

@@ -20,7 +20,7 @@ extension IdentitySelection.Merit {
         case .newest: "the newest"
         case .only: "the only one that can be used"
         case .pinned: "which is pinned"
-        case .trusted: "since nobody here trusts the chain of a newer one"
+        case .trusted: "because the chain of a newer one is not trusted here"
         }
     }
 }

@@ -38,25 +38,25 @@ extension DoctorRemedy {
         case .addAnchors: "install ca-certificates, or use anchors of your own: smime trust add FILE"
         case .bringStoreBack: Failure.bringBack
         case .bringFolderBack:
-            "bring the folder back, readable for the user of the store, or name another: smime config set revocation.directory DIR"
+            "make the folder readable for the user of the store, or name another: smime config set revocation.directory DIR"
         case .changeOwner(let path, let user): "chown -R \(shell: user) \(shell: path)"
         case .findPostfix: "install Postfix, or say where its configuration is: --mta-config"
-        case .forgetList(let fingerprint): "if nobody needs it any more: smime trust remove \(fingerprint)"
-        case .importKey: "bring in your key: smime import FILE"
+        case .forgetList(let fingerprint): "if it is no longer needed: smime trust remove \(fingerprint)"
+        case .importKey: "import your key: smime import FILE"
         case .importList: "get a newer one, then: smime import FILE"
         case .learn(let address): "ask for signed mail, or smime recipient add \(shell: address) FILE"
         case .listSettings: "see smime config list"
-        case .mendSource(let kind): "mend it, or do without: smime config unset lookup.\(kind)"
+        case .mendSource(let kind): "repair it, or remove the setting: smime config unset lookup.\(kind)"
         case .renew: "have a new certificate issued, then smime import FILE"
         case .renewRevoked: "if there is no other one: have a new certificate issued, then smime import FILE"
         case .replaceList(let path):
-            "get a newer one in its place; see to what fetches it, or remove the file if it is not needed: rm \(shell: path)"
+            "replace it by a newer one, and check the program that fetches it; or remove the file if it is not needed: rm \(shell: path)"
         case .restoreStore: "put back a copy: smime store restore FILE"
         case .setUpPostfix:
             "say where its configuration is, --mta-config DIR; or set it up first (Debian: dpkg-reconfigure postfix)"
         case .showAccount(let address): "see smime account show \(shell: address)"
         case .trustHeld(let address, let fingerprint):
-            "once its fingerprint was compared: smime recipient trust \(address) --fingerprint \(fingerprint)"
+            "after comparing its fingerprint: smime recipient trust \(address) --fingerprint \(fingerprint)"
         case .trustRoot: "if its root is the right one: smime trust add FILE-OF-THE-ROOT"
         }
     }

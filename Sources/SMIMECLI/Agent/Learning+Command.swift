@@ -33,7 +33,7 @@ extension LearningReport.Entry {
             "\(address): \(kind.rawValue) certificate \(certificate.fingerprint) by \(certificate.issuer)\(before)"
         )
         let verb = isHeld ? "trust" : "distrust"
-        let when = isHeld ? "to use it once its fingerprint was compared" : "if its owner does not know of it"
+        let when = isHeld ? "to use it after comparing its fingerprint" : "if its owner does not know it"
         Console.hint("\(when): smime recipient \(verb) \(shell: address) --fingerprint \(certificate.fingerprint)")
     }
 }

@@ -29,7 +29,7 @@ extension OnlineRevocation {
     ///
     /// - Returns: why that failed; nil if it did not.
     fileprivate func keepOrExplain() async -> String? {
-        await keep().map { "what the network said of revocation not kept: \(Failure($0).message)" }
+        await keep().map { "the answers about revocation were not kept: \(Failure($0).message)" }
     }
 }
 

@@ -29,7 +29,7 @@ extension RecipientPlan.Copy {
 }
 
 extension Certificate {
-    /// The certificates in `files`, which nobody vouches for.
+    /// The certificates in `files`, unverified.
     static func unchecked(from files: [String]) throws -> [Certificate] {
         try files.flatMap { file in
             let items: [KeyMaterial]
@@ -46,20 +46,20 @@ extension Failure {
     static func hints(for choices: [RecipientChoice]) -> [String] {
         choices.map { choice in
             if choice.isUnknown {
-                return "mend the source (`smime doctor` shows it), or do without: smime config unset lookup.directory"
+                return "repair the source (`smime doctor` shows it), or remove the setting: smime config unset lookup.directory"
             }
             if let distrusted = choice.candidates.first(where: { $0.reason == .distrusted }) {
                 let certificate = distrusted.recipient.certificate.fingerprint
                 let known = distrusted.recipient.address
-                return "to believe it again: smime recipient trust \(shell: known) --fingerprint \(certificate)"
+                return "to trust it again: smime recipient trust \(shell: known) --fingerprint \(certificate)"
             }
             if let doubtful = choice.candidates.first(where: { [.authority, .held].contains($0.reason) })?.recipient {
                 let certificate = doubtful.certificate.fingerprint
-                return "to use it all the same, compare its fingerprint and: "
+                return "to use it anyway, compare its fingerprint, then: "
                     + "smime recipient trust \(shell: doubtful.address) --fingerprint \(certificate)"
             }
             guard !choice.waitsForRevocation else {
-                return "try again when its service answers, or do without its word: --revocation soft"
+                return "try again when its service answers, or accept unknown status: --revocation soft"
             }
             guard let untrusted = choice.candidates.first(where: { $0.reason == .untrusted })?.recipient else {
                 return "add a certificate: smime recipient add \(shell: choice.address) FILE"

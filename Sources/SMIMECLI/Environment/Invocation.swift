@@ -59,7 +59,7 @@ extension Invocation {
         return ["filter", "outgoing", "incoming"].contains(rest.first)
     }
 
-    /// Whether this may end with messages being handed over that a second attempt must know of.
+    /// Whether this command may send messages, so that a second attempt must know about them.
     var mayDeliver: Bool {
         isFilter && has("--queue-id") && !options.contains("--stdout") && !options.contains("--dry-run")
     }

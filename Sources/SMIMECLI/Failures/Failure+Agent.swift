@@ -38,22 +38,22 @@ extension Failure {
     private static func hints(for error: AgentError) -> [String] {
         switch error {
         case .doubtfulAuthor: ["write exactly one address in From"]
-        case .holdsPrivateKeys: ["bring it in with `smime import`"]
+        case .holdsPrivateKeys: ["import it with `smime import`"]
         case .malformedRecipients: ["name the recipients with --to"]
-        case .noAuthor: ["say who signs with --from ADDR, which writes the field"]
+        case .noAuthor: ["name the signer with --from ADDR, which writes the field"]
         case .noRecipients: ["name them with --to ADDR"]
-        case .noSigner: ["say who signs with --from ADDR"]
+        case .noSigner: ["name the signer with --from ADDR"]
         case .noUsableCertificate(let choices, _): hints(for: choices)
         case .nothingToImport: ["name the address yourself: smime recipient add ADDR FILE"]
-        case .revokedSigner: ["sign with it without looking: --revocation off"]
+        case .revokedSigner: ["to sign with it anyway: --revocation off"]
         case .signerNotAuthor(_, let certificate, let fitting): hints(fitting) + [hint(at: certificate)]
         case .tooManyIterations(let file, _, let more):
             [
-                "if you know who made it, allow it more for once, which takes longer: "
+                "if you trust its origin, allow more iterations once, which takes longer: "
                     + "smime import --max-iterations \(more) \(shell: file)"
             ]
-        case .unnamedIdentity: ["say whose it is with --account ADDR"]
-        case .unpairedKey: ["name the file of its certificate, too"]
+        case .unnamedIdentity: ["name its account with --account ADDR"]
+        case .unpairedKey: ["also name the file of its certificate"]
         case .impossibleDigest, .noCipherRule, .noRecipientCertificate, .notForSigning, .severalFrom, .tooBigForKeys,
             .unknownCipher, .unreadable, .unreadableFolder, .unusableSigner, .weakRecipientKey:
             []
@@ -69,6 +69,6 @@ extension Failure {
     private static func hint(at certificate: Certificate) -> String {
         let named = certificate.emailAddresses.prefix(3).map(\.text).joined(separator: " or ")
         return named.isEmpty
-            ? "see `smime account list` for the accounts there are" : "it names \(named): write that in From"
+            ? "`smime account list` shows the accounts" : "it names \(named): write that in From"
     }
 }

@@ -26,7 +26,7 @@ extension Failure {
     }
 
     /// What to do about a store that is away. Never to make another one, which would have none of its rules.
-    static let bringBack = "bring it back: mount its disk, or put back a copy with `smime store restore FILE`"
+    static let bringBack = "mount its disk, or put back a copy with `smime store restore FILE`"
 
     /// What to do about it, with the commands for it.
     private static func hints(for error: KeystoreError) -> [String] {
@@ -35,8 +35,8 @@ extension Failure {
         case .cannotOpen, .missing: [bringBack]
         case .corrupt(let path, _) where path.hasSuffix("/store.key"): ["put back the key file from a copy"]
         case .corrupt: ["put back a copy: smime store restore FILE (`smime doctor` shows what else is wrong)"]
-        case .foreignCopy: ["put the key file that belongs to it there first"]
-        case .keyMismatch: ["put back the key file that belongs to it"]
+        case .foreignCopy: ["put back its key file first"]
+        case .keyMismatch: ["put back its key file"]
         case .keyMissing: ["put back the key file from a copy"]
         case .locked:
             [
@@ -46,14 +46,14 @@ extension Failure {
                 """
             ]
         case .newer, .newerBackup: ["install the newer version; nothing was changed"]
-        case .noAccount: ["say whose it is with --account ADDR"]
+        case .noAccount: ["name its account with --account ADDR"]
         case .noUsableIdentity(let address, _): ["see `smime account show \(shell: address)`"]
-        case .notMigrated: ["migrate it once as somebody who may write it: smime store migrate"]
-        case .openingTimedOut: ["give it more seconds with \(ProcessEnvironment.storeTimeout)"]
+        case .notMigrated: ["migrate it once as a user who may write it: smime store migrate"]
+        case .openingTimedOut: ["allow more seconds with \(ProcessEnvironment.storeTimeout)"]
         case .permissions(let path, let why): permissionHints(path, why)
-        case .revokedIdentity: ["import a new one; or do without looking: --revocation off"]
+        case .revokedIdentity: ["import a new one, or skip the check: --revocation off"]
         case .unknownAccount:
-            ["`smime account list` shows the accounts there are; smime import KEY.p12 makes one"]
+            ["`smime account list` shows the accounts; smime import KEY.p12 makes one"]
         case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
         case .busy, .cancelled, .cannotCreate, .closed, .insideStore, .malformedBackup,
@@ -63,7 +63,7 @@ extension Failure {
         }
     }
 
-    /// Who owns `path`, if this is somebody who may become that user.
+    /// The owner of `path`, if this process could run as that user.
     private static func owner(of path: String) -> String? {
         var status = stat()
         guard geteuid() == 0, lstat(path, &status) == 0, let user = getpwuid(status.st_uid) else { return nil }
@@ -72,7 +72,7 @@ extension Failure {
 
     private static func permissionHints(_ path: String, _ why: String) -> [String] {
         if why.contains("another user"), let owner = owner(of: path) {
-            return ["do it as its owner: runuser -u '\(owner)' -- smime …"]
+            return ["run it as its owner: runuser -u '\(owner)' -- smime …"]
         }
         guard why.contains("open to others") else { return [] }
         return ["make it private: chmod \(why.contains("700") ? "700" : "600") \(shell: path)"]

@@ -100,7 +100,7 @@ extension Failure {
             self.init(
                 .configuration,
                 "\(error)",
-                hints: ["bring the folder back, or name another: smime config set revocation.directory DIR"]
+                hints: ["restore the folder, or name another: smime config set revocation.directory DIR"]
             )
         case .notUnderstood(let setting):
             let hint = "`smime config list` shows it; smime config unset \(setting.rawValue)"
@@ -127,8 +127,8 @@ extension Failure {
             switch error {
             case .needsSecret: ["give it with --with-password, or with --secret-key-file FILE"]
             case .notARecipient: ["import the key it is for: smime import KEY.p12"]
-            case .cipherBelowFloor: ["take a better one, or lower the floor: smime config set encryption.floor NAME"]
-            case .noCommonCipher: ["encrypt to each of them alone with --to, or say --cipher NAME"]
+            case .cipherBelowFloor: ["choose a stronger one, or lower the floor: smime config set encryption.floor NAME"]
+            case .noCommonCipher: ["encrypt to each of them separately with --to, or choose --cipher NAME"]
             default: []
             }
         self.init(status, Self.said(text, of: subject), hints: hints)

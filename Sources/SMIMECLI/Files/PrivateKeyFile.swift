@@ -21,7 +21,7 @@ enum PrivateKeyFile {
         guard let kind = kind(at: target), !replaceable.contains(kind) else { return }
         throw Failure(
             .usage,
-            "\(target): \(kind.words), which the output would destroy",
+            "\(target): \(kind.words), which the output would overwrite",
             hints: ["write to another file, or move this one away first"]
         )
     }
@@ -33,7 +33,7 @@ extension SecretFileKind {
         switch self {
         case .accountBackup: "is a backup of accounts with their private keys"
         case .keys: "holds a private key"
-        case .storeCopy: "is a database, maybe a copy of a store with its private keys"
+        case .storeCopy: "is a database, and may be a copy of a store with its private keys"
         }
     }
 }

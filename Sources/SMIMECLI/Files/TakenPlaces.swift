@@ -28,10 +28,10 @@ struct TakenPlaces {
         for target in targets {
             let place = try OutputFile.place(of: target)
             if let file = InputFile.Identity(place).flatMap({ known[$0] }) {
-                throw Failure(.usage, "\(file): the output would take the place of the input")
+                throw Failure(.usage, "\(file): the output would replace the input")
             }
             guard !folders.contains(where: { place == $0 || place.hasPrefix($0 + "/") }) else {
-                throw Failure(.usage, "\(target): the output would lie in the store")
+                throw Failure(.usage, "\(target): the output would be inside the store")
             }
             try PrivateKeyFile.check(target, replacing: replaceable)
             guard places.insert(place).inserted else {

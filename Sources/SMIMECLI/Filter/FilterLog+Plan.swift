@@ -41,7 +41,7 @@ extension FilterLog {
         )
     }
 
-    /// Adds each rule once, and, where there are several, whom it is for.
+    /// Adds each rule once, with its recipients if there are several rules.
     private mutating func addRules(_ rules: [(recipient: String, rule: String)]) {
         let texts = Self.unique(rules.map(\.rule))
         guard texts.count > 1 else { return addDetail("rule", texts) }

@@ -24,25 +24,25 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     var standardOutput = false
     @Option(
         help: ArgumentHelp(
-            "Hand messages to this program (an absolute path), with its arguments in the same word. (default: /usr/sbin/sendmail -G -i)",
+            "Pass messages to this program: an absolute path and its arguments, in one word. (default: /usr/sbin/sendmail -G -i)",
             valueName: "path"
         )
     )
     var sendmail: SendmailCommand?
     @Option(
         help: ArgumentHelp(
-            "The mail server's name for the message: a second attempt sends nothing twice.",
+            "The mail server's name for the message; it prevents a second attempt from sending anything twice.",
             valueName: "id"
         )
     )
     var queueId: String?
-    @Option(help: ArgumentHelp("What this host calls itself. (default: its full name)", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of this host in Authentication-Results fields. (default: its full name)", valueName: "name"))
     var authservId: HostName?
-    @Flag(help: "Say what would be done, and send nothing.")
+    @Flag(help: "Print what would be done, and send nothing.")
     var dryRun = false
     @Flag(help: "With --dry-run: report as one JSON object.")
     var json = false
-    @Option(help: "Where the line on each mail goes: syslog, stderr or none.")
+    @Option(help: "Where to write the log line for each mail: syslog, stderr or none.")
     var log: Setting.LogTarget?
     @Flag(name: .customLong("no-system-anchors"), help: .noSystemAnchors) var noSystemAnchors = false
     @Option(help: .revocation) var revocation: RevocationPolicy?
@@ -56,7 +56,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     mutating func validate() throws {
         try origin.validate()
         guard (givenSender == nil) != (senderEnv == nil) else {
-            throw ValidationError("say who sends: --sender ADDR, or --sender-env NAME")
+            throw ValidationError("name the sender: --sender ADDR, or --sender-env NAME")
         }
         if let senderEnv {
             guard let value = getenv(senderEnv) else {
@@ -197,7 +197,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
             )
             FilterWorker.noteSent()
         } catch {
-            throw Failure(.tryAgain, "cannot hand over: \(Failure(error).message)")
+            throw Failure(.tryAgain, "cannot send: \(Failure(error).message)")
         }
     }
 

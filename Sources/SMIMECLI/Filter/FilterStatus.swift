@@ -30,7 +30,8 @@ enum FilterStatus {
             signal(number) { number in
                 let reason: StaticString =
                     number == SIGALRM ? "4.3.0 the filter ran out of time\n" : "4.3.0 the filter was ended\n"
-                // Nobody may be reading, and that must not keep us. Little else is allowed here: signal-safety(7)
+                // The pipe may have no reader, and writing must not block. Few functions are allowed here:
+                // signal-safety(7)
                 var target = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
                 if poll(&target, 1, 0) == 1 { _ = write(STDERR_FILENO, reason.utf8Start, reason.utf8CodeUnitCount) }
                 _exit(ExitStatus.tryAgain.rawValue)

@@ -42,6 +42,6 @@ enum MessageInput {
     /// Warns of what is probably no message but text, some of which was taken for its header.
     static func noteMissingHeader(_ header: HeaderBlock, of path: String) {
         guard header.separatorRange.isEmpty || header.defects.contains(.missingHeaderEnd) else { return }
-        Console.warning("\(InputFile.name(path)): no empty line ends the header; what is plain text goes with --text")
+        Console.warning("\(InputFile.name(path)): no empty line ends the header; use --text for plain text")
     }
 }

@@ -33,13 +33,13 @@ enum Program {
         }
         if invocation.isFilter, FilterWorker.current == nil {
             FilterStatus.catchSignals()
-            // A worker has no alarm: what it hands over it hands over to the end.
+            // A worker has no alarm: it must finish what it began to send.
             alarm(FilterStatus.timeLimit)
             #if os(Linux)
             if invocation.isSupervised { supervise(invocation) }
             #endif
         }
-        // Who examines the installation tells of it in the report.
+        // `doctor` reports missing tools itself.
         if !invocation.calls("doctor") {
             IDNLibrary.whenMissing { stop("cannot load \($0)", "install libidn2-0") }
         }

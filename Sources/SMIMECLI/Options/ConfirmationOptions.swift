@@ -3,7 +3,7 @@ import Foundation
 
 /// For verbs that destroy what cannot be had again: private keys, and decisions about trust.
 struct ConfirmationOptions: ParsableArguments {
-    @Flag(help: "Do it without asking. Without a terminal nothing is removed unless this is given.")
+    @Flag(help: "Do not ask. Without a terminal nothing is removed unless this is given.")
     var yes = false
 
     /// Asks whether to go on, unless `--yes` says so.
@@ -20,7 +20,7 @@ enum Confirmation {
     static func ask(_ loss: String, unless isGiven: Bool, by option: String) throws {
         guard !isGiven else { return }
         guard let answer = try Terminal.answer("\(loss). Go on? [y/N]: ") else {
-            throw Failure(.usage, loss, hints: ["there is no terminal to ask at; to do it all the same: \(option)"])
+            throw Failure(.usage, loss, hints: ["there is no terminal to ask; to do it anyway: \(option)"])
         }
         guard ["y", "yes"].contains(answer.lowercased()) else {
             throw Failure(.noPermission, "not confirmed: nothing was changed")

@@ -38,7 +38,7 @@ extension FormOptions.InputForm {
 
 extension ArgumentHelp {
     static let inform = ArgumentHelp(
-        "The input's form: auto, mime (a mail), der or pem (a bare CMS object). (default: auto)",
+        "The format of the input: auto, mime (a mail), der or pem (a bare CMS object). (default: auto)",
         valueName: "inform"
     )
 }

@@ -17,7 +17,7 @@ struct GlobalOptions: ParsableArguments {
     var color: ColorMode?
 
     func validate() throws {
-        if home?.isEmpty == true { throw ValidationError("--home names no directory") }
+        if home?.isEmpty == true { throw ValidationError("--home needs a directory") }
         if let given = ProcessEnvironment[ProcessEnvironment.storeTimeout], Self.seconds(given) == nil {
             throw ValidationError("\(ProcessEnvironment.storeTimeout): '\(given)' is no number of seconds, up to 86400")
         }
@@ -47,7 +47,7 @@ struct GlobalOptions: ParsableArguments {
         Double(text).flatMap { $0 > 0 && $0 <= 86_400 ? $0 : nil }
     }
 
-    /// Mail does not wait for long. Whoever changes the store may have to wait for others who make or migrate it.
+    /// Mail must not wait long. A command that changes the store may have to wait for others that create or migrate it.
     private func timeout(_ mode: Store.Mode) -> Duration {
         let given = ProcessEnvironment[ProcessEnvironment.storeTimeout].flatMap(Self.seconds)
         if let given { return .seconds(given) }
@@ -56,8 +56,8 @@ struct GlobalOptions: ParsableArguments {
 }
 
 extension Store {
-    /// Says that there is nothing to look into; of a store that was never made nothing is known. One that somebody named
-    /// may have been there before.
+    /// Notes that there is no store to read. A store that was never made is simply empty, but one that the user named
+    /// may be missing.
     func noteIfMissing() {
         guard !exists else { return }
         let text = "no store at \(location.path): nothing is known yet"
@@ -69,7 +69,7 @@ extension Store {
 extension ArgumentHelp {
     static let json: ArgumentHelp = "Report as one JSON object on standard output."
     static let noSystemAnchors: ArgumentHelp = "Trust only the anchors of this store, not the system's."
-    static let time = ArgumentHelp("Judge validity as of this time, as 2026-01-31T12:00:00Z.", valueName: "time")
+    static let time = ArgumentHelp("Judge validity at this time, as 2026-01-31T12:00:00Z.", valueName: "time")
 }
 
 /// For verbs that report.

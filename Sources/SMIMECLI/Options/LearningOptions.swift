@@ -18,8 +18,9 @@ extension ArgumentHelp {
     static let noHarvest: ArgumentHelp = "Do not learn the sender's certificate from a valid signature."
     static let onChange = ArgumentHelp(
         """
-        A certificate by another issuer or for another key than those known: use it, hold it back until `recipient \
-        trust`, or use it only below the same trust anchor and over no certificate that a person imported. (default: same-root)
+        What to do with a certificate by another issuer or for another key than before: use it; hold it \
+        until `recipient trust`; or use it only if it is below the same trust anchor and replaces no \
+        imported certificate. (default: same-root)
         """,
         valueName: "use|hold|same-root"
     )

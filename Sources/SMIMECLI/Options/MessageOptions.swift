@@ -15,7 +15,7 @@ extension InputFiles {
 
     func checkStandardInput() throws {
         guard paths.count(where: { $0 == "-" }) <= 1 else {
-            throw ValidationError("standard input can be read once only")
+            throw ValidationError("standard input can be read only once")
         }
     }
 }
@@ -38,18 +38,18 @@ struct FileOptions: ParsableArguments, InputFiles {
     var files: [String] = []
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
+        help: ArgumentHelp("Write to this file. It appears complete or not at all.", valueName: "file"),
         completion: .file()
     )
     var output: String?
     @Option(
         name: [.customShort("O"), .long],
-        help: ArgumentHelp("Write one file for each input, of the same name, in this directory.", valueName: "dir"),
+        help: ArgumentHelp("Write one output for each input to this directory, under the same name.", valueName: "dir"),
         completion: .directory
     )
     var outputDir: String?
     @Option(
-        help: ArgumentHelp("With -O: work on this many files at once. (default: one for each core)", valueName: "n")
+        help: ArgumentHelp("With -O: process this many files at once. (default: one for each core)", valueName: "n")
     )
     var jobs: Int?
     @Flag(help: "Write lines that end in CRLF.") var crlf = false
@@ -70,7 +70,7 @@ struct FileOptions: ParsableArguments, InputFiles {
     /// - Parameter json: whether a report goes to standard output.
     func check(json: Bool = false) throws {
         if paths.count > 1, outputDir == nil {
-            throw ValidationError("several files need a directory to go to: --output-dir")
+            throw ValidationError("several files need --output-dir")
         }
         if json, outputDir == nil, output.map(Output.isStandard) ?? true {
             throw ValidationError("--json needs --output or --output-dir for the message")

@@ -15,18 +15,18 @@ struct ProtectionOptions: ParsableArguments {
         name: .customLong("outform"),
         help: ArgumentHelp(
             """
-            The output's form: mime (a mail), der or pem (a bare CMS object over the very bytes of the input). \
-            (default: mime)
+            The format of the output: mime (a mail), or der or pem (a bare CMS object over the exact bytes of \
+            the input). (default: mime)
             """,
             valueName: "outform"
         )
     )
     var given: FormOptions.OutputForm?
-    @Flag(help: "With der or pem: the input is mail content, which is signed or encrypted with CRLF line ends.")
+    @Flag(help: "With der or pem: the input is mail content; sign or encrypt it with CRLF line ends.")
     var canonical = false
     @Flag(
         name: .customLong("no-header-protection"),
-        help: "Leave the header fields unsigned and unencrypted, for readers that choke on them inside."
+        help: "Do not sign or encrypt the header fields, for readers that cannot cope with them."
     )
     var noHeaderProtection = false
     @Option(help: .revocation) var revocation: RevocationPolicy?
@@ -45,7 +45,7 @@ struct ProtectionOptions: ParsableArguments {
     /// Refuses to fill a terminal with DER.
     func check(target: String?) throws {
         guard outform == .der, target == nil, isatty(STDOUT_FILENO) == 1 else { return }
-        throw Failure(.usage, "DER is nothing for a terminal", hints: ["name a file with -o, or use --outform pem"])
+        throw Failure(.usage, "DER cannot be written to a terminal", hints: ["name a file with -o, or use --outform pem"])
     }
 
     /// Lets `body` write a DER object, which goes out in the form that was asked for.

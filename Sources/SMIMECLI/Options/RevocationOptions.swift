@@ -14,8 +14,8 @@ struct RevocationOptions: ParsableArguments {
 extension ArgumentHelp {
     static let revocation = ArgumentHelp(
         """
-        Certificates that were revoked: soft takes what nothing is known of, hard does not, off does not look. (default: \
-        soft)
+        How to check for revocation: soft accepts certificates of unknown status, hard rejects them, off \
+        does not check. (default: soft)
         """,
         valueName: "off|soft|hard"
     )

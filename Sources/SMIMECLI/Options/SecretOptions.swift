@@ -8,18 +8,18 @@ import PKIX
 struct SecretOptions: ParsableArguments, PassphraseOptions {
     @Option(
         help: ArgumentHelp(
-            "Use the secret key in this file: 16, 24 or 32 bytes, or as many in hexadecimal (KEKRecipientInfo).",
+            "Use the secret key in this file: 16, 24 or 32 bytes, binary or in hexadecimal (KEKRecipientInfo).",
             valueName: "path"
         ),
         completion: .file()
     )
     var secretKeyFile: String?
-    @Option(help: ArgumentHelp("The name that messages give to the secret key, in hexadecimal.", valueName: "hex"))
+    @Option(help: ArgumentHelp("The identifier of the secret key in messages, in hexadecimal.", valueName: "hex"))
     var secretKeyID: String?
     @Flag(
         help: """
-            Use a password that both sides know (PasswordRecipientInfo): typed, or as below. Without this flag what is \
-            below is the passphrase of the store.
+            Use a shared password (PasswordRecipientInfo) from the terminal or the options below. Without this \
+            flag those options give the passphrase of the store.
             """
     )
     var withPassword = false

@@ -15,20 +15,20 @@ struct SigningOptions: ParsableArguments {
     var from: EmailAddress?
     @Option(help: ArgumentHelp("Sign with this identity's certificate.", valueName: "fpr"))
     var identity: Fingerprint?
-    @Flag(help: "Put content and signature into one object, which only S/MIME readers can show.")
+    @Flag(help: "Put content and signature into one object. Only S/MIME readers can show it.")
     var opaque = false
     @Option(
         help: """
-            The digest: sha256, sha384 or sha512. (default: sha256, unless the key demands another: Ed25519 signs with \
+            The digest: sha256, sha384 or sha512. (default: sha256, or what the key requires: Ed25519 signs with \
             sha512)
             """,
         transform: Self.parseDigest
     )
     var digest: DigestAlgorithm?
-    @Flag(name: .customLong("no-chain"), help: "Send no certificates along but the signer's own.")
+    @Flag(name: .customLong("no-chain"), help: "Include only the signer's own certificate.")
     var noChain = false
 
-    /// Whether something was said that only a signature can heed.
+    /// Whether an option was given that only makes sense with a signature.
     var isSaid: Bool { identity != nil || opaque || digest != nil || noChain }
 
     var form: SignatureForm { opaque ? .opaque : .detached }
@@ -83,7 +83,7 @@ extension SignerSelection.Warning {
         switch self {
         case .notValid(let identity): "\(identity): the certificate is not valid now"
         case .assignedToAuthor(let author):
-            "\(AgentError.notNamed(author)); the account has it all the same, as `import --account` was told"
+            "\(AgentError.notNamed(author)); the account has it because of `import --account`"
         }
     }
 }

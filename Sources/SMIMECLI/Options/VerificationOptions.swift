@@ -19,19 +19,19 @@ struct VerificationOptions: ParsableArguments {
         help: ArgumentHelp("The chain must be valid under this certificate policy; may be repeated.", valueName: "oid")
     )
     var policy: [String] = []
-    @Flag(help: "The chain must be valid under some certificate policy.") var explicitPolicy = false
-    @Option(help: ArgumentHelp("Warn of what breaks the CA/Browser Forum's S/MIME rules.", valueName: "strict"))
+    @Flag(help: "The chain must be valid under at least one certificate policy.") var explicitPolicy = false
+    @Option(help: ArgumentHelp("Warn about violations of the CA/Browser Forum's S/MIME rules.", valueName: "strict"))
     var caProfile: CertificateProfile?
     @Flag(
         help: """
-            Take a signer whom only the field Sender names for the author, with a warning. (default: by the setting \
+            Accept a signer whom only the field Sender names, with a warning. (default: the setting \
             verify.accept-sender)
             """
     )
     var acceptSender = false
     @Flag(
         help: """
-            Take SHA-1 and keys under 2048 bits, with a warning, as for old mail. (default: by the setting \
+            Accept SHA-1 and keys under 2048 bits, with a warning, as in old mail. (default: the setting \
             verify.accept-weak)
             """
     )

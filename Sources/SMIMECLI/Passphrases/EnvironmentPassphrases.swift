@@ -4,10 +4,10 @@ import SMIMEAgent
 import SMIMEGateway
 import Synchronization
 
-/// The passphrases that the command line says are in variables of the environment.
+/// The passphrases in environment variables that the command line names.
 ///
-/// They are taken from there before anything else is done: the environment is copied by whoever looks for a variable in
-/// it, and inherited by programs that we start, and nobody overwrites those copies.
+/// They are removed from the environment first: any code that reads a variable copies the environment, child processes
+/// inherit it, and those copies are never overwritten.
 enum EnvironmentPassphrases {
     private final class Held: Sendable {
         let passphrase: Passphrase
@@ -48,6 +48,6 @@ enum EnvironmentPassphrases {
     /// All of them, for the environment of a process that gets the same command line.
     static var variables: [SecretVariable] { held.withLock { $0.values.map(\.variable) } }
 
-    /// Overwrites them, when nobody asks any more.
+    /// Overwrites them when they are no longer needed.
     static func forget() { held.withLock { $0 = [:] } }
 }

@@ -74,7 +74,7 @@ struct StorePassphrase {
     }
 }
 
-/// A passphrase that is lent several times, and wiped when nobody can ask for it any more.
+/// A passphrase that is used several times, and wiped after its last use.
 private final class HeldPassphrase: Sendable {
     private let passphrase: Passphrase
 
@@ -83,8 +83,8 @@ private final class HeldPassphrase: Sendable {
     func copy() -> Passphrase { passphrase.copy() }
 }
 
-/// Asks a source until it has no other answer. Whoever needs the key after that gets the same refusal: nobody types
-/// wrong passphrases again for each of many files.
+/// Asks a source until it refuses. Later requests get the same refusal, so that a user need not type a wrong passphrase
+/// again for each of many files.
 private final class LastingRefusal: Sendable {
     private enum State {
         case asking

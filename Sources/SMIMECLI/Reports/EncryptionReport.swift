@@ -4,7 +4,7 @@ import PKIX
 import SMIME
 import SMIMEAgent
 
-/// What was encrypted with which cipher, and for whom.
+/// The cipher of each encrypted file, and its recipients.
 struct EncryptionReport: Encodable {
     /// The cipher of the first file.
     let cipher: String
@@ -18,15 +18,15 @@ struct EncryptionReport: Encodable {
 
 /// One file that was written.
 struct EncryptedFile: Encodable, Sendable {
-    /// What was known of somebody, and came of it.
+    /// The known capabilities of a recipient, and the resulting choice.
     struct Choice: Encodable, Sendable {
         let name: String
         /// Missing where a secret takes the place of a certificate.
         let fingerprint: Fingerprint?
         /// The ciphers announced that count; none if nothing is known.
         let announces: [String]
-        /// How the content's key is wrapped for them: `oaep` and the like, `ecdh`, `x25519`, `ml-kem-768`, `password`,
-        /// `key-encryption-key`.
+        /// How the content's key is wrapped for the recipient: `oaep` and others, `ecdh`, `x25519`, `ml-kem-768`,
+        /// `password`, `key-encryption-key`.
         let keyEncryption: String
     }
 
@@ -52,7 +52,7 @@ struct EncryptedFile: Encodable, Sendable {
         }
         let keepers = [secret].compactMap(\.self).map { secret in
             let kind = secret.recipientKind
-            let name = kind == .password ? "whoever knows the password" : "whoever has the secret key"
+            let name = kind == .password ? "anyone who knows the password" : "anyone who has the secret key"
             return Choice(name: name, fingerprint: nil, announces: [], keyEncryption: kind.rawValue)
         }
         choices = readers + keepers

@@ -17,7 +17,7 @@ struct HarvestReport: Encodable {
     }
 
     let messages: Int
-    /// How many of them nobody signed.
+    /// How many of them are not signed.
     let unsigned: Int
     let learned: [LearnedReport]
     let renewed: [LearnedReport]
@@ -57,7 +57,7 @@ struct HarvestReport: Encodable {
         }
         for entry in unquoted {
             let name = entry.message.map { "\(entry.file), message \($0)" } ?? entry.file
-            table.add("unquoted", name, "valid as it was before the mailbox put > in front of its lines \"From \"")
+            table.add("unquoted", name, "valid after removing the > that the mailbox added to its lines \"From \"")
         }
         let counts = [(learned.count, "learned"), (renewed.count, "renewed"), (changed.count, "changed")]
         let words = (counts + [(refusedCount, "refused")]).map { "\($0.0) \($0.1)" }

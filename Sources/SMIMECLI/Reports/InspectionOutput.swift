@@ -88,7 +88,7 @@ struct PartOutput: Encodable {
     }
 }
 
-/// A CMS object: the keys of verify's layers, and what rides along.
+/// A CMS object: the keys of verify's layers, and the certificates and lists in it.
 struct LayerOutput: Encodable {
     let type: String
     let algorithm: String

@@ -8,8 +8,8 @@ extension ProblemCode {
         case .chainNoAnchor:
             "if you know the authority: smime trust add FILE; if you compared fingerprints: smime recipient trust ADDR"
         case .crlExpired, .revocationUnknown, .signerCertificateMissing: "\(advice): smime import FILE"
-        case .encrypted: "smime decrypt tells"
-        case .notLearned: "smime verify FILE tells what is wrong with it"
+        case .encrypted: "smime decrypt shows it"
+        case .notLearned: "smime verify FILE says what is wrong with it"
         default: advice
         }
     }

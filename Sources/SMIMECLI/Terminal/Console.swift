@@ -47,7 +47,7 @@ enum Console {
         write("smime: \(label): \(message.escapedForDisplay)\n")
     }
 
-    /// A message that cannot be delivered is lost; there is nobody left to tell.
+    /// A message that cannot be written is lost, because there is no other place to report it.
     private static func write(_ text: String) {
         let sink = DescriptorSink(STDERR_FILENO)
         try? sink.write(text)

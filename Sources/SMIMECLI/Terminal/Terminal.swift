@@ -4,7 +4,7 @@ import LibCrypto
 
 /// The person at the terminal, whatever standard input and output are.
 enum Terminal {
-    /// The longest line a terminal hands over.
+    /// The longest line that a terminal delivers.
     private static let lineLimit = 4096
 
     /// Asks for a passphrase without showing it.
@@ -16,8 +16,8 @@ enum Terminal {
         guard terminal >= 0 else {
             throw Failure(
                 .noPermission,
-                "a passphrase \(purpose) is needed, and there is no terminal to ask at",
-                hints: ["give it with --password-file, --password-fd or --password-env"]
+                "a passphrase \(purpose) is needed, and there is no terminal to ask",
+                hints: ["provide it with --password-file, --password-fd or --password-env"]
             )
         }
         defer { close(terminal) }

@@ -25,7 +25,7 @@ package struct Delivery: Sendable {
 
     /// The envelope sender; empty for the null sender.
     package let sender: String
-    /// The messages, which are handed over one after the other.
+    /// The messages, sent one after the other.
     package let messages: [Message]
 
     package init(from sender: String, _ messages: [Message]) {
@@ -98,13 +98,13 @@ package struct Delivery: Sendable {
             await record()
         }
         _ = consume lock
-        if let obstacle { warn("not remembered who has it, so another attempt would send it again: \(obstacle)") }
+        if let obstacle { warn("the delivery is not recorded, so another attempt would send it again: \(obstacle)") }
         if let failure { throw failure }
     }
 }
 
 extension KeystoreError {
-    /// Whether the disk is full or broken, which does not pass while somebody waits.
+    /// Whether the disk is full or broken, which waiting does not change.
     fileprivate var isWriteFailure: Bool {
         guard case .writeFailed = self else { return false }
         return true

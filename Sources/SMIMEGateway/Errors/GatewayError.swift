@@ -10,9 +10,9 @@ package enum GatewayError: Error, Equatable, Sendable {
     case mustBeEncrypted(sender: EmailAddress, recipients: [EmailAddress])
     /// It could not be read, comes from an account of ours, and must go to `recipients` encrypted.
     case mayBeClear(sender: EmailAddress, recipients: [EmailAddress])
-    /// It goes back to its sender: what is required cannot be done, as each of `obstacles` says.
+    /// It goes back to its sender: a requirement cannot be met, as each of `obstacles` says.
     case refused(obstacles: [String])
-    /// It waits: what is required cannot be done now, as each of `obstacles` says.
+    /// It waits: a requirement cannot be met now, as each of `obstacles` says.
     case waiting(obstacles: [String])
 }
 

@@ -4,7 +4,7 @@ package import SMIMEStore
 extension Store {
     /// The envelope sender of mail that was decrypted here: `filter.decrypted-sender`, the null sender unless set.
     ///
-    /// What cannot be delivered goes back to it: whoever sends us a stranger's ciphertext must not get it in clear.
+    /// Bounces go to it: an attacker who sends us another person's ciphertext must not get it back in clear.
     ///
     /// - Throws: `KeystoreError`
     package func decryptedSender() async throws -> EnvelopeSender {

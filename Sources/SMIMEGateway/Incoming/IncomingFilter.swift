@@ -19,17 +19,17 @@ package struct IncomingFilter: Sendable {
     private let revocation: (any RevocationSource)?
     private let warn: @Sendable (String) -> Void
 
-    /// A filter that asks `store` for rules and accounts, and `provider` for keys and trust as of `time`; made for each
-    /// message, or for those of one moment.
+    /// A filter that reads rules and accounts from `store`, and keys and trust as of `time` from `provider`. Make a new
+    /// one for each message, or for messages of one moment.
     ///
     /// - Parameters:
-    ///   - provider: nil is a `StoreKeyProvider` of the store, for which the system's trust anchors count.
-    ///   - gateway: in whose name the verdict is told; `Store.gateway()` is the one of the settings.
-    ///   - tagsSubjects: whether it is told in the subject, too; by `filter.tags` if nil.
+    ///   - provider: nil is a `StoreKeyProvider` of the store with the system's trust anchors.
+    ///   - gateway: the host's name in the verdict; `Store.gateway()` is the one of the settings.
+    ///   - tagsSubjects: whether the verdict is also written into the subject; nil reads `filter.tags`.
     ///   - terms: how strictly signers' certificates are judged.
-    ///   - revocation: who is asked about revocation where nothing at hand tells. Nil is nobody, whatever
-    ///     `revocation.online` says: `Store.revocationServices()` reads that, and the module Revocation asks.
-    ///   - warn: is told of what was passed over, such as files that are no revocation lists.
+    ///   - revocation: the services to ask if the data at hand does not decide. Nil asks none, whatever
+    ///     `revocation.online` says: `Store.revocationServices()` reads that setting.
+    ///   - warn: called for what was ignored, such as files that are no revocation lists.
     package init(
         store: Store,
         provider: (any KeyProvider)? = nil,
@@ -104,7 +104,7 @@ package struct IncomingFilter: Sendable {
             stays("\(error)")
             return nil
         } catch is TransportForm.Unsafe {
-            stays("mail servers would change what is inside")
+            stays("mail servers would change the decrypted content")
             return nil
         }
         let message = IncomingPlan.Message(
@@ -175,7 +175,7 @@ package struct IncomingFilter: Sendable {
         decrypted cipher: String?
     ) throws -> any ByteSource {
         let results = AuthenticationResults(report, isOpen: cipher != nil).field(by: host.name)
-        // Nobody can say where such a header ends, and so what others claim in it could not be taken out.
+        // The end of such a header is ambiguous, so forged verdicts in it could not be removed.
         guard let header = try Self.header(of: source) else { throw MIMEError.limitExceeded(.headerBytes) }
         let tags = tagged ? VerdictTags(report, wasDecrypted: cipher != nil) : nil
         var edit = HeaderEdit(added: [results, try host.mark(on: header)])

@@ -13,8 +13,8 @@ package struct IncomingPlan: Sendable {
         package let source: any ByteSource
         /// The verdict on it; on what was inside, if it was decrypted for these recipients.
         package let report: VerificationReport
-        /// Whether it is in clear behind us. Then its envelope sender must be `Store.decryptedSender()`: what cannot be
-        /// delivered must not go back in clear to whoever sent the ciphertext.
+        /// Whether the message continues in clear. Then its envelope sender must be `Store.decryptedSender()`: a bounce
+        /// must not go back in clear to the sender of the ciphertext.
         package var isDecrypted: Bool { decryption != nil }
         /// How it was decrypted; nil if it was not.
         package let decryption: Decryption?
@@ -34,7 +34,7 @@ package struct IncomingPlan: Sendable {
     public internal(set) var messages: [Message] = []
     /// The verdict on the message as it came.
     package let report: VerificationReport
-    /// The verdict on what was found inside, where anybody's mail was decrypted; else that on the message as it came.
+    /// The verdict on the decrypted content if a message was decrypted, else on the message as it came.
     package var deepestReport: VerificationReport { messages.first(where: \.isDecrypted)?.report ?? report }
     /// What may be learned from it as it came, or once it was decrypted; nil if that is nothing.
     public internal(set) var learnable: VerifiedMessage?

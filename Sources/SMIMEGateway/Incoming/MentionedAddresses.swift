@@ -58,7 +58,7 @@ struct MentionedAddresses {
         return rest.first == UInt8(ascii: ":") ? Array(rest.dropFirst()) : nil
     }
 
-    /// How many `@` are looked at: more than anybody writes, and few enough to be looked up.
+    /// How many `@` are examined: more than real mail has, and few enough to look up.
     private static let maximumCount = 1_000
     /// A local part may have 64 bytes, a domain 255.
     private static let maximumLength = 255

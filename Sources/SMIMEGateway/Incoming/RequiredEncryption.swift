@@ -4,13 +4,14 @@ import SMIME
 import SMIMEAgent
 package import SMIMEStore
 
-/// Finds clear mail of our own accounts that must be encrypted and comes in by the way for other people's mail.
+/// Finds unencrypted mail from accounts of the store that must be encrypted, and comes in as if from outside.
 ///
-/// Such mail has passed no outgoing filter: a mail server takes it from its own hosts on port 25, or has the filter for
-/// incoming mail where users send. It would go on in clear. Mail counts as our own if the envelope sender is an account,
-/// with or without a detail (`alice+tag@…`), or if the text of From
-/// contains one's address. Of such mail from outside From is forged, or a
-/// mailing list sends a colleague's mail back; that is refused, too, for nobody can tell it from mail that leaks.
+/// Such mail has passed no outgoing filter: a mail server accepts it from its own hosts on port 25, or has the incoming
+/// filter where users send. Without this check it would continue in clear.
+///
+/// Mail counts as an account's if the envelope sender is the account, with or without a detail (`alice+tag@…`), or if
+/// the text of From contains an address of the account. In mail from outside such a From is forged, or a mailing list
+/// returns a colleague's mail. That mail is rejected, too, because it cannot be told apart.
 package struct RequiredEncryption: Sendable {
     private let store: Store
 

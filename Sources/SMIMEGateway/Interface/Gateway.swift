@@ -9,7 +9,7 @@ public import SMIMEStore
 ///
 /// A value that all tasks may share. It decides and makes messages, and sends nothing.
 public struct Gateway: Sendable {
-    /// A finished message, and whom it goes to.
+    /// A finished message and its recipients.
     public struct Delivery: Sendable {
         /// The message, signed, encrypted or marked as it has to be.
         public let message: Message
@@ -67,10 +67,10 @@ public struct Gateway: Sendable {
         }
     }
 
-    /// A message that came in, with its verdict, and decrypted for those for whom a rule says so.
+    /// An incoming message with its verdict, decrypted for the recipients whose rule allows it.
     ///
-    /// - Throws: `.mustBeEncrypted`, `.loop`, `.limitExceeded`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`; whatever else
-    ///   is wrong with the message is a verdict.
+    /// - Throws: `.mustBeEncrypted`, `.loop`, `.limitExceeded`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`. Any
+    ///   other fault of the message becomes a verdict.
     public func incoming(
         _ mail: Message,
         from sender: EnvelopeSender,
@@ -83,7 +83,7 @@ public struct Gateway: Sendable {
             let asked = OnlineRevocation(StoreOpening(store), isDemanded: isAskingDemanded)
             let filter = IncomingFilter(store: store, time: .now, host: host, revocation: asked)
             let plan = try await filter.plan(source, to: recipients)
-            // What was decrypted must not go back in clear to whoever sent the ciphertext.
+            // A bounce of decrypted mail must not go back in clear to the sender of the ciphertext.
             let decryptedSender = try await store.decryptedSender().text
             let deliveries = try plan.messages.map { message in
                 try Delivery(

@@ -3,9 +3,9 @@ package import InternetMessage
 import SMIME
 package import SMIMEAgent
 
-/// What a message says to us rather than to its readers, and the message without it.
+/// What a message asks of the filter, and the message without it.
 ///
-/// X-SMIME fields and subject tags are taken out whatever is in them, and Bcc fields, which are for nobody's eyes.
+/// X-SMIME fields and subject tags are always removed, and so are Bcc fields, which recipients must not see.
 package struct MessageControls: Sendable {
     /// What the message asks for.
     package let wish: ProtectionRequest
@@ -26,7 +26,7 @@ package struct MessageControls: Sendable {
         var unread: [String] = []
         var edited = Array(header.leadingBytes)
         var isEdited = false
-        // Of two subjects nobody knows which one the sender sees.
+        // With two subjects it is unknown which one the sender sees.
         let hasOneSubject = header.all("Subject").count == 1
         for field in header.fields {
             if field.isNamed("X-SMIME") {
@@ -55,7 +55,7 @@ package struct MessageControls: Sendable {
         message = isEdited ? try MIMEReader.message(in: self.source) : original
     }
 
-    /// Whom everybody may know to have got the message: those in To and Cc.
+    /// The recipients that all recipients may see: those in To and Cc.
     ///
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
     package func visibleRecipients() throws(MIMEError) -> Set<EmailAddress> {

@@ -6,10 +6,10 @@ import SMIME
 package import SMIMEAgent
 package import SMIMEStore
 
-/// Applies the sending policy to mail on its way out.
+/// Applies the sending policy to outgoing mail.
 ///
-/// What its caller does not say it takes from the store's settings, anew for each message: a server that shares a store
-/// with `smime` heeds what was set there.
+/// Values that the caller does not give come from the store's settings, read for each message, so that a server that
+/// shares a store with `smime` follows changed settings.
 package struct OutgoingFilter: Sendable {
     private let store: Store
     private let time: Date
@@ -24,22 +24,22 @@ package struct OutgoingFilter: Sendable {
     private let host: MailHost?
     private let warn: @Sendable (String) -> Void
 
-    /// A filter that asks `store` for rules, keys and certificates, and judges these at `time`; made for each message, or
-    /// for those of one moment.
+    /// A filter that reads rules, keys and certificates from `store`, and judges them at `time`. Make a new one for
+    /// each message, or for messages of one moment.
     ///
     /// - Parameters:
     ///   - systemAnchors: whether the system's trust anchors count.
-    ///   - sources: where recipients' certificates are looked up that the store does not have; by `lookup.…` if nil.
-    ///   - terms: how strictly recipients' certificates are judged, and whether it counts that one's own was revoked. The
-    ///     lists of the folder that `revocation.directory` names are added.
-    ///   - revocation: who is asked about revocation where nothing at hand tells. Nil is nobody, whatever
-    ///     `revocation.online` says: `Store.revocationServices()` reads that, and the module Revocation asks.
-    ///   - flags: what stands above all rules.
-    ///   - tags: what subjects may ask for; by `subject-tags` if nil.
-    ///   - ciphers: what is encrypted with where nothing is known, and the floor; by `encryption.…` if nil.
+    ///   - sources: where to look up recipients' certificates that the store does not have; nil reads `lookup.…`.
+    ///   - terms: how strictly recipients' certificates are judged, and whether revoked ones of the sender count. The
+    ///     lists of the folder `revocation.directory` are added.
+    ///   - revocation: the services to ask if the data at hand does not decide. Nil asks none, whatever
+    ///     `revocation.online` says: `Store.revocationServices()` reads that setting.
+    ///   - flags: levels that override all rules.
+    ///   - tags: what subjects may ask for; nil reads `subject-tags`.
+    ///   - ciphers: the cipher for unknown recipients, and the floor; nil reads `encryption.…`.
     ///   - honoursRequests: whether messages may ask for anything at all.
-    ///   - gateway: who marks the messages that are changed; nil leaves no mark, and finds no loop.
-    ///   - warn: is told of what was passed over: sources that cannot be asked, files that are no lists, wishes that are
+    ///   - gateway: the host that marks changed messages; nil leaves no mark, and finds no loop.
+    ///   - warn: called for what was ignored: sources that cannot be asked, files that are no lists, requests that are
     ///     not understood.
     package init(
         store: Store,

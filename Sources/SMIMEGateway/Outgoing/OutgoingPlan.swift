@@ -19,12 +19,12 @@ package struct OutgoingPlan: Sendable {
 
     /// In the order of the recipients.
     package let decisions: [PolicyDecision]
-    /// What is to be sent, but only where `bounces` and `deferrals` are empty: `checkAllGo` makes sure of it. A mail server
-    /// knows one outcome for all recipients; sent to some of them, the mail would reach these again at the next attempt,
-    /// or come back to a sender who cannot tell who has got it.
+    /// What to send, but only if `bounces` and `deferrals` are empty: `checkAllGo` makes sure of it. A mail server
+    /// knows one outcome for all recipients. If some of them got the mail, the next attempt would send it to them
+    /// again, or the sender would get it back without knowing who has it.
     ///
-    /// Recipients with the same decision share a message; but one that is encrypted to somebody who
-    /// is in neither To nor Cc is theirs alone, so that nobody finds them among its RecipientInfos.
+    /// Recipients with the same decision share a message. But a recipient in neither To nor Cc gets a separate
+    /// encrypted message, because its RecipientInfos would show the address to the others.
     package let messages: [Message]
 
     private let source: any ByteSource
@@ -63,7 +63,7 @@ package struct OutgoingPlan: Sendable {
         self.time = time
         self.formError = formError
         messages = Self.messages(decisions, visible).flatMap { message in
-            // Whoever cannot read what the others can gets a message alone.
+            // A recipient who cannot read the others' cipher gets a separate message.
             let readers = message.recipients.compactMap { parties[$0] }
             let isCommon =
                 !message.action.encrypts
@@ -152,7 +152,7 @@ package struct OutgoingPlan: Sendable {
     private func negotiation(for message: Message) throws -> CipherNegotiation {
         var seen: Set<EmailAddress> = []
         let readers = try message.recipients.filter { seen.insert($0).inserted }.map { address in
-            // Decided to be there. All of them can read it, or nobody gets it.
+            // The plan needs all of them to be readers, or fails.
             guard let party = parties[address] else {
                 throw KeystoreError.unknownRecipient(AddressScope(address))
             }
@@ -177,7 +177,7 @@ package struct OutgoingPlan: Sendable {
     }
 
     private func aSigner() throws -> SignedDataWriter.Signer {
-        guard let signer else { throw MessageError.malformed("nobody to sign it") }
+        guard let signer else { throw MessageError.malformed("it has no signer") }
         return signer
     }
 }

@@ -25,7 +25,7 @@ public struct PolicyDecision: Hashable, Sendable {
         var signs: Bool { self == .sign || self == .signAndEncrypt }
     }
 
-    /// Whom the mail is for.
+    /// The recipient that this decides for.
     public let recipient: EmailAddress
     /// Whether it is to be signed, by flags, rules and the message together.
     public let sign: Policy.Level
@@ -122,7 +122,7 @@ private struct AxisDecision {
         _ question: PolicyQuestion
     ) -> String {
         if choice.isOfKind, let kind = question.kind { return "built in for \(kind.plural)" }
-        guard let rule = choice.rule else { return "built in, no rule speaks of it" }
+        guard let rule = choice.rule else { return "built in, no rule says otherwise" }
         let isOwn = ProtectionRequest(sign: rule.sign, encrypt: rule.encrypt)[keyPath: axis] != nil
         return rule.title + (isOwn ? "" : ", which leaves the built-in level")
     }
@@ -138,7 +138,7 @@ private struct Outcome {
     private(set) var isRefused = false
     /// Whether the form of the message does not allow something required.
     private(set) var isUnfit = false
-    /// Whether it is not known yet what can be done.
+    /// Whether it is not known yet whether the requirement can be met.
     private var isUnknown = false
 
     init(
@@ -182,7 +182,7 @@ private struct Outcome {
             action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
             let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
             let isImpossible = isRefused || isHopeless
-            let what = isImpossible ? "what is required cannot be done" : "it is not known yet what can be done"
+            let what = isImpossible ? "a requirement cannot be met" : "it is not known yet whether the requirement can be met"
             reasons.append("\(what): \(action.rawValue)\(origin)")
             return
         }

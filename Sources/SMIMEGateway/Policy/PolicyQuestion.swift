@@ -7,8 +7,8 @@ package import SMIMEStore
 package struct PolicyQuestion: Sendable {
     /// Who sends; nil for the null sender, of bounces, unless From names an account.
     package var sender: EmailAddress?
-    /// Whether `sender` is only who From names, since the envelope names nobody: rules for it count, and what the message
-    /// asks for does not.
+    /// Whether `sender` comes from From, because the envelope has none: its rules count, but not what the message asks
+    /// for.
     package var isSenderClaimed: Bool
     /// The main address of the account that `sender` is an address of.
     package var account: EmailAddress?
@@ -22,7 +22,7 @@ package struct PolicyQuestion: Sendable {
     package var kind: Policy.Kind?
     /// How the message is protected already.
     package var protection: ExistingProtection
-    /// For whom a message that is encrypted already has a RecipientInfo with a certificate in use for them.
+    /// The recipients for whom an already encrypted message has a RecipientInfo with a certificate in use.
     package var readers: Set<EmailAddress>
     /// What is the detail of a local part.
     package var subaddressing: Subaddressing

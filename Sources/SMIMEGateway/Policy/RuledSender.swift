@@ -11,9 +11,8 @@ struct RuledSender: Sendable {
     /// Whether only From says that it sends.
     let isClaimed: Bool
 
-    /// Whose rules count for a message from `sender`: the envelope's word; where that names nobody with a domain, as the
-    /// null sender does not, those of every address in From that is an account's or has a rule for senders. An address
-    /// without an account only adds to what holds anyway.
+    /// The senders whose rules count for a message: the envelope sender. If that has no domain, as the null sender,
+    /// every address in From that is an account or has a rule. An address without an account can only add protection.
     static func all(
         for sender: EnvelopeSender,
         _ claimed: [EmailAddress],

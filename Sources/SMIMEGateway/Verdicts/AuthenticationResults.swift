@@ -18,8 +18,8 @@ struct AuthenticationResults {
         case pass
         case permanentError = "permerror"
         case policy
-        /// The only thing against it is that nobody knows, for now, whether a certificate was revoked. What our own disk or
-        /// store keeps us from is no verdict: such mail waits.
+        /// The only fault is an unknown revocation status, for now. Faults of our own disk or store give no verdict:
+        /// such mail waits.
         case temporaryError = "temperror"
     }
 

@@ -132,7 +132,7 @@ extension RecipientSelection.Reason: CustomStringConvertible {
         case .authority: "it says that it is an authority's (CA:TRUE), and is not pinned"
         case .distrusted: "distrusted by hand"
         case .expired: "expired"
-        case .held: "held back until somebody trusts it, as it is by another issuer or for another key"
+        case .held: "held until it is trusted, because its issuer or key changed"
         case .keyMissing: "the store lacks its key, and has that of another one"
         case .laterSource: "one of a source that goes first is used"
         case .notForEncryption: "its certificate does not allow encryption"

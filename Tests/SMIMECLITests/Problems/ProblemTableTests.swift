@@ -3,7 +3,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// The table of problem codes, and the page of the manual that shows it.
+/// The problem codes, and the page of the manual that lists them.
 @Suite struct ProblemTableTests {
     private static let page = Fixtures.root.appending(path: "docs/problems.md")
 
@@ -27,21 +27,26 @@ import Testing
     /// The page as the table wants it.
     private static func expected() throws -> String {
         let rows = try rows().map { row in
-            let cells = [row.code, row.level, row.meaning, row.advice]
-            return "| \(cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ")) |\n"
+            "## \(row.code)\n\n\(Self.sentence(row.level)) \(Self.sentence(row.meaning))\n\n\(Self.sentence(row.advice))\n\n"
         }
         return """
             # Problem codes
 
-            Reports name every problem by a code. A code never changes its meaning, so programs may test it; the text beside it is for people
-            and may change. An `error` makes the axis or the message fail that it belongs to; a `warning` changes no verdict and no exit status.
-            Where an error spoils nothing it stands as a warning: an expired certificate is still imported, to read the mail of its time.
-            `smime explain CODE` says the same, `smime explain --json` all of it. RECORD_TRANSCRIPTS=1 scripts/test writes this page anew.
+            Reports name every problem by a code. A code never changes its meaning, so programs may test it; the text beside it is for people and may change.
+            An error makes the message, or one of the five axes of its verdict, fail. A warning changes no verdict and no exit status. An error that does no
+            harm is reported as a warning: an expired certificate, for example, is still imported, to read old mail.
 
-            | code | level | what it means | what to do |
-            | --- | --- | --- | --- |
+            `smime explain CODE` prints the same, `smime explain --json` all of it. `RECORD_TRANSCRIPTS=1 scripts/test` writes this page.
 
-            """ + rows.joined()
+
+            """ + rows.joined().dropLast()
+    }
+
+    /// A sentence of the page: a capital letter, unless the first word is a name, and a full stop.
+    private static func sentence(_ text: String) -> String {
+        let first = text.prefix { $0 != " " }
+        let isName = first != first.lowercased() || first == "libcrypto" || first == "smime-type"
+        return (isName ? text : text.prefix(1).uppercased() + text.dropFirst()) + "."
     }
 
     @Test func `the manual has the table`() throws {

@@ -12,11 +12,14 @@ extension SMIMECommand.AccountCommand {
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup",
-            abstract: "Write accounts with everything they need into one encrypted file.",
+            abstract: "Write accounts and everything they need to one encrypted file.",
             discussion: """
-                All identities with their keys, aliases, policy and cipher, and with them the registry of recipients, trust anchors, \
-                intermediates and revocation lists. `smime account restore` brings them to another machine. The settings of the \
-                store and the rules for other senders stay behind: a whole store moves with `smime store backup`.
+                The file holds the accounts' identities with their keys, aliases, policy and cipher, and all \
+                recipients, trust anchors, intermediates and revocation lists of the store. `smime account restore` \
+                adds them to another store.
+
+                The file does not hold the settings of the store, or rules for other senders. `smime store backup` \
+                copies a whole store.
 
                   smime account backup alice@example.org -o alice.smime-backup
                 """
@@ -26,7 +29,7 @@ extension SMIMECommand.AccountCommand {
         var addresses: [EmailAddress]
         @Option(
             name: .shortAndLong,
-            help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
+            help: ArgumentHelp("Write to this file. It appears complete or not at all.", valueName: "file"),
             completion: .file()
         )
         var output: String
@@ -65,7 +68,7 @@ extension SMIMECommand.AccountCommand {
                 "\(addresses.map(\.text).joined(separator: ", ")): backed up to \(output)\n"
             }
             if try await store.hasMoreThanAccounts() {
-                Console.note("settings, and rules for senders who are no accounts in it, are not part of the backup")
+                Console.note("the backup does not include settings, or rules for senders who have no account in it")
                 Console.hint("to copy everything: smime store backup -o FILE")
             }
         }
@@ -74,18 +77,20 @@ extension SMIMECommand.AccountCommand {
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore",
-            abstract: "Bring accounts back from a backup, or to another machine.",
+            abstract: "Restore accounts from a backup, also on another machine.",
             discussion: """
-                What is here already stays as it is, and what is missing is added; doing it twice changes nothing more. A \
-                backup brings trust anchors and policy rules along, also those for all accounts: restore only what you \
-                made yourself. The settings of the store that it was made of do not come along, nor do rules for senders who are \
-                no accounts in it; `smime store restore` brings everything.
+                Adds what is missing and leaves everything else unchanged. Restoring a backup twice changes nothing \
+                more.
+
+                A backup contains trust anchors and policy rules, also rules for all accounts: restore only backups \
+                that you made yourself. It does not contain the settings of the store, or rules for senders who have \
+                no account in the backup; `smime store restore` restores everything.
 
                   smime account restore alice.smime-backup
                 """
         )
 
-        @Argument(help: ArgumentHelp("The backup.", valueName: "file"), completion: .file())
+        @Argument(help: ArgumentHelp("The backup file.", valueName: "file"), completion: .file())
         var file: String
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var storePasswords: StorePasswordOptions
@@ -108,10 +113,10 @@ extension SMIMECommand.AccountCommand {
             let ciphers = try RestoredCiphers(restoration, beside: try await store.cipherPreferences(), file: file)
             let result = try await store.restore(restoration, setting: RestoredCiphers.setting.rawValue, ciphers.change)
             try await store.close()
-            (result.kept + ciphers.kept).forEach { Console.warning("kept as it is: \($0)") }
+            (result.kept + ciphers.kept).forEach { Console.warning("unchanged: \($0)") }
             for rule in result.newRules where rule.scope.side != "sender" { Self.tell(rule) }
             try report.print(RestoreCommandReport(result, ciphers)) { Self.text(result, ciphers) }
-            Console.note("such a backup brings no settings, and no rules for other senders; a copy of the store does")
+            Console.note("an account backup restores no settings, and no rules for other senders; a copy of the store does")
         }
 
         private static func noBackup(_ file: String, _ bytes: [UInt8]) -> Failure {
@@ -125,9 +130,9 @@ extension SMIMECommand.AccountCommand {
 
         /// Says that a rule came along which holds for other accounts, too, and how to get rid of it.
         private static func tell(_ rule: Policy.Rule) {
-            Console.warning("a policy rule for all accounts came along: \(rule.scope): \(rule.words)")
+            Console.warning("the backup added a policy rule for all accounts: \(rule.scope): \(rule.words)")
             let option = rule.scope == .global ? "--global" : "--\(rule.scope.side) \(shell: rule.scope.text)"
-            Console.hint("to take it back: smime policy unset \(option)")
+            Console.hint("to remove it: smime policy unset \(option)")
         }
 
         private static func text(_ result: RestoreReport, _ ciphers: RestoredCiphers) -> String {

@@ -12,7 +12,7 @@ extension SMIMECommand.AccountCommand {
     struct Naming: ParsableArguments {
         @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
         var address: EmailAddress
-        @Option(help: ArgumentHelp("What people call the account; '' takes the name away.", valueName: "name"))
+        @Option(help: ArgumentHelp("The display name of the account; '' removes it.", valueName: "name"))
         var name: String?
         @Option(
             name: .customLong("add-alias"),
@@ -53,7 +53,7 @@ extension SMIMECommand.AccountCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Make an account; its identities come with `smime import --account`.",
+            abstract: "Create an account. `smime import --account` gives it identities.",
             discussion: "  smime account add office@example.org --add-alias @example.org"
         )
 
@@ -71,8 +71,8 @@ extension SMIMECommand.AccountCommand {
             commandName: "set",
             abstract: "Change an account.",
             discussion: """
-                A pinned identity goes before newer ones as long as it is valid; of the others those that are trusted here go \
-                before the rest, and then the newest.
+                The account uses its pinned identity while that is valid. Otherwise it uses the newest identity that \
+                is trusted, or the newest one if none is trusted.
 
                   smime account set alice@example.org --add-alias al@example.org --name Alice
                 """
@@ -81,12 +81,12 @@ extension SMIMECommand.AccountCommand {
         @OptionGroup var naming: Naming
         @Option(
             name: .customLong("remove-alias"),
-            help: ArgumentHelp("An alias to take away; may be repeated.", valueName: "addr|@domain")
+            help: ArgumentHelp("Remove this alias; may be repeated.", valueName: "addr|@domain")
         )
         var removedAliases: [AddressScope] = []
         @Option(
             help: ArgumentHelp(
-                "The identity to use; none goes back to the newest that is trusted.",
+                "Pin the identity with this fingerprint; none returns to the newest trusted one.",
                 valueName: "fpr|none"
             ),
             transform: Self.parsePin
@@ -95,7 +95,7 @@ extension SMIMECommand.AccountCommand {
         @Option(
             name: .customLong("header-confidentiality"),
             help: ArgumentHelp(
-                "What encrypted mail hides of its header: none, baseline or shy; default for the store's setting.",
+                "What encrypted mail hides of its header: none, baseline or shy; default uses the store's setting.",
                 valueName: "policy"
             ),
             transform: Self.parseHiding
@@ -105,8 +105,8 @@ extension SMIMECommand.AccountCommand {
         @Option(
             help: ArgumentHelp(
                 """
-                The cipher where nothing is known of the recipients, as a rule of the setting encryption.cipher; default \
-                takes the rule away.
+                The cipher for recipients whose abilities are unknown; it becomes a rule of the setting \
+                encryption.cipher. default removes the rule.
                 """,
                 valueName: "cipher"
             ),
@@ -114,7 +114,7 @@ extension SMIMECommand.AccountCommand {
         )
         var cipher: CipherChoice?
 
-        /// What the setting shall say of the account.
+        /// The new value of the account's cipher.
         enum CipherChoice {
             case cipher(ContentCipher)
             case standard

@@ -10,10 +10,10 @@ extension SMIMECommand.AccountCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Remove an account with its private keys: mail encrypted to them cannot be read any more.",
+            abstract: "Remove an account and its private keys. Mail encrypted to them can no longer be read.",
             discussion: """
-                The policy rules for what its addresses send go with it, and its cipher. Where private keys would go, it asks \
-                first, or wants --yes. Keep a copy of the keys:
+                Also removes the account's cipher and the policy rules for its addresses as senders. Asks before it \
+                removes private keys, unless --yes is given. Keep a copy of the keys first:
 
                   smime export alice@example.org -o alice.p12
                   smime account remove alice@example.org

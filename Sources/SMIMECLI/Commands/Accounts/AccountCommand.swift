@@ -10,7 +10,7 @@ extension SMIMECommand {
     struct AccountCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "account",
-            abstract: "Show and change whom mail can be sent as.",
+            abstract: "Show and change the accounts that send and receive mail.",
             discussion: "  smime account show alice@example.org",
             subcommands: [List.self, Show.self, Add.self, Set.self, Remove.self, Backup.self, Restore.self]
         )
@@ -55,7 +55,7 @@ extension SMIMECommand.AccountCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show an account with its identities; the current ones are marked.",
+            abstract: "Show an account and its identities, the current ones marked.",
             discussion: "  smime account show alice@example.org"
         )
 

@@ -11,10 +11,10 @@ extension SMIMECommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export",
-            abstract: "Write an account's identities as PKCS#12, protected by a passphrase.",
+            abstract: "Write an account's identities to a PKCS#12 file, protected by a passphrase.",
             discussion: """
-                All identities of the account go into the file, old ones too, with their chains. Over a file that is there \
-                already it asks first, or wants --force: it may be the only copy of a private key.
+                The file holds all identities of the account, old ones too, with their chains. Asks before it \
+                replaces an existing file, unless --force is given: that file may be the only copy of a private key.
 
                   smime export alice@example.org -o alice.p12
                 """
@@ -24,11 +24,11 @@ extension SMIMECommand {
         var address: EmailAddress
         @Option(name: [.short, .long], help: "Write to this file instead of standard output.", completion: .file())
         var output: String?
-        @Flag(help: "Write over a file that is there already.")
+        @Flag(help: "Replace an existing file.")
         var force = false
         @Option(help: "Only the identity with this fingerprint.")
         var identity: Fingerprint?
-        @Option(help: "Who must be able to read it: modern, legacy, or macos.")
+        @Option(help: "The programs that must be able to read it: modern, legacy, or macos.")
         var compat = PKCS12.Compatibility.modern
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var storePasswords: StorePasswordOptions
@@ -38,7 +38,7 @@ extension SMIMECommand {
 
         func run() async throws {
             guard target != nil || isatty(STDOUT_FILENO) != 1 else {
-                throw Failure(.usage, "a PKCS#12 file is nothing for a terminal", hints: ["name a file with -o"])
+                throw Failure(.usage, "a PKCS#12 file cannot be written to a terminal", hints: ["name a file with -o"])
             }
             try TakenPlaces(
                 global.location,
@@ -47,7 +47,7 @@ extension SMIMECommand {
             let store = try await global.store(.readOnly, password: storePasswords.origin)
             _ = try await store.accounts.account(for: address)
             if let target, InputFile.Identity(target) != nil {
-                let loss = "\(target): the file is there already, and may be the only copy of a private key"
+                let loss = "\(target): the file exists, and may be the only copy of a private key"
                 try Confirmation.ask(loss, unless: force, by: "--force")
             }
             let exported = try await ExportedIdentities(of: address, only: identity, in: store)

@@ -9,12 +9,14 @@ extension SMIMECommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List identities and recipients with the day they expire.",
+            abstract: "List identities and recipients with their expiry dates.",
             discussion: """
-                With --expiring the status is 1 if an account will have no identity to sign or to decrypt with after that time, \
-                or an address no certificate to encrypt to: put it into a cron job. What has a successor needs no \
-                attention. An account whose last identity has ended is named until it has another one or is removed; a recipient for as long \
-                again as that time.
+                --expiring suits a cron job: the status is 1 if, after that time, an account will have no valid \
+                identity or a recipient no valid certificate. Certificates that already have a successor are not \
+                listed.
+
+                An account whose last identity has expired stays in the list until it has a new one or is removed. \
+                An expired recipient stays in the list for as long again as the given time.
 
                   smime list --expiring 30d
                 """
@@ -22,7 +24,7 @@ extension SMIMECommand {
 
         @Option(
             help: ArgumentHelp(
-                "Only what ends within this time and has no successor: 12h, 30d, 8w, 1y.",
+                "List only what expires within this time and has no successor: 12h, 30d, 8w, 1y.",
                 valueName: "time"
             ),
             transform: Self.interval
@@ -34,7 +36,7 @@ extension SMIMECommand {
 
         func run() async throws {
             let store = try await global.store(.readOnly)
-            // Whoever watches a store must hear that it is gone, as with a disk that is not there.
+            // Monitoring must notice a missing store, as with a disk that is not mounted.
             if expiring != nil, !store.exists, store.location.home != nil { throw global.missingStore }
             store.noteIfMissing()
             let listed = (identities: try await identities(in: store), recipients: try await recipients(in: store))

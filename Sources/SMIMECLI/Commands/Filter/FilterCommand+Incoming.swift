@@ -13,13 +13,15 @@ extension SMIMECommand.FilterCommand {
         static let configuration = CommandConfiguration(
             commandName: "incoming",
             _superCommandName: SMIMECommand.name,
-            abstract: "Verify mail on its way in, and learn from it.",
+            abstract: "Verify incoming mail, and learn certificates from it.",
             discussion: """
-                The verdict goes into an Authentication-Results field (RFC 7281); those that others write in our name, and \
-                X-SMIME fields, are taken out. Nothing that is signed is touched. Mail for accounts is decrypted where a rule \
-                says so; whatever is wrong with a message, it is delivered with its verdict, but for one \
-                that is empty, has a header of more than 1 MiB, was here many times, or comes in clear from an account of the \
-                store to a recipient for whom a rule requires encryption (status 65).
+                Writes the verdict into an Authentication-Results field (RFC 7281). Removes forged fields of that \
+                kind, and X-SMIME fields. Never changes signed content. Decrypts mail for accounts where a rule \
+                allows it.
+
+                Every message is delivered with its verdict, except these, which are rejected (status 65): an empty \
+                message, a header of more than 1 MiB, a message that went through this filter many times, and \
+                unencrypted mail from an account of the store to a recipient for whom a rule requires encryption.
 
                   smime filter incoming --sender bob@example.com --queue-id 4XyZ \\
                     -- alice@example.org < mail.eml
@@ -46,7 +48,7 @@ extension SMIMECommand.FilterCommand {
             let store = try await options.store(&log)
             let entry = try options.entry(source)
             let recipients = try await options.waiting(store, entry)
-            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            guard !recipients.isEmpty else { return log.add("actions", "sent before") }
             let asked = OnlineRevocation(StoreOpening(store), isDemanded: false)
             let warnings = log.warnings
             let warn: @Sendable (String) -> Void = { warnings.add($0) }
@@ -63,7 +65,8 @@ extension SMIMECommand.FilterCommand {
             let plan = try await filter.plan(source, to: recipients)
             log.add(plan)
             guard !options.dryRun else { return try report(plan) }
-            // What cannot be delivered is returned to its sender: whoever sends us a stranger's ciphertext would get it in clear.
+            // The mail server returns undeliverable mail to its sender, and an attacker who sent another person's
+            // ciphertext would get it in clear.
             let returned = try await store.decryptedSender().text
             let messages = try plan.messages.map { message in
                 Delivery.Message(
@@ -93,7 +96,7 @@ extension SMIMECommand.FilterCommand {
             let store = try await options.store(&log)
             let entry = try options.entry(source)
             let recipients = try await options.waiting(store, entry)
-            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            guard !recipients.isEmpty else { return log.add("actions", "sent before") }
             try await RequiredEncryption(store: store).checkEnvelope(from: options.sender, to: recipients)
             let message = try UnparsedMessage(
                 source,

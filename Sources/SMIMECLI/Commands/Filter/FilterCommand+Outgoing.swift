@@ -13,11 +13,13 @@ extension SMIMECommand.FilterCommand {
         static let configuration = CommandConfiguration(
             commandName: "outgoing",
             _superCommandName: SMIMECommand.name,
-            abstract: "Sign and encrypt mail on its way out, as the policy says.",
+            abstract: "Sign and encrypt outgoing mail as the policy says.",
             discussion: """
-                The message comes on standard input. What becomes of it is handed to sendmail, one message for all recipients \
-                who may share it; nothing is handed over before everything is signed and encrypted. With --stdout the result \
-                goes to standard output, if all recipients get the same message; else nothing is written, and the status is 75.
+                Reads the message from standard input, signs and encrypts it, and passes it to sendmail: one message \
+                for all recipients who may share it. Nothing is sent before everything is signed and encrypted.
+
+                With --stdout the result goes to standard output if all recipients get the same message. Otherwise \
+                nothing is written, and the status is 75.
 
                   smime filter outgoing --sender alice@example.org --queue-id 4XyZ \\
                     -- bob@example.com < mail.eml
@@ -28,7 +30,7 @@ extension SMIMECommand.FilterCommand {
 
         @OptionGroup var options: FilterOptions
         @OptionGroup var levels: LevelOptions
-        @Flag(name: .customLong("no-message-override"), help: "Do not heed what messages ask for; take it out alone.")
+        @Flag(name: .customLong("no-message-override"), help: "Ignore what messages ask for; only remove such fields and tags.")
         var noMessageOverride = false
 
         func run() async throws {
@@ -46,7 +48,7 @@ extension SMIMECommand.FilterCommand {
             let store = try await options.store(&log)
             let entry = try options.entry(source)
             let recipients = try Self.addresses(try await options.waiting(store, entry))
-            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            guard !recipients.isEmpty else { return log.add("actions", "sent before") }
             let warnings = log.warnings
             let asked = OnlineRevocation(StoreOpening(store), isDemanded: false)
             let filter = OutgoingFilter(
@@ -92,7 +94,7 @@ extension SMIMECommand.FilterCommand {
             log.add("message_id", UnparsedMessage.messageID(of: source))
             let store = try await options.store(&log)
             let recipients = try await options.waiting(store, options.entry(source))
-            guard !recipients.isEmpty else { return log.add("actions", "handed over before") }
+            guard !recipients.isEmpty else { return log.add("actions", "sent before") }
             guard try await options.hasDiedBefore(at: source, store) else {
                 throw Failure(.tryAgain, "4.3.0 the filter died at this message, which is tried once more")
             }

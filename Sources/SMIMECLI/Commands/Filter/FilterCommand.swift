@@ -4,10 +4,11 @@ extension SMIMECommand {
     struct FilterCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "filter",
-            abstract: "Apply the policy to mail in a mail server's pipe.",
+            abstract: "Apply the policy to mail in a mail server.",
             discussion: """
-                Every failure but a message that cannot be sent as it is (status 65 or 67) ends with status 75, so that the \
-                server tries again. docs/postfix.md says how to set up a mail server.
+                Status 65 or 67 means that the message must not be sent as it is. Every other failure ends with \
+                status 75, so that the mail server tries again. docs/postfix.md describes the set-up of a mail \
+                server.
 
                   smime filter outgoing --sender alice@example.org --queue-id 4XyZ \\
                     -- bob@example.com < mail.eml

@@ -8,10 +8,10 @@ extension SMIMECommand {
     struct HarvestCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "harvest",
-            abstract: "Learn people's certificates from signed mail.",
+            abstract: "Learn certificates from existing signed mail.",
             discussion: """
-                Every mail is verified first, and only the signer's certificate is learned, for the sender's address. \
-                Ctrl-C keeps what is done.
+                Verifies each mail and learns only the signer's certificate, for the sender's address. Ctrl-C keeps \
+                what was learned so far.
 
                   smime harvest ~/Maildir archive.mbox
                   smime harvest --json < inbox.mbox
@@ -33,7 +33,7 @@ extension SMIMECommand {
 
         func validate() throws {
             if paths.count(where: { $0 == "-" }) > 1 {
-                throw ValidationError("standard input can be read once only")
+                throw ValidationError("standard input can be read only once")
             }
             if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 256") }
         }
@@ -65,7 +65,7 @@ extension SMIMECommand {
             let lines = HarvestReport(result)
             try report.print(lines) { lines.text }
             if let failure = result.failure { throw failure }
-            guard !result.isInterrupted else { throw Failure(.tryAgain, "interrupted; what was done is kept") }
+            guard !result.isInterrupted else { throw Failure(.tryAgain, "interrupted; what was learned is kept") }
             try [unreadable.worst].throwWorst()
         }
     }

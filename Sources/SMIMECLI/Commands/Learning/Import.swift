@@ -12,13 +12,15 @@ extension SMIMECommand {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import",
-            abstract: "Bring keys, certificates and revocation lists into the store.",
+            abstract: "Add keys, certificates and revocation lists to the store.",
             discussion: """
-                What a file holds decides what happens: PKCS#12, or a private key with its certificate, becomes an \
-                identity; so does a certificate that was issued anew for the key of one; the other certificates become \
-                recipients or intermediates; from signed mail its sender's certificate \
-                is learned, and from mail that only brings certificates (smime-type=certs-only) those are taken as from a file. \
-                Importing twice changes nothing.
+                The contents of each file decide what happens:
+                - PKCS#12, or a private key with its certificate: an identity.
+                - A renewed certificate for the key of an identity: an identity.
+                - Other certificates: recipients or intermediates.
+                - Signed mail: the sender's certificate is learned.
+                - Mail that contains only certificates (smime-type=certs-only): as a file of certificates.
+                Importing a file twice changes nothing.
 
                   smime import alice.p12
                   smime import --trust our-ca.pem
@@ -31,17 +33,16 @@ extension SMIMECommand {
         )
         var files: [String]
         @Option(
-            help: ArgumentHelp("The account that gets the identities, whatever addresses they name.", valueName: "addr")
+            help: ArgumentHelp("Add the identities to this account, whatever addresses they name.", valueName: "addr")
         )
         var account: EmailAddress?
-        @Flag(help: "Make CA certificates trust anchors, and believe the others without a chain.")
+        @Flag(help: "Make CA certificates trust anchors, and trust other certificates without a chain.")
         var trust = false
         @Option(
             help: ArgumentHelp(
                 """
-                How many iterations of key derivation a PKCS#12 file or an encrypted key may ask for; 2000000 take \
-                about a second. \
-                (default: \(PKCS12.maximumIterations))
+                The highest number of key derivation iterations to accept in a PKCS#12 file or an encrypted key; \
+                2000000 take about a second. (default: \(PKCS12.maximumIterations))
                 """,
                 valueName: "n"
             )
@@ -184,7 +185,7 @@ extension ImportPlan.Advice {
         case .addAsRecipient(let certificate, let address):
             "if \(certificate.subject) is a person and no authority: smime recipient add \(shell: address) FILE --trust"
         case .reissueAsEndEntity:
-            "have it issued anew with basicConstraints CA:FALSE, as by openssl req -x509 -addext basicConstraints=critical,CA:FALSE"
+            "have it renewed with basicConstraints CA:FALSE, as by openssl req -x509 -addext basicConstraints=critical,CA:FALSE"
         }
     }
 }
@@ -195,7 +196,7 @@ extension ImportStep {
         switch self {
         case .trust(let root): "to trust \(root.subject): smime trust add \(root.fingerprint)"
         case .findRoot(let certificate):
-            "nothing here trusts \(certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
+            "no anchor for \(certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
         case .sign(let address): "then sign: smime sign --from \(shell: address) mail.eml"
         }
     }

@@ -14,9 +14,9 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Decrypt mail, through all its layers.",
             discussion: """
-                The key is found by the recipients that the message names; old identities open old mail. Nothing is \
-                written before all of it was found intact. A signature inside is judged, too: status 1 if it fails. From \
-                a valid one the sender's certificate is learned, as by `smime verify`.
+                Finds the key by the recipients that the message names; old identities open old mail. Writes nothing \
+                before the whole message is found intact. Also verifies a signature inside: the status is 1 if it \
+                fails; from a valid one the sender's certificate is learned, as by `smime verify`.
 
                   smime decrypt mail.eml -o plain.eml
                   smime decrypt --with-password secret.eml
@@ -110,11 +110,11 @@ extension SMIMECommand {
                 for signer in layer.signers { describe(signer, of: layer, report, name) }
             }
             if let hidden = report.headers?.hidden, !hidden.isEmpty {
-                Console.note("\(name): header fields that were hidden: \(hidden.listedForDisplay)")
+                Console.note("\(name): hidden header fields: \(hidden.listedForDisplay)")
             }
             if report.signers.isEmpty { Console.note("\(name): not signed") }
             if report.layers.flatMap(\.signers).count > 1 {
-                Console.note("\(name): all in all \(report.status.rawValue)")
+                Console.note("\(name): the verdict is \(report.status.rawValue)")
             }
             for problem in report.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
         }

@@ -40,8 +40,8 @@ extension SMIMECommand.Encrypt {
         else { return }
         throw Failure(
             .usage,
-            "\(InputFile.name(path)): a bare CMS object keeps the Bcc field, for every recipient to read",
-            hints: ["name the recipients with --to, or make a mail of it: leave out --outform"]
+            "\(InputFile.name(path)): a bare CMS object keeps the Bcc field, so that every recipient can read it",
+            hints: ["name the recipients with --to, or leave out --outform to make a mail"]
         )
     }
 }

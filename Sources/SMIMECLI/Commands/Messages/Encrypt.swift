@@ -15,14 +15,19 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Encrypt mail.",
             discussion: """
-                Without --to the recipients are those of To and Cc. All of them can read it, or nothing is written. The \
-                sender can read it, too, unless his certificate is known to be revoked, which is told. A Bcc field needs -O: \
-                beside NAME.eml for To and Cc each Bcc recipient gets a copy \
-                NAME.bcc1.eml, …, that names nobody else; send it to that address only, as in `sendmail ADDR < FILE`.
-                With a secret key or password that both sides have, only those whom --to names need a certificate.
+                Without --to the recipients are the addresses in To and Cc. If one of them has no usable \
+                certificate, nothing is written. The message is also encrypted to the sender, unless the sender's \
+                certificate is revoked (a warning says so).
 
-                The header fields are encrypted, too, and some of them hidden outside if you want that (RFC 9788): \
-                --header-confidentiality, or for good `smime account set ADDR --header-confidentiality baseline`.
+                A Bcc field needs -O. NAME.eml is for To and Cc, and each Bcc recipient gets a separate copy \
+                NAME.bcc1.eml, …, that names no other Bcc recipient. Send it to that address only, as in `sendmail \
+                ADDR < FILE`.
+
+                With a shared secret key or password only the recipients in --to need a certificate.
+
+                The header fields are encrypted, too, but also stay readable outside. --header-confidentiality hides \
+                some of them (RFC 9788), and `smime account set ADDR --header-confidentiality baseline` does so for \
+                all mail of an account.
 
                   smime encrypt mail.eml -o secret.eml
                   smime encrypt --sign --to bob@example.org < mail.eml | sendmail -t
@@ -40,11 +45,11 @@ extension SMIMECommand {
         )
         var to: [EmailAddress] = []
         @Option(
-            help: ArgumentHelp("Encrypt to the certificates in this file, unchecked.", valueName: "file"),
+            help: ArgumentHelp("Encrypt to the certificates in this file without checking them.", valueName: "file"),
             completion: .file()
         )
         var toCert: [String] = []
-        @Flag(help: "Sign first; only mail, and so not with --outform der or pem.")
+        @Flag(help: "Sign first. Not possible with --outform der or pem.")
         var sign = false
         @OptionGroup var signing: SigningOptions
         @Flag(help: "Compress the content first.")
@@ -52,7 +57,7 @@ extension SMIMECommand {
         @OptionGroup(title: "Secrets in place of certificates") var secrets: SecretOptions
         @Option(
             help: """
-                The cipher: \(Self.cipherNames). (default: the best that all recipients announce to read, else by the \
+                The cipher: \(Self.cipherNames). (default: the best one that all recipients announce, else the \
                 setting encryption.cipher)
                 """,
             transform: Self.parseCipher
@@ -67,8 +72,8 @@ extension SMIMECommand {
         @Option(
             help: ArgumentHelp(
                 """
-                Hide nothing of the header (none), the subject, comments and keywords (baseline), or names and time zone, too \
-                (shy). (default: the account's setting)
+                Header fields to hide: none; baseline hides subject, comments and keywords; shy also hides names and \
+                time zone. (default: the account's setting)
                 """,
                 valueName: "policy"
             )
@@ -76,7 +81,7 @@ extension SMIMECommand {
         var headerConfidentiality: HeaderConfidentiality?
         @Flag(
             inversion: .prefixedNo,
-            help: "Write hidden fields into the text, too, for readers that do not look for them inside."
+            help: "Repeat hidden fields in the text, for readers that cannot show them otherwise."
         )
         var legacyDisplay: Bool?
         @Option(name: .customLong("time"), help: .time, transform: TimeOptions.parse) var givenTime: Date?
@@ -102,14 +107,14 @@ extension SMIMECommand {
                 throw ValidationError("--no-header-protection leaves nothing to hide")
             }
             if compress, protection.isBare {
-                throw ValidationError("--compress makes a mail, not a bare CMS object")
+                throw ValidationError("--compress cannot make a bare CMS object")
             }
             guard sign || !signing.isSaid else {
                 throw ValidationError("--identity, --digest, --opaque and --no-chain need --sign")
             }
             if sign, protection.isBare {
                 throw ValidationError(
-                    "--sign makes a mail, not a bare CMS object; sign the file first with `smime sign --outform`"
+                    "--sign cannot make a bare CMS object; sign the file first with `smime sign --outform`"
                 )
             }
         }
@@ -223,7 +228,7 @@ extension SMIMECommand {
                 try Output.write(to: target) { try body(copy, $0) }
                 if copies.count > 1, let target {
                     let who = copy.addresses.map(\.text).joined(separator: ", ")
-                    Console.note("\(target): to be sent to \(who) and nobody else")
+                    Console.note("\(target): send it only to \(who)")
                 }
                 return EncryptedFile(target ?? "-", copy, secret)
             }
@@ -243,11 +248,11 @@ extension SMIMECommand {
             protector.compresses = compress
             MessageInput.noteMissingHeader(protector.header, of: path)
             guard files.outputDir == nil, to.isEmpty else { return protector }
-            // An empty field, as some write it into every mail, names nobody.
+            // Some programs write an empty Bcc field into every mail. It names no recipient.
             guard try RecipientPlan.hiddenRecipients(of: protector.header).isEmpty else {
                 throw Failure(
                     .usage,
-                    "\(InputFile.name(path)): a Bcc field needs --output-dir, for a copy of its own for each of them"
+                    "\(InputFile.name(path)): a Bcc field needs --output-dir, for a separate copy for each address"
                 )
             }
             return protector

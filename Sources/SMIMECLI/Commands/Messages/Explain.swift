@@ -6,17 +6,17 @@ extension SMIMECommand {
     struct Explain: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "explain",
-            abstract: "Say what the code of a problem means, and what to do about it.",
+            abstract: "Explain a problem code, and what to do about it.",
             discussion: """
-                Reports name each problem by a code, which never changes its meaning. Without an argument all codes are \
-                listed.
+                Reports name each problem by a code, which never changes its meaning. Without a code, lists all of \
+                them.
 
                   smime explain chain-no-anchor
                   smime explain --json
                 """
         )
 
-        @Argument(help: ArgumentHelp("The code, as reports show it.", valueName: "code"))
+        @Argument(help: ArgumentHelp("The code in a report.", valueName: "code"))
         var code: String?
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions

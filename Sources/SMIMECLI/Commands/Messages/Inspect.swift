@@ -8,14 +8,14 @@ extension SMIMECommand {
     struct Inspect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "inspect",
-            abstract: "Show what a mail, CMS object, PKCS#12 or certificate file is made of.",
+            abstract: "Show the structure of a mail, CMS object, PKCS#12 or certificate file.",
             discussion: """
-                The tree of MIME parts and CMS layers, with algorithms, signers, recipients and certificates. It needs \
-                no key and no store, and it judges nothing: that is what verify does. With its passphrase a PKCS#12 file \
-                shows its certificates, too.
+                Prints the tree of MIME parts and CMS layers with algorithms, signers, recipients and certificates. \
+                It needs no key and no store, and verifies nothing: use `smime verify` for that. A PKCS#12 file \
+                shows its certificates if its passphrase is given.
 
-                With --extract it prints what programs ask for: certificates, signers (their certificates) or addresses \
-                (those of the certificates).
+                --extract prints data for other programs: certificates, signers (the signers' certificates) or \
+                addresses (the addresses in the certificates).
 
                   smime inspect mail.eml
                   smime inspect --extract signers mail.eml > alice.pem
@@ -27,7 +27,7 @@ extension SMIMECommand {
         @OptionGroup var input: InputOptions
         @Option(
             help: ArgumentHelp(
-                "Print certificates or signers as PEM, or addresses one in a line, and nothing else.",
+                "Print only certificates or signers as PEM, or addresses, one per line.",
                 valueName: "what"
             )
         )
@@ -39,8 +39,8 @@ extension SMIMECommand {
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
-            if extract != nil, report.json { throw ValidationError("--extract has a form of its own, and no --json") }
-            if input.paths.count > 1, passwords.isGiven { throw ValidationError("a passphrase takes one file") }
+            if extract != nil, report.json { throw ValidationError("--extract and --json exclude each other") }
+            if input.paths.count > 1, passwords.isGiven { throw ValidationError("a passphrase goes with one file only") }
         }
 
         func run() async throws {

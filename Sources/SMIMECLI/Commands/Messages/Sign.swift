@@ -14,10 +14,15 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign mail.",
             discussion: """
-                The message's From says who signs, unless you do; it must be exactly one mailbox that the certificate names, or \
-                no signature would be valid. Where there is no From, --from writes it. Content that transports would change is encoded first. The header fields are signed, too (RFC 9788). With a \
-                certificate that a list or a responder said was revoked nothing is signed, unless --revocation off says not to look; \
-                nobody is asked about it.
+                Signs as the account in From. From must be exactly one mailbox, and the certificate must name it, or \
+                no recipient would accept the signature. --from or --identity selects another signer; --from also \
+                writes a missing From.
+
+                The header fields are signed, too (RFC 9788). Content that mail servers would change is encoded \
+                first.
+
+                A certificate that is known to be revoked signs nothing, unless --revocation off skips the check. No \
+                service is asked over the network.
 
                   smime sign mail.eml -o signed.eml
                   smime sign --from alice@example.org < mail.eml | sendmail -t
@@ -31,7 +36,7 @@ extension SMIMECommand {
         @OptionGroup var signing: SigningOptions
         @Flag(help: "The input is plain text, not a message.")
         var text = false
-        @Flag(help: "Compress the content first, which only S/MIME readers can show.")
+        @Flag(help: "Compress the content first. Only S/MIME readers can show it then.")
         var compress = false
         @OptionGroup var files: FileOptions
         @OptionGroup var protection: ProtectionOptions
@@ -41,7 +46,7 @@ extension SMIMECommand {
         func validate() throws {
             try files.check()
             if compress, protection.isBare {
-                throw ValidationError("--compress makes a mail, not a bare CMS object")
+                throw ValidationError("--compress cannot make a bare CMS object")
             }
         }
 
@@ -82,7 +87,7 @@ extension SMIMECommand {
                 of: path,
                 isText: text,
                 fields: signing.fromField,
-                // Whoever a file is from, the signer that was named signs it.
+                // A signer that the user names signs whatever From says.
                 readsHeader: signing.from == nil && signing.identity == nil
             )
             let signer = try await signer(for: content.header, isMail: false, in: try await opening.store(), lists)

@@ -12,15 +12,16 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
             _superCommandName: SMIMECommand.name,
-            abstract: "Check who signed a mail, and whether it is what was signed.",
+            abstract: "Check who signed a mail, and that nothing was changed since.",
             discussion: """
-                With several files --json prints one object with the report of each in `files`, in their order. \
-                The report has five axes: integrity, chain, identity, revocation and time. The exit status is 0 if and \
-                only if the verdict is valid. From a valid mail the sender's certificate is learned, to encrypt the \
-                answer to.
+                The report has five axes: integrity, chain, identity, revocation and time. The exit status is 0 if \
+                and only if the verdict is valid. From a valid mail the sender's certificate is learned, so that the \
+                answer can be encrypted.
 
-                Revocation is judged from what is at hand. With --online the services that certificates name are asked, too, \
-                which tells them that the mail was read.
+                Revocation is judged by the lists and answers at hand. --online also asks the services that the \
+                certificates name, which tells them that the mail was read.
+
+                For several files --json prints one object whose `files` has a report for each of them, in order.
 
                   smime verify mail.eml
                   smime verify --online --revocation hard mail.eml
@@ -30,21 +31,21 @@ extension SMIMECommand {
 
         @OptionGroup var input: InputOptions
         @Option(
-            help: ArgumentHelp("Write the entity that was signed, if its integrity holds.", valueName: "file"),
+            help: ArgumentHelp("Write the signed content to this file if it is unchanged.", valueName: "file"),
             completion: .file()
         )
         var content: String?
         @Option(
             name: [.customShort("b"), .long],
-            help: ArgumentHelp("Check this DER or PEM signature over FILE, taken byte for byte.", valueName: "file"),
+            help: ArgumentHelp("Check this DER or PEM signature over FILE, byte for byte.", valueName: "file"),
             completion: .file()
         )
         var detachedSignature: String?
-        @Flag(help: "With -b: FILE is mail content, which is signed with CRLF line ends.")
+        @Flag(help: "With -b: FILE is mail content, and was signed with CRLF line ends.")
         var canonical = false
         @Option(
             help: ArgumentHelp(
-                "Succeed if and only if the one with this address or fingerprint signed all of it, whoever else did.",
+                "Succeed if and only if the signer with this address or fingerprint signed all of it; ignore other signers.",
                 valueName: "addr|fpr"
             )
         )
@@ -92,7 +93,7 @@ extension SMIMECommand {
             try outcomes.map(\.status).throwWorst()
         }
 
-        /// The status for a report that would have `status` if nobody had been named.
+        /// The status for a report, which is `status` without --assert-signer.
         private func check(_ report: VerificationReport, of path: String, _ status: ExitStatus) -> ExitStatus {
             guard let assertion = assertion(on: report) else { return status }
             let verdict = report.status == .valid ? nil : "the verdict on the message is \(report.status.rawValue)"
@@ -166,8 +167,8 @@ extension SMIMECommand {
             guard report.isContentChanged, try await !verify(!canonical).report.isContentChanged else { return }
             Console.hint(
                 canonical
-                    ? "the signature is over the very bytes of the file: leave out --canonical"
-                    : "the signature is over the file with CRLF line ends, as mail is signed: --canonical"
+                    ? "the signature covers the exact bytes of the file: leave out --canonical"
+                    : "the signature covers the file with CRLF line ends, as mail is signed: use --canonical"
             )
         }
 
@@ -175,7 +176,7 @@ extension SMIMECommand {
             guard let content else { return }
             let spool = Spool()
             guard try result.writeContent(to: spool) else {
-                return Console.warning("\(content): not written, as nothing is known to be what was signed")
+                return Console.warning("\(content): not written, because no content is proven to be what was signed")
             }
             let source = try spool.finish()
             try Output.write(to: content == "-" ? nil : content) { try source.reader().copy(to: $0) }

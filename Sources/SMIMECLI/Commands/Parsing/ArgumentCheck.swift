@@ -1,11 +1,11 @@
 import Foundation
 import InternetMessage
 
-/// What the parser must not see.
+/// Arguments that the parser would misunderstand.
 ///
-/// The parser takes the word behind `--output=` for the value that is missing there, any cluster of letters with an h in it for
-/// a wish for help, which is a success, and the last of several values for the one that was meant. Each of these loses a
-/// file or a mail, so such words are refused before it sees them.
+/// The parser takes the word after `--output=` for the missing value, any cluster of letters with an h for a request
+/// for help, which is a success, and the last of several values for the intended one. Each of these could lose a file
+/// or a mail, so such arguments are rejected first.
 struct ArgumentCheck {
     /// The options whose value may be empty: the sender of a bounce, and the name of an account that is to have none.
     private static let maybeEmpty = ["--sender", "--name", "--from"]
@@ -19,8 +19,8 @@ struct ArgumentCheck {
 
     init(_ invocation: Invocation) { self.invocation = invocation }
 
-    /// - Throws: `Failure` with status 64 for words that nobody can have meant; with 78 if the environment's name of the
-    ///   store is no text.
+    /// - Throws: `Failure` with status 64 for arguments that are certainly mistakes; with 78 if the environment's name
+    ///   of the store is no text.
     func check() throws {
         try checkText()
         try checkEnvironment()
@@ -60,7 +60,8 @@ struct ArgumentCheck {
         }
     }
 
-    /// Refuses clusters of letters, of which we have none, and what would be taken for a wish for help.
+    /// Rejects clusters of letters, which no option needs, and arguments that the parser would take for a request for
+    /// help.
     private func checkName(_ word: String, isFirst: Bool) throws {
         let name = String(word.prefix { $0 != "=" })
         let isCluster = !word.hasPrefix("--") && name.count != 2
@@ -73,8 +74,8 @@ struct ArgumentCheck {
     }
 
     private static func clusterHint(_ word: String) -> String {
-        longNames[String(word.prefix(2))].map { "the value of an option stands apart: \($0) \(word.dropFirst(2))" }
-            ?? "write a file's name as ./\(word); what stands behind -- is no option"
+        longNames[String(word.prefix(2))].map { "write the value of an option as a separate word: \($0) \(word.dropFirst(2))" }
+            ?? "write a file's name as ./\(word); what follows -- is no option"
     }
 
     private static func isEmptyOption(_ word: String) -> Bool {
@@ -96,7 +97,7 @@ struct ArgumentCheck {
             let name = Self.longNames[short] ?? short
             guard !seen.insert(name).inserted, !Self.repeatable.contains(name), invocation.help.contains("\(name) <")
             else { continue }
-            throw Failure(.usage, "\(name) stands there more than once")
+            throw Failure(.usage, "\(name) is given more than once")
         }
     }
 }

@@ -10,10 +10,11 @@ extension SMIMECommand.PolicyCommand {
     struct Explain: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "explain",
-            abstract: "Say for every recipient what would happen to a message, and why.",
+            abstract: "Show for each recipient what would happen to a message, and why.",
             discussion: """
-                Without --to the recipients are those of the message's To, Cc and Bcc. The reasons name the bound (--override) that \
-                what the message asks for meets; without one of its own a rule does not let a message lower what it requires.
+                Without --to the recipients are the addresses in To, Cc and Bcc. Where the message asks for another \
+                level, the reasons name the --override bound that applies. By default a message cannot lower what a \
+                rule requires.
 
                   smime policy explain --from alice@example.org --to bob@example.com
                   smime policy explain mail.eml --from alice@example.org --json
@@ -23,7 +24,7 @@ extension SMIMECommand.PolicyCommand {
         @Argument(help: ArgumentHelp("The message; - is standard input.", valueName: "file"), completion: .file())
         var file: String?
         @Option(
-            help: ArgumentHelp("Who sends; empty for the null sender. (default: the message's From)", valueName: "addr")
+            help: ArgumentHelp("The sender; empty for the null sender. (default: the message's From)", valueName: "addr")
         )
         var from: GivenSender?
         @Option(
@@ -72,7 +73,7 @@ extension SMIMECommand.PolicyCommand {
                 let recipients = try to.isEmpty ? Self.recipients(of: message.header) : to
                 guard let sender = try from ?? MailAuthor(of: message.header).map({ GivenSender(address: $0.address) })
                 else {
-                    throw Failure(.usage, "the message has no From", hints: ["say who sends with --from ADDR"])
+                    throw Failure(.usage, "the message has no From", hints: ["name the sender with --from ADDR"])
                 }
                 let decisions = try await filter.decisions(
                     on: source,

@@ -6,14 +6,18 @@ extension SMIMECommand {
     struct PolicyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "policy",
-            abstract: "Show and change what mail is signed and encrypted.",
+            abstract: "Show and change the rules for signing and encryption.",
             discussion: """
-                Whose word counts, first that speaks: the command line, the message (its X-SMIME field or subject tags), the \
-                rule for the recipient (address, domain, *.domain), the rule for the sender (account, domain, *.domain), \
-                the rule for the kind of mail (bounce, list, automatic), the global rule. \
-                Without any rule what can be signed is signed, and what can be encrypted is encrypted.
+                The first of these that says something decides:
+                1. the command line
+                2. the message: its X-SMIME field or subject tags
+                3. the rule for the recipient: address, domain, *.domain
+                4. the rule for the sender: account, domain, *.domain
+                5. the rule for the kind of mail: bounce, list, automatic
+                6. the global rule
+                Without any rule, mail is signed and encrypted whenever that is possible.
 
-                What is required a message cannot lower, unless the rule says --override any.
+                A message cannot lower what a rule requires, unless the rule says --override any.
 
                   smime policy set --recipient example.org --encrypt require
                 """,
@@ -42,17 +46,17 @@ extension SMIMECommand.PolicyCommand {
         @OptionGroup var levels: LevelOptions
         @Option(
             help:
-                "How far a message may change it: any, stricter or none. (default: stricter for what is required, else any)"
+                "How far a message may change the rule: any, stricter or none. (default: stricter for require, else any)"
         )
         var override: Policy.Override?
-        @Option(help: "Without a certificate that is required: bounce or defer.")
+        @Option(help: "What to do if a required certificate is missing: bounce or defer.")
         var missing: Policy.Missing?
-        @Option(help: "Mail that is signed or encrypted already: pass or resign.")
+        @Option(help: "What to do with mail that is already signed or encrypted: pass or resign.")
         var protected: Policy.Protected?
         @Option(
             name: .customLong("decrypt-at-gateway"),
             help:
-                "Whether `filter incoming` decrypts mail for these recipients: yes, authenticated (AES-GCM alone) or no."
+                "Whether `filter incoming` decrypts mail for these recipients: yes, authenticated (AES-GCM only) or no."
         )
         var decryptAtGateway: Policy.GatewayDecryption?
 
@@ -100,11 +104,13 @@ extension SMIMECommand.PolicyCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Make a rule, or add to one.",
+            abstract: "Create a rule, or add to one.",
             discussion: """
-                Levels are never, available (if it can be done) and require (or the mail does not go). A message of one of \
-                the accounts may ask for another level, as `X-SMIME: encrypt=never` does; but for less than require \
-                only under --override any. A subject tag that asks for less counts only as the first word.
+                The levels are never, available (if possible) and require (or the mail is not sent).
+
+                A message from an account may ask for another level, as with `X-SMIME: encrypt=never`. It gets less \
+                than require only under --override any. A subject tag that asks for less counts only as the first \
+                word.
 
                   smime policy set --global --sign available --encrypt available
                   smime policy set --recipient '*.example.org' --encrypt require
@@ -128,11 +134,11 @@ extension SMIMECommand.PolicyCommand {
             let rule = try await store.policy.set(options.rule)
             try await store.close()
             if rule.override != nil, rule.sign == nil, rule.encrypt == nil, rule.scope != .global {
-                Console.warning("\(rule.scope): --override bounds what this rule decides, and it decides neither level")
+                Console.warning("\(rule.scope): --override has no effect: this rule sets neither level")
             }
             if rule.requiresSomething, rule.override == .any {
                 Console.warning(
-                    "\(rule.scope): a message may ask for less than require, since the rule says --override any"
+                    "\(rule.scope): a message may ask for less than require, because the rule says --override any"
                 )
             }
             try RuleReport.print([rule], report)
@@ -142,9 +148,9 @@ extension SMIMECommand.PolicyCommand {
     struct Unset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "unset",
-            abstract: "Remove a rule, or something that it says.",
+            abstract: "Remove a rule, or parts of it.",
             discussion: """
-                With levels and the like only those are taken out of the rule, as far as it says the same.
+                With levels or other options, removes only those parts, and only if the rule has the same values.
 
                   smime policy unset --recipient example.org
                   smime policy unset --recipient example.org --encrypt require
@@ -169,11 +175,11 @@ extension SMIMECommand.PolicyCommand {
                 throw Failure(
                     .noUser,
                     "\(rule.scope): there is no such rule",
-                    hints: ["`smime policy list` shows the rules there are"]
+                    hints: ["`smime policy list` shows the rules"]
                 )
             }
             if change.after == change.before {
-                Console.warning("\(rule.scope): the rule does not say that, and stays as it is")
+                Console.warning("\(rule.scope): the rule does not say that, and is unchanged")
             }
             try RuleReport.print([change.after].compactMap(\.self), report)
         }

@@ -11,9 +11,9 @@ extension SMIMECommand.RecipientCommand {
             commandName: "add",
             abstract: "Use the certificates in FILE for an address.",
             discussion: """
-                The certificates need not name the address. With --trust they are believed without a chain: compare \
-                the fingerprint first. A certificate for @domain is used for every address of the domain that has none \
-                of its own.
+                The certificates need not name the address. --trust makes them trusted without a chain: compare the \
+                fingerprint first. A certificate for @domain is used for every address of the domain that has no \
+                certificate of its own.
 
                   smime recipient add bob@example.org bob.pem --trust
                   smime recipient add @example.org gateway.pem
@@ -24,7 +24,7 @@ extension SMIMECommand.RecipientCommand {
         var address: AddressScope
         @Argument(help: "Certificate files; - is standard input.", completion: .file())
         var files: [String]
-        @Flag(help: "Believe the certificates without a chain to an anchor.")
+        @Flag(help: "Trust the certificates without a chain to an anchor.")
         var trust = false
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
@@ -35,7 +35,7 @@ extension SMIMECommand.RecipientCommand {
                 throw Failure(
                     .badData,
                     "\(files.joined(separator: ", ")): only certificates of authorities",
-                    hints: ["an authority is trusted with `smime trust add FILE`"]
+                    hints: ["to trust an authority: smime trust add FILE"]
                 )
             }
             for item in batch.recipients { warn(of: item.certificate) }
@@ -60,7 +60,7 @@ extension SMIMECommand.RecipientCommand {
                 Console.warning("\(certificate.subject): does not allow encryption")
             }
             if certificate.isCertificateAuthority, !trust {
-                Console.warning("\(certificate.subject): says that it is an authority's, and is not used unless pinned")
+                Console.warning("\(certificate.subject): is marked as an authority, and is not used unless pinned")
                 Console.hint(
                     "compare its fingerprint, then: smime recipient trust \(shell: address) --fingerprint \(certificate.fingerprint)"
                 )
@@ -106,9 +106,9 @@ extension SMIMECommand.RecipientCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Forget the certificates of an address.",
+            abstract: "Remove the certificates of an address.",
             discussion: """
-                Where a certificate is pinned (`smime recipient trust`), it asks first, or wants --yes.
+                Asks before it removes a pinned certificate (`smime recipient trust`), unless --yes is given.
 
                   smime recipient remove bob@example.org
                 """
@@ -132,11 +132,13 @@ extension SMIMECommand.RecipientCommand {
     struct Trust: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "trust",
-            abstract: "Believe the certificates of an address without a chain.",
+            abstract: "Trust the certificates of an address without a chain.",
             discussion: """
-                Compare the fingerprint with its owner first. Without --fingerprint every certificate that is not \
-                distrusted is meant. What is pinned goes before newer certificates that are not, until it ends or is \
-                revoked. A pin holds for the key, also in a renewed certificate for the address.
+                Compare the fingerprint with the certificate's owner first. Without --fingerprint this pins every \
+                certificate of the address that is not distrusted.
+
+                A pinned certificate is preferred to newer ones until it expires or is revoked. The pin holds for \
+                its key, also in a renewed certificate for the address.
 
                   smime recipient trust bob@example.org
                 """
@@ -158,7 +160,7 @@ extension SMIMECommand.RecipientCommand {
                     throw Failure(
                         .noUser,
                         "\(target.address): every certificate is distrusted",
-                        hints: ["name the one to believe again with --fingerprint"]
+                        hints: ["name the one to trust again with --fingerprint"]
                     )
                 }
                 return pinned
@@ -171,7 +173,8 @@ extension SMIMECommand.RecipientCommand {
             commandName: "distrust",
             abstract: "Never use the certificates of an address.",
             discussion: """
-                Distrust goes by public key: other certificates for the same key are not used for the address either.
+                Distrust holds for the public key: other certificates with the same key are not used for the address \
+                either.
 
                   smime recipient distrust bob@example.org --fingerprint sha256:…
                 """

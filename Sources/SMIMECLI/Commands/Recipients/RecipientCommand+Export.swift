@@ -16,9 +16,9 @@ extension SMIMECommand.RecipientCommand {
 
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
-        @Option(help: ArgumentHelp("The certificate with this fingerprint instead.", valueName: "fpr"))
+        @Option(help: ArgumentHelp("Write the certificate with this fingerprint instead.", valueName: "fpr"))
         var fingerprint: Fingerprint?
-        @Flag(help: "Every certificate known for the address.")
+        @Flag(help: "Write every certificate known for the address.")
         var all = false
         @Option(name: [.short, .long], help: "Write to this file instead of standard output.", completion: .file())
         var output: String?
@@ -59,7 +59,7 @@ extension SMIMECommand.RecipientCommand {
                 throw Failure(
                     .noUser,
                     "\(address): no usable certificate",
-                    hints: ["see `smime recipient show \(shell: address)`; --all writes them all the same"]
+                    hints: ["see `smime recipient show \(shell: address)`; --all writes them anyway"]
                 )
             }
             return [selected.certificate]

@@ -10,7 +10,7 @@ extension SMIMECommand.RecipientCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List every address and the certificate it would be encrypted to.",
+            abstract: "List every address with the certificate that mail to it is encrypted to.",
             discussion: "  smime recipient list"
         )
 
@@ -61,9 +61,10 @@ extension SMIMECommand.RecipientCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show every certificate known for an address, and why which one is used.",
+            abstract: "Show every certificate known for an address, which one is used, and why.",
             discussion: """
-                For an address those of its domain are shown, too, and what the other sources have (see `smime config`).
+                Also shows the certificates of the address's domain, and those of other sources (see `smime \
+                config`).
 
                   smime recipient show bob@example.org
                 """

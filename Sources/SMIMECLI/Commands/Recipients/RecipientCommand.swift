@@ -4,7 +4,7 @@ extension SMIMECommand {
     struct RecipientCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "recipient",
-            abstract: "Show and change what is known of other people's certificates.",
+            abstract: "Show and change other people's certificates.",
             discussion: "  smime recipient add bob@example.org bob.pem",
             subcommands: [List.self, Show.self, Add.self, Remove.self, Trust.self, Distrust.self, Export.self]
         )

@@ -9,34 +9,36 @@ extension SMIMECommand {
             commandName: "config",
             abstract: "Show and change the settings of the store.",
             discussion: """
-                encryption.cipher: the cipher for recipients of whom nothing is known, and others for some recipients or \
+                encryption.cipher: the cipher for recipients whose abilities are unknown, with exceptions for recipients or \
                 senders, as in 'aes-256-gcm example.org=aes-256-cbc alice@example.com=aes-256-cbc'.
-                encryption.floor: the least cipher that is used, whoever announces or asks for another.
-                subject-tags: what people can write into a subject, and what it asks for. Empty for none.
-                filter.authserv-id: what `smime filter` calls this host. Empty for the host's full name.
-                filter.bounce-text: one sentence for people, behind the reason in what comes back to them; \
+                encryption.floor: the weakest cipher to use, whatever recipients announce or a sender asks for.
+                subject-tags: the tags that senders can write into a subject, and what each asks for. Empty for none.
+                filter.authserv-id: the name of this host in Authentication-Results fields. Empty for the host's full name.
+                filter.bounce-text: a sentence for people that follows the reason in a bounce; \
                 filter.bounce-text.DOMAIN is for senders of that domain.
-                filter.recipient-delimiter: behind which characters an address has a detail, as alice+tag@example.org: rules \
-                and accounts of alice@example.org count for it. As Postfix's recipient_delimiter. Empty for none.
-                filter.sendmail: the program `smime filter` hands mail to, with its arguments.
-                filter.decrypted-sender: who is told if mail that `smime filter incoming` decrypted cannot be delivered, as \
-                its envelope sender. Empty for nobody: the one who sent it must not get it back in clear.
-                filter.tags: on, if `smime filter incoming` tells its verdict in the subject, too.
-                filter.log: where `smime filter` writes its line on each mail: syslog, stderr or none.
+                filter.recipient-delimiter: the characters that begin a detail in an address, as + in \
+                alice+tag@example.org: rules and accounts of alice@example.org count for it. Like Postfix's \
+                recipient_delimiter. Empty for none.
+                filter.sendmail: the program that `smime filter` passes mail to, with its arguments.
+                filter.decrypted-sender: the envelope sender of mail that `smime filter incoming` decrypted. It receives \
+                the bounce if such mail cannot be delivered. Empty for the null sender: the original sender must not get \
+                the decrypted mail back.
+                filter.tags (on, off): whether `smime filter incoming` also writes its verdict into the subject.
+                filter.log: where `smime filter` writes its log line for each mail: syslog, stderr or none.
                 header-protection (on, off): whether the header is signed and encrypted with the content.
-                header-confidentiality (none, baseline, shy): what of it encrypted mail hides, but for accounts that \
-                say so themselves.
-                legacy-display (on, off): whether what is hidden stands in the text, too.
-                lookup.sources: where recipients' certificates are looked up, in this order, the registry first.
-                lookup.directory: a folder of certificates in files named by address, as bob@example.org.pem, or by \
-                domain, as @example.org.pem. Empty for none.
-                lookup.directory.timeout: how long the folder may take to answer, as 2s or 500ms.
-                revocation.directory: a folder of revocation lists, which count as imported ones do. While it cannot be read, \
-                verdicts have a warning, and --revocation hard refuses.
-                revocation.online (on, off): whether verify, decrypt, encrypt and filter ask the services that certificates \
-                name, as with --online.
-                revocation.private-addresses (on, off): whether such services are asked in private networks, too.
-                revocation.timeout: how long one of them may take to answer, as 5s or 500ms.
+                header-confidentiality (none, baseline, shy): what encrypted mail hides of its header, for accounts \
+                without a setting of their own.
+                legacy-display (on, off): whether hidden fields are repeated in the text.
+                lookup.sources: the sources of recipients' certificates in order, the registry first.
+                lookup.directory: a folder of certificates in files named after the address, as bob@example.org.pem, or \
+                the domain, as @example.org.pem. Empty for none.
+                lookup.directory.timeout: how long to wait for that folder, as 2s or 500ms.
+                revocation.directory: a folder of revocation lists, which count like imported ones. While it cannot be \
+                read, verdicts have a warning, and --revocation hard rejects.
+                revocation.online (on, off): whether verify, decrypt, encrypt and filter ask the services that \
+                certificates name, as with --online.
+                revocation.private-addresses (on, off): whether such services may be in private networks.
+                revocation.timeout: how long to wait for one of them, as 5s or 500ms.
 
                   smime config set subject-tags \\
                     '[encrypt] encrypt=require [open] encrypt=never'
@@ -112,15 +114,15 @@ extension SMIMECommand.ConfigCommand {
             let isMissing = await !store.canReadFolder(of: key.setting)
             try await store.close()
             guard isMissing else { return }
-            Console.warning("\(value): there is no folder here that can be read, so its revocation lists do not count")
-            Console.hint("make it, readable for the user of the store, then: smime doctor")
+            Console.warning("\(value): not a readable folder, so its revocation lists do not count")
+            Console.hint("create it, readable for the user of the store, then: smime doctor")
         }
     }
 
     struct Unset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "unset",
-            abstract: "Put a setting back to what it is by itself.",
+            abstract: "Reset a setting to its default.",
             discussion: "  smime config unset subject-tags"
         )
 

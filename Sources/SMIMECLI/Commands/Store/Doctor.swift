@@ -7,20 +7,21 @@ extension SMIMECommand {
     struct Doctor: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "doctor",
-            abstract: "Check the store and what it stands on, and say what to do.",
+            abstract: "Check the store and its surroundings, and say what to do.",
             discussion: """
-                The worst comes first, and below each finding what to do about it. The status is 0 if all is well, 1 if something should be mended soon, \
-                and 2 if mail is or will be stopped. With --mta the mail server's configuration is read, too, for whether `smime filter` is where it should be.
+                Lists the worst finding first, each with what to do about it. The status is 0 if all is well, 1 if \
+                something should be repaired soon, and 2 if mail is stopped or will be. --mta also checks that the \
+                mail server's configuration uses `smime filter` correctly.
 
                   smime doctor
                   smime doctor --mta postfix
                 """
         )
 
-        @Option(help: "Look at the configuration of this mail server, too: postfix.")
+        @Option(help: "Also check the configuration of this mail server: postfix.")
         var mta: MailServer?
         @Option(
-            help: ArgumentHelp("Where the mail server's configuration is. (default: its own)", valueName: "dir"),
+            help: ArgumentHelp("The directory of the mail server's configuration. (default: the server's own)", valueName: "dir"),
             completion: .directory
         )
         var mtaConfig: String?

@@ -7,13 +7,15 @@ extension SMIMECommand.StoreCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
-            abstract: "Look for damage, for loose permissions, and for what nothing needs.",
+            abstract: "Find damage, loose permissions, and data that nothing uses.",
             discussion: """
-                The status is 0 for a sound store, 1 if something should be tidied, 77 if others could read or change it, \
-                and 78 if it is damaged. Private keys are opened, too, if that needs nobody at the terminal. What was fetched or \
-                came with mail and is of no more use is forgotten, unless --dry-run says otherwise: answers and revocation \
-                lists that ended, and authorities that nothing leads to. With --repair certificates that nothing refers to are \
-                forgotten; keys and files stay for you to judge.
+                The status is 0 for a sound store, 1 if something should be tidied, 77 if other users could read or \
+                change it, and 78 if it is damaged. Also opens the private keys if that needs no passphrase from the \
+                terminal.
+
+                Removes what was fetched or came with mail and is no longer of use, unless --dry-run is given: \
+                expired answers and revocation lists, and authorities that no certificate leads to. --repair also \
+                removes certificates that nothing refers to. Keys and files are never removed.
 
                   smime store check --json
                   smime store check --dry-run
@@ -21,9 +23,9 @@ extension SMIMECommand.StoreCommand {
                 """
         )
 
-        @Flag(help: "Tidy up what can be tidied without losing anything.")
+        @Flag(help: "Also remove what can be removed without loss.")
         var repair = false
-        @Flag(help: "Only look; change nothing.")
+        @Flag(help: "Change nothing.")
         var dryRun = false
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var report: ReportOptions
@@ -58,7 +60,7 @@ extension SMIMECommand.StoreCommand {
                 return table.text
             }
             if !repair, found.contains(where: \.isUnusedCertificate) {
-                Console.hint("to forget the certificates that nothing refers to: smime store check --repair")
+                Console.hint("to remove the certificates that nothing refers to: smime store check --repair")
             }
             if let status = found.map(Self.status).max(), status != .success { throw status }
         }

@@ -10,12 +10,13 @@ extension SMIMECommand.StoreCommand {
             commandName: "protect",
             abstract: "Choose what unlocks the private keys: a key file, a passphrase, or either of them.",
             discussion: """
-                A key file needs nobody at the terminal. A passphrase is asked for whenever a private key is used, and comes \
-                from the terminal, from --password-file and its like, or from systemd's credential smime-passphrase. With \
-                both either one is enough: the key file for daily use, the passphrase for the day it is lost.
+                A key file works without a person at the terminal. A passphrase is needed whenever a private key is \
+                used; it comes from the terminal, from --password-file, --password-fd or --password-env, or from the \
+                systemd credential smime-passphrase. With both, either one is enough: the key file for daily use, \
+                the passphrase in case the key file is lost.
 
-                The current passphrase is --password-…, the new one --new-password-…; where there is none yet, \
-                --password-… is the new one.
+                --password-… gives the current passphrase, and --new-password-… the new one. If the store has no \
+                passphrase yet, --password-… gives the new one.
 
                   smime store protect passphrase
                 """
@@ -62,9 +63,9 @@ extension SMIMECommand.StoreCommand {
             commandName: "rekey",
             abstract: "Seal all private keys with a new store key, and make a new key file.",
             discussion: """
-                For when a key file may have fallen into other hands. The passphrase, if the store has one, stays. Copies of \
-                the store from before still open with what opened them: keep the key file of that time with them, as the new \
-                one takes its place.
+                Use this if another person may have the key file. The passphrase, if the store has one, stays the \
+                same. Older copies of the store still open only with the key file of their time: keep it with them, \
+                because the new key file replaces it.
 
                   smime store rekey
                 """
@@ -84,7 +85,7 @@ extension SMIMECommand.StoreCommand {
             try await store.close()
             try report.print(["keys": count]) { "\(counted(count, "private key")) sealed anew" }
             guard let keyFile else { return }
-            Console.note("older copies of the store need the key file of their time, which was \(keyFile)")
+            Console.note("older copies of the store need the old key file, which was \(keyFile)")
             Console.hint("make new copies of both: smime store backup -o FILE")
         }
     }

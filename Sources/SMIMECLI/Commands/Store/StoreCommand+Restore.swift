@@ -8,15 +8,16 @@ extension SMIMECommand.StoreCommand {
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore",
-            abstract: "Put a copy that `store backup` made in the place of the store.",
+            abstract: "Replace the store by a copy that `store backup` made.",
             discussion: """
-                Everything is as it was when the copy was made, and what came since is gone from the store; `smime account restore` \
-                adds to it instead. Others may be using the store meanwhile: they see the old one or the new. What was there is kept \
-                beside, under a name that is printed: `smime store restore` with that name takes it back.
+                Everything is as it was when the copy was made; later changes are gone from the store. (`smime \
+                account restore` adds to the store instead.) Other processes may use the store meanwhile: they see \
+                either the old one or the new one. The old store is kept under a name that is printed, and `smime \
+                store restore` with that name brings it back.
 
-                A copy that is damaged, or no store (status 65), or of a newer smime (78) is refused. Private keys open with the key \
-                file or the passphrase that the store had when the copy was made; if another key file is there, put the right one \
-                in its place first.
+                A copy that is damaged or no store (status 65), or that a newer smime made (78), is rejected. \
+                Private keys open with the key file or passphrase that the store had when the copy was made; if the \
+                key file is another one now, put back the right one first.
 
                   smime store restore smime-2026-11-22.sqlite
                 """
@@ -28,7 +29,7 @@ extension SMIMECommand.StoreCommand {
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
-            if file.isEmpty || file == "-" { throw ValidationError("the copy has to be a file") }
+            if file.isEmpty || file == "-" { throw ValidationError("the copy must be a file") }
         }
 
         func run() async throws {
@@ -54,7 +55,7 @@ extension SMIMECommand.StoreCommand {
             let result = try await RestoredReport(store, kept: restored.kept)
             try report.print(result) { result.text }
             if restored.needsKeyFile {
-                Console.hint("no private key opens before its key file is there, too: \(location.keyFile)")
+                Console.hint("private keys open only after you put the copy's key file at \(location.keyFile)")
             }
         }
     }
@@ -77,6 +78,6 @@ private struct RestoredReport: Encodable {
     var text: String {
         let content = "\(counted(accounts, "account")), \(counted(recipients, "recipient"))"
         return "\(database): restored, with \(content)\n"
-            + (kept.map { "what was there before is kept as \($0)\n" } ?? "")
+            + (kept.map { "the old store is kept as \($0)\n" } ?? "")
     }
 }

@@ -32,7 +32,7 @@ extension GlobalOptions {
         return Failure(
             .noInput,
             "\(location.path): there is no store yet",
-            hints: ["bring in your key: smime import FILE"]
+            hints: ["import your key: smime import FILE"]
         )
     }
 }
@@ -41,10 +41,10 @@ extension SMIMECommand.StoreCommand {
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup",
-            abstract: "Copy the database as it is at this moment, while others use it.",
+            abstract: "Copy the database while other processes use it.",
             discussion: """
-                The copy holds everything but the key file, without which, or the passphrase, no private key in it opens. \
-                `smime store restore` puts it back.
+                The copy holds everything but the key file. Its private keys open only with that key file or the \
+                passphrase. `smime store restore` puts the copy back.
 
                   smime store backup -o smime-$(date +%F).sqlite
                 """
@@ -52,7 +52,7 @@ extension SMIMECommand.StoreCommand {
 
         @Option(
             name: .shortAndLong,
-            help: ArgumentHelp("Write to this file, which appears whole or not at all.", valueName: "file"),
+            help: ArgumentHelp("Write to this file. It appears complete or not at all.", valueName: "file"),
             completion: .file()
         )
         var output: String
@@ -65,14 +65,14 @@ extension SMIMECommand.StoreCommand {
         func run() async throws {
             let store = try await global.existingStore(.readOnly)
             for path in store.location.files where InputFile.isSame(output, path) {
-                throw Failure(.usage, "\(output): the copy would take the place of the store")
+                throw Failure(.usage, "\(output): the copy would replace the store")
             }
             try PrivateKeyFile.check(output, replacing: [.storeCopy])
             try Self.write(try await Self.copy(of: store, for: output), to: output)
             Console.note("copied \(store.location.database) to \(output)")
             let protection = try await store.protection()
             if protection != .passphrase {
-                Console.hint("keep a copy of the key file somewhere else, too: \(store.location.keyFile)")
+                Console.hint("also keep a copy of the key file elsewhere: \(store.location.keyFile)")
             }
         }
 
@@ -97,16 +97,16 @@ extension SMIMECommand.StoreCommand {
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "migrate",
-            abstract: "Bring an older store to the newest form, records included.",
+            abstract: "Convert an older store to the newest schema.",
             discussion: """
-                Opening a store does that by itself, the records of a large store a little each time; this does all of \
-                it. It may be interrupted, and goes on where it was.
+                Opening a store does this by itself, for a large store a part at a time; this command does all of \
+                it. It can be interrupted, and continues where it stopped.
 
                   smime store migrate --dry-run
                 """
         )
 
-        @Flag(help: "Only say what would happen.")
+        @Flag(help: "Only print what would happen.")
         var dryRun = false
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions

@@ -9,7 +9,7 @@ extension SMIMECommand {
     struct TrustCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "trust",
-            abstract: "Show and change whose certificates are believed.",
+            abstract: "Show and change the trust anchors and revocation lists.",
             discussion: "  smime trust add our-ca.pem",
             subcommands: [List.self, Add.self, Remove.self]
         )
@@ -22,7 +22,8 @@ extension SMIMECommand.TrustCommand {
             commandName: "list",
             abstract: "List the trust anchors of the store, and all revocation lists.",
             discussion: """
-                Of a list in the folder of the setting revocation.directory the file is named. The system's own are used besides, unless --no-system-anchors is given where something is judged.
+                A list from the folder of the setting revocation.directory is shown with its file name. The system's \
+                anchors are not listed; they count too, unless a command has --no-system-anchors.
 
                   smime trust list
                 """
@@ -84,10 +85,10 @@ extension SMIMECommand.TrustCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Believe every certificate that chains to one in FILE.",
+            abstract: "Trust every certificate that chains to a certificate in FILE.",
             discussion: """
-                A certificate given here is an anchor even if it is an intermediate. One that came with an identity is
-                named by its whole fingerprint. Compare the fingerprint first.
+                Compare the fingerprint first. An intermediate given here becomes an anchor, too. Name a certificate \
+                that came with an identity by its whole fingerprint.
 
                   smime trust add our-ca.pem
                   smime trust add sha256:…
@@ -115,7 +116,7 @@ extension SMIMECommand.TrustCommand {
                 throw Failure(.badData, "\(files.joined(separator: ", ")): no certificate in it")
             }
             for certificate in batch.anchors where !certificate.isCertificateAuthority {
-                Console.warning("\(certificate.subject): no authority, so only this certificate itself is believed")
+                Console.warning("\(certificate.subject): not an authority, so only this certificate itself is trusted")
             }
             let store = try await global.store(.readWrite)
             let added = try await store.add(batch, at: .now)
@@ -134,9 +135,9 @@ extension SMIMECommand.TrustCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Take trust anchors or revocation lists out of the store.",
+            abstract: "Remove trust anchors or revocation lists from the store.",
             discussion: """
-                Where a trust anchor would go, it asks first, or wants --yes.
+                Asks before it removes a trust anchor, unless --yes is given.
 
                   smime trust remove sha256:9f86d081
                 """
@@ -144,7 +145,7 @@ extension SMIMECommand.TrustCommand {
 
         @Argument(
             help: ArgumentHelp(
-                "Their fingerprints, as `smime trust list` shows them; the first 8 digits are enough where only one begins so.",
+                "Fingerprints from `smime trust list`; the first 8 digits are enough if they are unique.",
                 valueName: "fpr"
             )
         )
@@ -161,7 +162,7 @@ extension SMIMECommand.TrustCommand {
             let anchors = all.filter { fingerprints.contains($0.certificate.fingerprint) }
             if !anchors.isEmpty {
                 let names = anchors.map { "\($0.certificate.subject)" }.joined(separator: "; ")
-                try confirmation.confirm("\(names): nothing that chains to it would be trusted any more")
+                try confirmation.confirm("\(names): certificates that chain to it would no longer be trusted")
             }
             let store = try await global.store(.readWrite)
             let lists = try await store.anchors.revocationLists().filter { fingerprints.contains($0.fingerprint) }
