@@ -28,7 +28,9 @@ package struct EnvelopedDataWriter {
         contentCount: Int
     ) throws {
         guard cipher.isWritable else { throw CMSError.unsupported("writing \(cipher.name)") }
-        guard !recipients.isEmpty || !secrets.isEmpty else { throw CMSError.unsupported("encryption without recipients") }
+        guard !recipients.isEmpty || !secrets.isEmpty else {
+            throw CMSError.unsupported("encryption without recipients")
+        }
         encryption = try ContentEncryption(writing: cipher)
         key = try SecretBytes.random(count: encryption.keyCount)
         let (key, encryption) = (key, encryption)

@@ -60,7 +60,8 @@ extension ProblemCode {
             "export it again from the program that made it"
         case .profileAlgorithm, .profileKeySize, .profilePurpose, .profileValidity:
             "nothing, unless it is your own: then ask its authority why"
-        case .protectedFromMismatch: "do not take From for the sender: another person may have forwarded the signed mail under a new name"
+        case .protectedFromMismatch:
+            "do not take From for the sender: another person may have forwarded the signed mail under a new name"
         case .revocationUnknown: "import its authority's list"
         case .signatureInvalid: "do not rely on it: it was changed, or another person signed"
         case .signerCertificateMismatch: "do not rely on it: the certificate was exchanged"

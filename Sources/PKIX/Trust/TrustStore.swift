@@ -52,7 +52,7 @@ public struct TrustStore: Hashable, Sendable {
 
     /// The names that a key was pinned for, and those that it was distrusted for.
     package struct Scopes: Hashable, Sendable {
-        /// Whom somebody compared its fingerprint for.
+        /// The names for which a person compared its fingerprint.
         package var pinned: Set<String>
         /// Whom it must not be taken for.
         package var distrusted: Set<String>
@@ -63,8 +63,8 @@ public struct TrustStore: Hashable, Sendable {
         }
     }
 
-    /// The same with the pins and the distrust that are about one of `names`: somebody who compared a fingerprint for one
-    /// address has not believed all the others that the certificate claims.
+    /// The same with the pins and the distrust that are about one of `names`: a person who compared a fingerprint for one
+    /// address did not accept all the others that the certificate claims.
     package func speaking(for names: Set<String>) -> TrustStore {
         var store = self
         for (key, scopes) in scopes {

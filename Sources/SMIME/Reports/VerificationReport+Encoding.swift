@@ -38,7 +38,7 @@ private struct EncodedAxis: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        // An axis nobody looked at says so: null, not a missing key.
+        // An axis that was not checked is null, not a missing key.
         try container.encode(axis.ok, forKey: .ok)
         try container.encode(axis.problems.map(EncodedProblem.init), forKey: .problems)
     }

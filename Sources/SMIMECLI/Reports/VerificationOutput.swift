@@ -3,7 +3,7 @@ import SMIMEStore
 
 /// A verification report as JSON, with what the command knows beside it.
 struct VerificationOutput: Encodable {
-    /// Whether the one whom `--assert-signer` names signed all of it.
+    /// Whether the signer that `--assert-signer` names signed all of it.
     struct Assertion: Encodable {
         let signer: String
         let ok: Bool
@@ -11,7 +11,7 @@ struct VerificationOutput: Encodable {
 
     private let file: String
     private let report: VerificationReport
-    /// Nil if nobody was named.
+    /// Nil without --assert-signer.
     private let assertion: Assertion?
     /// What there is to learn from it; nil where nothing is learned from.
     private let learned: [LearnedReport]?
