@@ -8,6 +8,10 @@ let linkedIDN2: String? = "libidn2"
 let linkedIDN2: String? = nil
 #endif
 
+// Who takes whole messages alone, without a trait, fetches swift-asn1 alone.
+let store = TargetDependencyCondition.when(traits: ["Store"])
+let commandLine = TargetDependencyCondition.when(traits: ["CommandLine"])
+
 let package = Package(
     name: "smime",
     platforms: [.macOS(.v15)],
@@ -16,6 +20,14 @@ let package = Package(
         .library(name: "SMIMEGateway", targets: ["SMIMEGateway"]),
         .library(name: "SMIMEStore", targets: ["SMIMEStore", "SMIMEAgent"]),
         .executable(name: "smime", targets: ["SMIMECLI"]),
+    ],
+    traits: [
+        .trait(
+            name: "Store",
+            description: "The products SMIMEStore and SMIMEGateway, which keep certificates and keys in SQLite"
+        ),
+        .trait(name: "CommandLine", description: "The command smime", enabledTraits: ["Store"]),
+        .default(enabledTraits: ["Store", "CommandLine"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -47,8 +59,9 @@ let package = Package(
         .target(
             name: "SMIMEStore",
             dependencies: [
-                "InternetMessage", "LibCrypto", "PKIX", "SMIME", .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "InternetMessage", "LibCrypto", "PKIX", "SMIME",
+                .product(name: "GRDB", package: "GRDB.swift", condition: store),
+                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: store),
             ]
         ),
         .target(name: "CertificateDiscovery", dependencies: ["LibCrypto", "PKIX"]),
@@ -70,7 +83,7 @@ let package = Package(
             dependencies: [
                 "ByteStreams", "CMSSyntax", "CertificateDiscovery", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
                 "SMIMEAgent", "SMIMEGateway", "SMIMEStore",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commandLine),
             ]
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -98,7 +111,7 @@ let package = Package(
             name: "SMIMEStoreTests",
             dependencies: [
                 "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEStore", "TestSupport",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDB", package: "GRDB.swift", condition: store),
             ]
         ),
         .testTarget(
@@ -129,7 +142,8 @@ let package = Package(
             name: "SMIMECLITests",
             dependencies: [
                 "ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMECLI",
-                "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commandLine),
             ],
             exclude: ["Transcripts"]
         ),

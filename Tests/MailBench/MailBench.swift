@@ -8,17 +8,19 @@ import SMIME
 /// Measures many mails in one process, for `scripts/bench many`; no part of the product.
 ///
 /// Arguments: the folder `certs`, and how many mails. Prints the CPU time that signing, verifying, encrypting and decrypting
-/// take of the process for one mail of 2 KB, in microseconds.
+/// take of the process for one mail of 2 KB, in microseconds. With `archive` behind them it is `ArchiveBench` instead.
 @main
 struct MailBench {
     static func main() async throws {
-        let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count == 2, let certs = arguments.first, let count = arguments.last.flatMap({ Int($0) }),
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let isArchive = arguments.last == "archive"
+        guard arguments.count == (isArchive ? 3 : 2), let certs = arguments.first, let count = Int(arguments[1]),
             count > 0
         else {
-            print("usage: MailBench CERTS COUNT")
+            print("usage: MailBench CERTS COUNT [archive]")
             exit(64)
         }
+        guard !isArchive else { return try await ArchiveBench(certs: certs).run(count) }
         let alice = try Alice(certs: certs)
         let mail = MemorySource(Array(Self.mail.utf8))
         let signed = try written { try alice.sign(mail, to: $0) }
@@ -41,7 +43,7 @@ struct MailBench {
         print(times.map { String(Int($0)) }.joined(separator: " "))
     }
 
-    private static let mail =
+    static let mail =
         "From: alice@example.com\r\nTo: alice@example.com\r\nSubject: bench\r\nMIME-Version: 1.0\r\n"
         + "Content-Type: text/plain\r\n\r\n"
         + String(repeating: "Sixty-four bytes of a line that says nothing, again and again.\r\n", count: 29)

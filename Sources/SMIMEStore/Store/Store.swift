@@ -8,8 +8,8 @@ import PKIX
 /// outside, in parallel. Reads see one state and wait for no writer; writers follow each other, also across processes.
 ///
 /// ```swift
-/// let store = try await Store.open(StoreLocation(home: "/home/alice/.smime"), mode: .readOnly)
-/// let signer = try await store.accounts.signingIdentity(for: EmailAddress("alice@example.org"), at: .now)
+/// let store = try await Store.open("/home/alice/.smime", mode: .readOnly)
+/// let opened = try await Message(contentsOf: "mail.eml").opened(with: store)
 /// ```
 public final class Store: Sendable {
     /// What the store is opened for.

@@ -1,0 +1,10 @@
+public import InternetMessage
+
+extension EmailAddress {
+    /// Reads `text`, which must be an address and nothing else.
+    ///
+    /// - Throws: `.malformed`
+    public init(_ text: some StringProtocol) throws(SMIMEError) {
+        self = try SMIMEError.catching { try EmailAddress(String(text)) }
+    }
+}

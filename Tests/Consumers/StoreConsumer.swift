@@ -1,0 +1,77 @@
+import Crypto
+import Foundation
+import SMIMEGateway
+import X509
+
+// The program that scripts/consumers builds with the traits on: a store, a gateway, swift-certificates and swift-crypto side by side.
+// X509 has a Certificate and an EmailAddress, too: where both modules are imported, ours are SMIME.Certificate and SMIME.EmailAddress.
+// Arguments: the folder `certs`, and a folder that does not exist yet.
+
+struct Failed: Error, CustomStringConvertible {
+    let description: String
+}
+
+func check(_ isSo: Bool, _ what: String) throws {
+    guard isSo else { throw Failed(description: "not so: \(what)") }
+}
+
+let certs = CommandLine.arguments[1]
+let home = CommandLine.arguments[2]
+
+func fixture(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: "\(certs)/\(path)")) }
+
+// A store, filled and asked.
+let store = try await Store.open(home)
+let own = try await store.add(fixture("alice/alice.p12"), passphrase: "test", trusting: true)
+try check(own.identities.count == 1 && !own.anchors.isEmpty, "Alice's identity and her authority were added")
+_ = try await store.add(fixture("bob/cert.pem"), trusting: true)
+let alice = try SMIME.EmailAddress("alice@example.com")
+let bob = try SMIME.EmailAddress("bob@example.com")
+try check(try await store.recipient(bob) != nil, "Bob has a certificate")
+try check(try await store.allAccounts().map(\.address) == [alice], "Alice has an account")
+
+// A mail, protected and opened.
+let text = "From: alice@example.com\r\nTo: bob@example.com\r\nSubject: Hello\r\n\r\nGood morning\r\n"
+let mail = try Message(Data(text.utf8))
+let copies = try await store.protect(mail)
+try check(copies.map(\.recipients) == [[bob]], "one copy, for Bob")
+let secret = try copies[0].message.bytes()
+try check(!String(decoding: secret, as: UTF8.self).contains("Good morning"), "it is encrypted")
+let opened = try await Message(secret).opened(with: store)
+try check(opened.report.status == .valid, "the verdict is valid: \(opened.report.problems)")
+try check(opened.verifiedAuthor == alice, "Alice is its author")
+try check(String(decoding: try opened.bytes(), as: UTF8.self).hasSuffix("Good morning\r\n"), "it says what it said")
+try check(try await store.learn(from: opened).entries.isEmpty, "nobody new is learned from it")
+let archived = try await Message(secret).opened(with: store.keyring())
+try check(archived.report.status == .valid, "a keyring of the store opens it, too")
+
+// A gateway, both ways.
+let gateway = try await Gateway(store)
+let sender = EnvelopeSender("alice@example.com")
+let decisions = try await gateway.explain(mail, from: sender, to: [bob])
+try check(decisions.count == 1, "a decision for Bob")
+let outgoing = try await gateway.outgoing(mail, from: sender, to: [bob])
+try check(outgoing.map(\.recipients) == [["bob@example.com"]], "one delivery, to Bob")
+let sent = try outgoing[0].message.bytes()
+try check(!String(decoding: sent, as: UTF8.self).contains("Good morning"), "what the gateway sends is encrypted")
+let incoming = try await gateway.incoming(Message(secret), from: sender, to: ["alice@example.com"])
+try check(incoming.deliveries.map(\.recipients) == [["alice@example.com"]], "one delivery, to Alice")
+try await store.finish()
+
+// A store behind a passphrase that is asked for, and keys of one's own.
+let asked = try await Store.open(home, mode: .readOnly) { Passphrase("not needed".utf8) }
+try check(try await asked.allAnchors().isEmpty == false, "the anchors are there")
+try await asked.finish()
+
+// The same certificate and the same key in swift-certificates and swift-crypto, and back.
+let identity = try Identity(pkcs12: fixture("p384/p384.p12"), passphrase: "test")
+let certificate = try X509.Certificate(derEncoded: identity.certificate.der)
+let key = try identity.key.withPKCS8 { bytes in
+    try P384.Signing.PrivateKey(derRepresentation: bytes.withUnsafeBytes { Data($0) })
+}
+try check(certificate.publicKey == X509.Certificate.PublicKey(key.publicKey), "one key in both")
+let back = try Identity(
+    certificate: SMIME.Certificate(fixture("p384/cert.pem")),
+    key: SMIME.PrivateKey(pkcs8: key.derRepresentation)
+)
+try check(back.certificate == identity.certificate, "the same identity")
