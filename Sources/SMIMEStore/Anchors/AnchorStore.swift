@@ -3,7 +3,7 @@ import GRDB
 package import PKIX
 
 /// Trust anchors, the CA certificates between them and a leaf, and revocation lists.
-package actor AnchorStore {
+package struct AnchorStore: Sendable {
     /// A certificate that is trusted by itself.
     package struct Anchor: Sendable {
         /// The trusted certificate, as a rule an authority's own.

@@ -1,7 +1,7 @@
 import GRDB
 
 /// Settings of the store, by name.
-package actor SettingStore {
+package struct SettingStore: Sendable {
     private let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }

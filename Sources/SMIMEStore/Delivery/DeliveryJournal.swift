@@ -3,7 +3,7 @@ import GRDB
 import InternetMessage
 
 /// Who has got a message from us already, so that a mail server's second attempt sends nothing twice.
-package actor DeliveryJournal {
+package struct DeliveryJournal: Sendable {
     /// One message in a mail server's queue.
     package struct Entry: Hashable, Sendable {
         /// The mail server's name for it, which may be used again for another one.

@@ -3,7 +3,7 @@ import GRDB
 package import InternetMessage
 
 /// The rules of the sending policy.
-package actor PolicyStore {
+package struct PolicyStore: Sendable {
     private let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }
