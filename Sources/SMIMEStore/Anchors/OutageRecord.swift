@@ -29,17 +29,19 @@ enum OutageRecord {
         for url in services.prefix(maximumCount) where url.utf8.count <= maximumName {
             try database.execute(
                 "INSERT OR REPLACE INTO \(table) (url, time) VALUES (?, ?)",
-                [url, time]
+                [url, time],
+                isCounted: false
             )
         }
-        for url in answered { try database.execute("DELETE FROM \(table) WHERE url = ?", [url]) }
+        for url in answered { try database.execute("DELETE FROM \(table) WHERE url = ?", [url], isCounted: false) }
         // A time that is yet to come was told by a wrong clock.
         try database.execute(
             """
             DELETE FROM \(table) WHERE time <= ? OR time > ?
                 OR url NOT IN (SELECT url FROM \(table) ORDER BY time DESC LIMIT \(maximumCount))
             """,
-            [time - memory, time]
+            [time - memory, time],
+            isCounted: false
         )
     }
 

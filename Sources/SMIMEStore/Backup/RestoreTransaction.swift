@@ -119,7 +119,8 @@ struct RestoreTransaction {
             UPDATE recipient SET first_seen = min(first_seen, ?1), last_seen = max(last_seen, ?2)
             WHERE address_key = ?3 AND certificate = ?4 AND (first_seen > ?1 OR last_seen < ?2)
             """,
-            [recipient.backup.firstSeen, recipient.backup.lastSeen] + key
+            [recipient.backup.firstSeen, recipient.backup.lastSeen] + key,
+            isCounted: false
         )
         let capabilities = try insert(
             """
@@ -159,7 +160,7 @@ struct RestoreTransaction {
 
     /// Runs a statement and says whether it changed a row.
     @discardableResult
-    private func insert(_ sql: String, _ arguments: SQLArguments) throws -> Bool {
-        try database.execute(sql, arguments) > 0
+    private func insert(_ sql: String, _ arguments: SQLArguments, isCounted: Bool = true) throws -> Bool {
+        try database.execute(sql, arguments, isCounted: isCounted) > 0
     }
 }

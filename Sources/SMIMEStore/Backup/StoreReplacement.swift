@@ -42,6 +42,7 @@ struct StoreReplacement {
             }
         }
         try keepFiles(as: kept)
+        try raiseChangeCounter(above: nil)
         try replaceFile()
     }
 
@@ -53,9 +54,11 @@ struct StoreReplacement {
     private func replaceContent(keeping kept: String) throws {
         let watch = try SQLiteEngine.openReader(location.database, isFrozen: false)
         let seen = try version(of: watch)
+        let changes = try? watch.readNow(ChangeCounter.value)
         do { try watch.writeCopy(to: kept) } catch let error as SQLError where Self.isUnreadable(error) {
             try keepFiles(as: kept)
         }
+        try raiseChangeCounter(above: changes)
         let source = try SQLiteEngine.openReader(successor, isFrozen: true)
         let target = try SQLiteEngine.openWriter(location.database)
         // From its first step on nobody else can write; later ones may lock out readers, too.
@@ -67,6 +70,16 @@ struct StoreReplacement {
         // Readers may keep the log for a while.
         target.truncateLog()
         try target.close()
+    }
+
+    /// Whoever has seen the counter of what is replaced never sees the same number with other content.
+    ///
+    /// - Parameter changes: the counter of what is replaced; nil if it cannot be read.
+    private func raiseChangeCounter(above changes: Int64?) throws {
+        let engine = try SQLiteEngine.openWriter(successor)
+        try engine.writeNow { try ChangeCounter.raise(above: changes, in: $0) }
+        engine.truncateLog()
+        try engine.close()
     }
 
     /// What becomes another number when others write.

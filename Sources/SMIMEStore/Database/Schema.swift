@@ -5,7 +5,7 @@
 /// `form` in a record is the version of that record's own layout, for changes that are made in batches.
 enum Schema {
     /// The form this program writes.
-    static let version = 8
+    static let version = 9
     /// "SMIM": what makes a SQLite file a store.
     static let applicationID = 0x534D_494D
 
@@ -19,6 +19,7 @@ enum Schema {
         responses,
         keyDigests,
         descriptions + verdicts,
+        changes,
     ].enumerated().map { $1 + [stamp($0 + 1)] }
 
     private static func stamp(_ number: Int) -> String {
@@ -230,5 +231,17 @@ enum Schema {
             PRIMARY KEY (certificate, by_pin)
         ) STRICT, WITHOUT ROWID
         """
+    ]
+
+    /// The one row of `ChangeCounter`.
+    private static let changes = [
+        """
+        CREATE TABLE change_counter (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            number INTEGER NOT NULL,
+            form INTEGER NOT NULL DEFAULT 1
+        ) STRICT
+        """,
+        "INSERT INTO change_counter (id, number) VALUES (1, 0)",
     ]
 }

@@ -73,11 +73,12 @@ package struct DeliveryJournal: Sendable {
         try await database.write { database in
             let insert = "INSERT OR IGNORE INTO handed_over (queue_id, digest, recipient, time) VALUES (?, ?, ?, ?)"
             for recipient in recipients {
-                try database.execute(insert, [entry.queueID, entry.digest, recipient, time.seconds])
+                try database.execute(insert, [entry.queueID, entry.digest, recipient, time.seconds], isCounted: false)
             }
             try database.execute(
                 "DELETE FROM handed_over WHERE time < ?",
-                [time.addingTimeInterval(-Self.memory).seconds]
+                [time.addingTimeInterval(-Self.memory).seconds],
+                isCounted: false
             )
         }
     }

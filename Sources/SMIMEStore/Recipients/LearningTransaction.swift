@@ -144,7 +144,8 @@ struct LearningTransaction {
             """,
             [
                 first.seconds, last.seconds, capabilities, time?.seconds, recipient.address.key, row,
-            ]
+            ],
+            isCounted: announces
         )
     }
 

@@ -6,6 +6,7 @@ final class SQLDatabase {
     private let connection: any SQLConnection
     /// How many rows were inserted, changed or deleted so far.
     private(set) var changedCount = 0
+    private var raisesChangeCounter = false
 
     init(_ connection: any SQLConnection) { self.connection = connection }
 
@@ -66,14 +67,24 @@ final class SQLDatabase {
 
     /// Runs a statement that returns no rows.
     ///
+    /// - Parameter isCounted: whether the transaction raises the change counter if a row was changed. False for what no
+    ///   cache of another process depends on: dates of last use, and what is itself a cache.
     /// - Returns: how many rows it inserted, changed or deleted, apart from those that were deleted along with them.
     @discardableResult
-    func execute(_ sql: String, _ arguments: SQLArguments = []) throws -> Int {
+    func execute(_ sql: String, _ arguments: SQLArguments = [], isCounted: Bool = true) throws -> Int {
         let count = try connection.execute(sql, arguments)
         changedCount += count
+        if isCounted, count > 0 { raisesChangeCounter = true }
         return count
     }
 
     /// Whether there is a table of this name.
     func hasTable(_ name: String) throws -> Bool { try connection.hasTable(name) }
+
+    /// Raises the change counter if something was changed that counts. Engines call it at the end of each writing transaction.
+    func finish() throws {
+        guard raisesChangeCounter else { return }
+        raisesChangeCounter = false
+        _ = try connection.execute(ChangeCounter.raising, [])
+    }
 }

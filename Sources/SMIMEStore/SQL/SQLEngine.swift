@@ -1,7 +1,7 @@
 /// An open database: connections, transactions, and what is done to the whole of it.
 ///
 /// Errors of the engine are thrown as `SQLError`, those of the closures as they are. Writing transactions follow each other, also
-/// across processes; each is undone if its closure throws.
+/// across processes; each ends with `SQLDatabase.finish`, or is undone if its closure throws.
 protocol SQLEngine: Sendable {
     /// Lets `body` read one state, without waiting for writers.
     func read<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value

@@ -14,7 +14,7 @@ final class SQLiteEngine: SQLEngine {
 
     func write<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value {
         do {
-            return try await writer.write { try body(SQLDatabase(SQLiteConnection($0))) }
+            return try await writer.write { try Self.run(body, in: $0) }
         } catch let error as DatabaseError { throw SQLError(error) }
     }
 
@@ -23,7 +23,7 @@ final class SQLiteEngine: SQLEngine {
     }
 
     func writeNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value {
-        try SQLError.translating { try writer.write { try body(SQLDatabase(SQLiteConnection($0))) } }
+        try SQLError.translating { try writer.write { try Self.run(body, in: $0) } }
     }
 
     func schemaVersion() throws -> SchemaVersion {
@@ -76,5 +76,12 @@ final class SQLiteEngine: SQLEngine {
         try SQLError.translating {
             try writer.backup(to: target.writer, pagesPerStep: pagesPerStep) { _ in try didStep() }
         }
+    }
+
+    private static func run<Value>(_ body: (SQLDatabase) throws -> Value, in connection: Database) throws -> Value {
+        let database = SQLDatabase(SQLiteConnection(connection))
+        let value = try body(database)
+        try database.finish()
+        return value
     }
 }

@@ -53,7 +53,7 @@ private struct FetchedRemains {
 
     func remove(from database: SQLDatabase) throws {
         for answer in answers {
-            try database.execute("DELETE FROM ocsp_response WHERE certificate = ?", [answer])
+            try database.execute("DELETE FROM ocsp_response WHERE certificate = ?", [answer], isCounted: false)
         }
         for list in lists { try database.execute("DELETE FROM crl WHERE fingerprint = ?", [list]) }
         for authority in authorities {

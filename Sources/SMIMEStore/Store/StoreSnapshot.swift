@@ -8,6 +8,10 @@ package import PKIX
 package struct StoreSnapshot {
     let database: SQLDatabase
 
+    /// A number that every transaction raises which changes accounts, rules, settings, recipients or anchors; those that only move
+    /// dates of last use, or keep verdicts, answers of responders and deliveries leave it.
+    package func changeCount() throws -> Int64 { try ChangeCounter.value(in: database) }
+
     /// The account that mail of `address` belongs to; nil if there is none.
     package func account(for address: EmailAddress) throws -> Account? {
         try AccountRecord.id(sendingAs: address, in: database).map { try AccountRecord.account($0, in: database) }

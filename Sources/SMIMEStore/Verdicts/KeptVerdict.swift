@@ -39,7 +39,8 @@ struct NewVerdict: Sendable {
                 [
                     new.certificate, new.byPin, kept.basis, kept.since, kept.until, verdict.isTrusted,
                     verdict.isPinned, verdict.revocation?.rawValue,
-                ]
+                ],
+                isCounted: false
             )
         }
     }
