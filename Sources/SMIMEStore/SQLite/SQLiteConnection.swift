@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import GRDBSQLite
 
@@ -12,10 +11,12 @@ struct SQLiteConnection: SQLConnection {
 
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int {
         try SQLError.translating {
-            let before = database.totalChangesCount
-            try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+            let connection = database.sqliteConnection
+            let before = sqlite3_total_changes(connection)
+            let statement = try database.cachedStatement(sql: sql)
+            try SQLiteBindings.bind(arguments, to: statement) { try statement.execute() }
             // A statement that makes a table leaves the count of the one before.
-            return database.totalChangesCount == before ? 0 : database.changesCount
+            return sqlite3_total_changes(connection) == before ? 0 : Int(sqlite3_changes(connection))
         }
     }
 
@@ -28,11 +29,13 @@ struct SQLiteConnection: SQLConnection {
         try SQLError.translating {
             let statement =
                 try keepsStatement ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
-            let cursor = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
-            let columns = statement.columnNames
-            while try cursor.next() != nil {
-                let row = SQLRow(columns: columns, values: try Self.values(of: statement, columns))
-                guard try body(row) else { return }
+            try SQLiteBindings.bind(arguments, to: statement) {
+                let cursor = try Row.fetchCursor(statement)
+                let columns = statement.columnNames
+                while try cursor.next() != nil {
+                    let row = SQLRow(columns: columns, values: try Self.values(of: statement, columns))
+                    guard try body(row) else { return }
+                }
             }
         }
     }
@@ -78,20 +81,5 @@ struct SQLiteConnection: SQLConnection {
         _ index: Int32
     ) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, index)))
-    }
-}
-
-extension StatementArguments {
-    fileprivate init(_ arguments: SQLArguments) {
-        self.init(
-            arguments.values.map { value -> DatabaseValue in
-                switch value {
-                case .null: .null
-                case .integer(let number): number.databaseValue
-                case .text(let text): text.databaseValue
-                case .blob(let bytes): Data(bytes).databaseValue
-                }
-            }
-        )
     }
 }
