@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct OldStoreTests {
-    private static let forms = [1, 2, 3, 5, 6, 7]
+    private static let forms = [1, 2, 3, 5, 6, 7, 8]
 
     @Test(arguments: forms)
     func `a store of every older form opens and holds what it held`(form: Int) async throws {
@@ -33,7 +33,8 @@ import Testing
         let pending = try #require(try await StoreMigration.pending(for: home.location))
         #expect(pending.steps.first == form + 1)
         #expect(pending.steps.last == pending.known)
-        #expect(pending.records == ["certificate": 5])
+        // Form 8 has the newest records, and nothing but a table is missing.
+        #expect(pending.records == (form < 8 ? ["certificate": 5] : [:]))
         #expect(try Data(contentsOf: URL(filePath: home.location.database)) == before)
         try await home.open().close()
         #expect(try await StoreMigration.pending(for: home.location)?.isEmpty == true)

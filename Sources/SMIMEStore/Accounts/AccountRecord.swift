@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import InternetMessage
 import SMIME
 
@@ -14,31 +13,29 @@ enum AccountRecord {
         """
 
     /// The row of the account that `address` is the main address or an alias of.
-    static func id(of address: EmailAddress, in database: Database) throws -> Int64? {
-        try Int64.fetchOne(database.cachedStatement(sending), arguments: [address.key, nil])
+    static func id(of address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
+        try database.value(sending, [address.key, nil], as: Int64.self)
     }
 
     /// The row of the account that sends as `address`: by its own right, or else for the whole domain.
-    static func id(sendingAs address: EmailAddress, in database: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            database.cachedStatement(sending),
-            arguments: [address.key, AddressScope.domainKey(address)]
-        )
+    static func id(sendingAs address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
+        try database.value(sending, [address.key, AddressScope.domainKey(address)], as: Int64.self)
     }
 
     /// The row of the account that has the whole domain of `address` as an alias.
-    static func id(forDomainOf address: EmailAddress, in database: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            database.cachedStatement("SELECT account FROM account_alias WHERE pattern_key = ?"),
-            arguments: [AddressScope.domainKey(address)]
+    static func id(forDomainOf address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
+        try database.value(
+            "SELECT account FROM account_alias WHERE pattern_key = ?",
+            [AddressScope.domainKey(address)],
+            as: Int64.self
         )
     }
 
     /// The account that sends as `address`, read by one statement; nil if there is none.
-    static func summary(sendingAs address: EmailAddress, in database: Database) throws -> AccountSummary? {
-        try Row.fetchOne(
-            database.cachedStatement("SELECT address, header_confidentiality FROM account WHERE id = (\(sending))"),
-            arguments: [address.key, AddressScope.domainKey(address)]
+    static func summary(sendingAs address: EmailAddress, in database: SQLDatabase) throws -> AccountSummary? {
+        try database.row(
+            "SELECT address, header_confidentiality FROM account WHERE id = (\(sending))",
+            [address.key, AddressScope.domainKey(address)]
         ).map { row in
             AccountSummary(
                 address: try row.address("address"),
@@ -48,20 +45,18 @@ enum AccountRecord {
     }
 
     /// One account with everything that belongs to it, newest identity first.
-    static func account(_ id: Int64, in database: Database) throws -> Account {
-        let statement = try database.cachedStatement("SELECT * FROM account WHERE id = ?")
-        guard let row = try Row.fetchOne(statement, arguments: [id]) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an account is missing")
+    static func account(_ id: Int64, in database: SQLDatabase) throws -> Account {
+        let statement = "SELECT * FROM account WHERE id = ?"
+        guard let row = try database.row(statement, [id]) else {
+            throw SQLError(.corrupt, "an account is missing")
         }
         let address = try row.address("address")
-        let identities = try Row.fetchAll(
-            database.cachedStatement(
-                """
-                SELECT der, assigned, pinned, added FROM identity JOIN certificate ON certificate.id = certificate
-                WHERE account = ? ORDER BY not_before DESC, not_after DESC, fingerprint
-                """
-            ),
-            arguments: [id]
+        let identities = try database.rows(
+            """
+            SELECT der, assigned, pinned, added FROM identity JOIN certificate ON certificate.id = certificate
+            WHERE account = ? ORDER BY not_before DESC, not_after DESC, fingerprint
+            """,
+            [id]
         ).map { row in
             AccountIdentity(
                 account: address,
@@ -71,9 +66,10 @@ enum AccountRecord {
                 added: try row.date("added")
             )
         }
-        let aliases = try String.fetchAll(
-            database.cachedStatement("SELECT pattern FROM account_alias WHERE account = ? ORDER BY pattern_key"),
-            arguments: [id]
+        let aliases = try database.values(
+            "SELECT pattern FROM account_alias WHERE account = ? ORDER BY pattern_key",
+            [id],
+            as: String.self
         )
         return Account(
             address: address,
@@ -85,7 +81,7 @@ enum AccountRecord {
     }
 
     /// What of the header the account in this row hides; nil if it leaves that to the store.
-    private static func headerConfidentiality(_ row: Row) throws -> HeaderConfidentiality? {
+    private static func headerConfidentiality(_ row: SQLRow) throws -> HeaderConfidentiality? {
         (try row.optional("header_confidentiality") as String?).flatMap { HeaderConfidentiality(rawValue: $0) }
     }
 }

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import InternetMessage
 package import PKIX
 import SMIME
@@ -18,10 +17,10 @@ extension AccountStore {
                 throw KeystoreError.addressTaken(address.text, by: try AccountRecord.address(other, in: database))
             }
             try database.execute(
-                sql: "INSERT INTO account (address_key, address, created) VALUES (?, ?, ?)",
-                arguments: [address.key, address.text, time.seconds]
+                "INSERT INTO account (address_key, address, created) VALUES (?, ?, ?)",
+                [address.key, address.text, time.seconds]
             )
-            let id = database.lastInsertedRowID
+            let id = database.lastInsertedID
             try AccountRecord.apply(change, to: id, in: database)
             return try AccountRecord.account(id, in: database)
         }
@@ -50,23 +49,23 @@ extension AccountStore {
         try await database.write { database in
             let id = try AccountRecord.existing(address, in: database)
             let account = try AccountRecord.account(id, in: database)
-            try database.execute(sql: "DELETE FROM account WHERE id = ?", arguments: [id])
+            try database.execute("DELETE FROM account WHERE id = ?", [id])
             var keys: [Certificate] = []
             for certificate in account.identities.map(\.certificate) {
                 guard let row = try CertificateRecord.id(of: certificate.fingerprint, in: database) else { continue }
-                try database.execute(
-                    sql: """
-                        DELETE FROM private_key WHERE certificate = ?1
-                            AND NOT EXISTS (SELECT 1 FROM identity WHERE certificate = ?1)
-                        """,
-                    arguments: [row]
+                let count = try database.execute(
+                    """
+                    DELETE FROM private_key WHERE certificate = ?1
+                        AND NOT EXISTS (SELECT 1 FROM identity WHERE certificate = ?1)
+                    """,
+                    [row]
                 )
-                guard database.changesCount > 0 else { continue }
+                guard count > 0 else { continue }
                 keys.append(certificate)
                 // Nobody can read any more what is encrypted to it.
                 try database.execute(
-                    sql: "DELETE FROM recipient WHERE certificate = ? AND source = ?",
-                    arguments: [row, KnownRecipient.Source.identity.rawValue]
+                    "DELETE FROM recipient WHERE certificate = ? AND source = ?",
+                    [row, KnownRecipient.Source.identity.rawValue]
                 )
                 try CertificateRecord.removeUnused([row], from: database)
             }
@@ -75,7 +74,7 @@ extension AccountStore {
     }
 
     /// Removes the rules for what `account` sends, but for those for a whole domain.
-    private static func removeRules(of account: Account, in database: Database) throws -> [Policy.Rule] {
+    private static func removeRules(of account: Account, in database: SQLDatabase) throws -> [Policy.Rule] {
         let addresses = [account.address.text] + account.aliases.filter { !$0.hasPrefix("@") }
         return try addresses.compactMap { address in
             guard let scope = Policy.Pattern(address).map(Policy.Scope.sender),
@@ -112,58 +111,56 @@ extension AccountRecord {
     /// The row of the account of `address`.
     ///
     /// - Throws: `KeystoreError.unknownAccount`
-    static func existing(_ address: EmailAddress, in database: Database) throws -> Int64 {
+    static func existing(_ address: EmailAddress, in database: SQLDatabase) throws -> Int64 {
         guard let id = try id(of: address, in: database) else { throw KeystoreError.unknownAccount(address) }
         return id
     }
 
     /// The main address of an account.
-    static func address(_ id: Int64, in database: Database) throws -> EmailAddress {
-        let row = try Row.fetchOne(database, sql: "SELECT address FROM account WHERE id = ?", arguments: [id])
-        guard let row else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an account is missing") }
+    static func address(_ id: Int64, in database: SQLDatabase) throws -> EmailAddress {
+        let row = try database.row("SELECT address FROM account WHERE id = ?", [id])
+        guard let row else { throw SQLError(.corrupt, "an account is missing") }
         return try row.address("address")
     }
 
-    static func apply(_ change: AccountChange, to account: Int64, in database: Database) throws {
+    static func apply(_ change: AccountChange, to account: Int64, in database: SQLDatabase) throws {
         if let name = change.name {
-            try database.execute(
-                sql: "UPDATE account SET name = ? WHERE id = ?",
-                arguments: [name.isEmpty ? nil : name, account]
-            )
+            try database.execute("UPDATE account SET name = ? WHERE id = ?", [name.isEmpty ? nil : name, account])
         }
         if let hiding = change.headerConfidentiality {
             var policy: HeaderConfidentiality?
             if case .policy(let chosen) = hiding { policy = chosen }
             try database.execute(
-                sql: "UPDATE account SET header_confidentiality = ? WHERE id = ?",
-                arguments: [policy?.rawValue, account]
+                "UPDATE account SET header_confidentiality = ? WHERE id = ?",
+                [policy?.rawValue, account]
             )
         }
         for alias in change.removedAliases {
-            try database.execute(
-                sql: "DELETE FROM account_alias WHERE account = ? AND pattern_key = ?",
-                arguments: [account, alias.key]
+            let count = try database.execute(
+                "DELETE FROM account_alias WHERE account = ? AND pattern_key = ?",
+                [account, alias.key]
             )
-            guard database.changesCount > 0 else { throw KeystoreError.unknownAlias(alias.text) }
+            guard count > 0 else { throw KeystoreError.unknownAlias(alias.text) }
         }
         for alias in change.addedAliases { try add(alias, to: account, in: database) }
         if let pin = change.pin { try set(pin, of: account, in: database) }
     }
 
-    static func add(_ alias: AddressScope, to account: Int64, in database: Database) throws {
-        let owner = try Int64.fetchOne(
-            database,
-            sql: """
-                SELECT id FROM account WHERE address_key = ?1
-                UNION ALL SELECT account FROM account_alias WHERE pattern_key = ?1
-                """,
-            arguments: [alias.key]
+    static func add(_ alias: AddressScope, to account: Int64, in database: SQLDatabase) throws {
+        let owner = try database.value(
+            """
+            SELECT id FROM account WHERE address_key = ?1
+            UNION ALL SELECT account FROM account_alias WHERE pattern_key = ?1
+            """,
+            [alias.key],
+            as: Int64.self
         )
         guard let owner else {
-            return try database.execute(
-                sql: "INSERT INTO account_alias (pattern_key, pattern, account) VALUES (?, ?, ?)",
-                arguments: [alias.key, alias.text, account]
+            try database.execute(
+                "INSERT INTO account_alias (pattern_key, pattern, account) VALUES (?, ?, ?)",
+                [alias.key, alias.text, account]
             )
+            return
         }
         guard owner == account else {
             throw KeystoreError.addressTaken(alias.text, by: try address(owner, in: database))
@@ -171,7 +168,7 @@ extension AccountRecord {
     }
 
     /// Pins one identity; those that another pin left with the same use are let go.
-    private static func set(_ pin: AccountChange.Pin, of account: Int64, in database: Database) throws {
+    private static func set(_ pin: AccountChange.Pin, of account: Int64, in database: SQLDatabase) throws {
         let identities = try self.account(account, in: database).identities.map(\.certificate)
         var pinned: Certificate?
         if case .identity(let fingerprint) = pin {
@@ -185,11 +182,11 @@ extension AccountRecord {
                 } ?? true
             guard isRival || certificate == pinned else { continue }
             try database.execute(
-                sql: """
-                    UPDATE identity SET pinned = ? WHERE account = ?
-                        AND certificate = (SELECT id FROM certificate WHERE fingerprint = ?)
-                    """,
-                arguments: [certificate == pinned, account, Data(certificate.fingerprint.bytes)]
+                """
+                UPDATE identity SET pinned = ? WHERE account = ?
+                    AND certificate = (SELECT id FROM certificate WHERE fingerprint = ?)
+                """,
+                [certificate == pinned, account, certificate.fingerprint.bytes]
             )
         }
     }

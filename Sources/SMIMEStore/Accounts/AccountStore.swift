@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import InternetMessage
 package import PKIX
 
@@ -18,7 +17,7 @@ package actor AccountStore {
     /// All accounts, by address.
     package func all() async throws(KeystoreError) -> [Account] {
         try await database.read { database in
-            try Int64.fetchAll(database, sql: "SELECT id FROM account ORDER BY address_key").map {
+            try database.values("SELECT id FROM account ORDER BY address_key", as: Int64.self).map {
                 try AccountRecord.account($0, in: database)
             }
         }
@@ -46,14 +45,13 @@ package actor AccountStore {
     /// Whether an account was given `certificate` by hand, whatever addresses it names.
     package func isAssigned(_ certificate: Certificate) async throws(KeystoreError) -> Bool {
         try await database.read { database in
-            try Bool.fetchOne(
-                database.cachedStatement(
-                    """
-                    SELECT EXISTS (SELECT 1 FROM identity JOIN certificate ON id = certificate
-                        WHERE fingerprint = ? AND assigned)
-                    """
-                ),
-                arguments: [Data(certificate.fingerprint.bytes)]
+            try database.value(
+                """
+                SELECT EXISTS (SELECT 1 FROM identity JOIN certificate ON id = certificate
+                    WHERE fingerprint = ? AND assigned)
+                """,
+                [certificate.fingerprint.bytes],
+                as: Bool.self
             ) ?? false
         }
     }
@@ -95,7 +93,7 @@ package actor AccountStore {
     /// - Throws: `.unknownCertificate` if the store does not hold its key.
     package func identity(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Identity {
         let keys = try await opened { database in
-            [try SealedKeys(where: "fingerprint = ?", [Data(fingerprint.bytes)], in: database)]
+            [try SealedKeys(where: "fingerprint = ?", [fingerprint.bytes], in: database)]
         }
         guard let identity = keys.first else { throw KeystoreError.unknownCertificate(fingerprint) }
         return identity
@@ -161,7 +159,7 @@ package actor AccountStore {
 
     /// Reads sealed keys and opens them; once more if the store got another key in between.
     private func opened(
-        _ body: @escaping @Sendable (Database) throws -> [SealedKeys]
+        _ body: @escaping @Sendable (SQLDatabase) throws -> [SealedKeys]
     ) async throws(KeystoreError) -> [Identity] {
         var seen: Protectors?
         while true {
@@ -179,7 +177,7 @@ package actor AccountStore {
         }
     }
 
-    private static func account(for address: EmailAddress, in database: Database) throws -> Account {
+    private static func account(for address: EmailAddress, in database: SQLDatabase) throws -> Account {
         guard let id = try AccountRecord.id(sendingAs: address, in: database) else {
             throw KeystoreError.unknownAccount(address)
         }
@@ -191,7 +189,7 @@ package actor AccountStore {
         purpose: IdentitySelection.Purpose,
         at time: Date,
         under terms: ValidationOptions,
-        in database: Database
+        in database: SQLDatabase
     ) throws -> AccountIdentity {
         let identities = try account(for: address, in: database).identities
         // What is not valid now is not used anyway, and lists may be long.

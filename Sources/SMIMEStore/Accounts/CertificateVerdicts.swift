@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import PKIX
 
 /// What the store knows against some certificates of ours: which of them are known to have been revoked, by the lists and
@@ -19,7 +18,7 @@ package struct CertificateVerdicts: Sendable, Equatable {
     ///   - groups: certificates that could be used for each other, as those of one account. Trust is asked for only where
     ///     there is a choice.
     ///   - terms: whether anybody looks for revocation, and lists at hand beside those of the store.
-    init(on groups: [[Certificate]], at time: Date, under terms: ValidationOptions, in database: Database) throws {
+    init(on groups: [[Certificate]], at time: Date, under terms: ValidationOptions, in database: SQLDatabase) throws {
         let choices = Set(groups.filter { $0.count > 1 }.joined())
         let certificates = Set(groups.joined())
         guard !choices.isEmpty || terms.revocation != .off, !certificates.isEmpty else {

@@ -1,9 +1,8 @@
 package import Foundation
-import GRDB
 package import PKIX
 
 /// Trust anchors, the CA certificates between them and a leaf, and revocation lists.
-package actor AnchorStore {
+package struct AnchorStore: Sendable {
     /// A certificate that is trusted by itself.
     package struct Anchor: Sendable {
         /// The trusted certificate, as a rule an authority's own.
@@ -19,7 +18,7 @@ package actor AnchorStore {
     /// The anchors of this store, by subject. The system's are not among them.
     package func all() async throws(KeystoreError) -> [Anchor] {
         let anchors = try await database.read { database in
-            try Row.fetchAll(database, sql: "SELECT der, added FROM anchor JOIN certificate ON id = certificate").map {
+            try database.rows("SELECT der, added FROM anchor JOIN certificate ON id = certificate").map {
                 Anchor(certificate: try $0.certificate(), added: try $0.date("added"))
             }
         }
@@ -34,14 +33,13 @@ package actor AnchorStore {
     package func remove(_ fingerprints: [Fingerprint]) async throws(KeystoreError) -> [Certificate] {
         try await database.write { database in
             try fingerprints.map { fingerprint in
-                let row = try Row.fetchOne(
-                    database,
-                    sql: "SELECT id, der FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?",
-                    arguments: [Data(fingerprint.bytes)]
+                let row = try database.row(
+                    "SELECT id, der FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?",
+                    [fingerprint.bytes]
                 )
                 guard let row else { throw KeystoreError.unknownCertificate(fingerprint) }
                 let id: Int64 = try row.value("id")
-                try database.execute(sql: "DELETE FROM anchor WHERE certificate = ?", arguments: [id])
+                try database.execute("DELETE FROM anchor WHERE certificate = ?", [id])
                 try CertificateRecord.removeUnused([id], from: database)
                 return try row.certificate()
             }
@@ -52,8 +50,8 @@ package actor AnchorStore {
     /// more, as of a store that is damaged, are left out.
     package func revocationLists() async throws(KeystoreError) -> [CertificateList] {
         let lists = try await database.read { database in
-            try Data.fetchAll(database, sql: "SELECT der FROM crl ORDER BY issuer_key, fingerprint")
-                .compactMap { try? CertificateList(der: [UInt8]($0)) }
+            try database.values("SELECT der FROM crl ORDER BY issuer_key, fingerprint", as: [UInt8].self)
+                .compactMap { try? CertificateList(der: $0) }
         }
         return lists.map { ($0, $0.issuer.description) }.sorted {
             ($0.1, $1.0.thisUpdate, $0.0.fingerprint) < ($1.1, $0.0.thisUpdate, $1.0.fingerprint)
@@ -66,11 +64,8 @@ package actor AnchorStore {
     package func removeRevocationLists(_ fingerprints: [Fingerprint]) async throws(KeystoreError) {
         try await database.write { database in
             for fingerprint in fingerprints {
-                try database.execute(
-                    sql: "DELETE FROM crl WHERE fingerprint = ?",
-                    arguments: [Data(fingerprint.bytes)]
-                )
-                guard database.changesCount > 0 else { throw KeystoreError.unknownCertificate(fingerprint) }
+                let count = try database.execute("DELETE FROM crl WHERE fingerprint = ?", [fingerprint.bytes])
+                guard count > 0 else { throw KeystoreError.unknownCertificate(fingerprint) }
             }
         }
     }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PKIX
 
 /// The CA certificates that can stand above given ones, looked up by name, level by level.
@@ -15,7 +14,7 @@ struct Authorities {
     /// Keys of all issuers that were met, those of revocation lists among them; their revocation lists matter.
     private(set) var issuers: Set<[UInt8]> = []
 
-    init(above certificates: [Certificate], in database: Database) throws {
+    init(above certificates: [Certificate], in database: SQLDatabase) throws {
         var seen: Set<Fingerprint> = []
         var level = certificates
         for _ in 0..<Self.maximumDepth where !level.isEmpty {
@@ -36,33 +35,30 @@ struct Authorities {
         }
     }
 
-    private static func authorities(named name: [UInt8], in database: Database) throws -> [Row] {
-        try Row.fetchAll(
-            database.cachedStatement(
-                """
-                SELECT der, anchor.certificate IS NOT NULL AS is_anchor FROM certificate
-                LEFT JOIN anchor ON anchor.certificate = id LEFT JOIN intermediate ON intermediate.certificate = id
-                WHERE subject_key = ? AND (anchor.certificate IS NOT NULL OR intermediate.certificate IS NOT NULL)
-                ORDER BY is_anchor DESC, not_before DESC LIMIT \(maximumCount)
-                """
-            ),
-            arguments: [Data(name)]
+    private static func authorities(named name: [UInt8], in database: SQLDatabase) throws -> [SQLRow] {
+        try database.rows(
+            """
+            SELECT der, anchor.certificate IS NOT NULL AS is_anchor FROM certificate
+            LEFT JOIN anchor ON anchor.certificate = id LEFT JOIN intermediate ON intermediate.certificate = id
+            WHERE subject_key = ? AND (anchor.certificate IS NOT NULL OR intermediate.certificate IS NOT NULL)
+            ORDER BY is_anchor DESC, not_before DESC LIMIT \(maximumCount)
+            """,
+            [name]
         )
     }
 }
 
 extension TrustStore {
     /// Of what the store holds, the part that can matter to `certificates`.
-    init(judging certificates: [Certificate], systemAnchors: Bool, in database: Database) throws {
+    init(judging certificates: [Certificate], systemAnchors: Bool, in database: SQLDatabase) throws {
         let decisions = try KeyDecisions(on: certificates, in: database)
         let judged = certificates + decisions.pinnedCertificates
         let authorities = try Authorities(above: judged, in: database)
         var lists: [CertificateList] = []
         for issuer in authorities.issuers {
-            lists += try Data.fetchAll(
-                database.cachedStatement("SELECT der FROM crl WHERE issuer_key = ?"),
-                arguments: [Data(issuer)]
-            ).map { try CertificateList(der: [UInt8]($0)) }
+            lists += try database.values("SELECT der FROM crl WHERE issuer_key = ?", [issuer], as: [UInt8].self).map {
+                try CertificateList(der: $0)
+            }
         }
         self.init(
             anchors: authorities.all.filter(authorities.anchors.contains)
@@ -79,13 +75,13 @@ extension TrustStore {
     }
 
     /// Those of `certificates` that are anchors themselves.
-    private static func ownAnchors(among certificates: [Certificate], in database: Database) throws -> [Certificate] {
+    private static func ownAnchors(among certificates: [Certificate], in database: SQLDatabase) throws -> [Certificate]
+    {
         try certificates.filter { certificate in
-            try Bool.fetchOne(
-                database.cachedStatement(
-                    "SELECT EXISTS (SELECT 1 FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?)"
-                ),
-                arguments: [Data(certificate.fingerprint.bytes)]
+            try database.value(
+                "SELECT EXISTS (SELECT 1 FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?)",
+                [certificate.fingerprint.bytes],
+                as: Bool.self
             ) ?? false
         }
     }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// Services that did not answer in time, in the table `service_outage`: what is known of them for a few minutes.
 ///
@@ -18,39 +17,40 @@ enum OutageRecord {
     /// Remembers that `services` did not answer, and forgets those that `answered`, and what is too old.
     ///
     /// - Parameter time: seconds since 1970.
-    static func insert(_ services: [String], answered: [String], at time: Int, into database: Database) throws {
+    static func insert(_ services: [String], answered: [String], at time: Int, into database: SQLDatabase) throws {
         guard !services.isEmpty || !answered.isEmpty else { return }
         try database.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS \(table) (
-                    url TEXT PRIMARY KEY, time INTEGER NOT NULL, form INTEGER NOT NULL DEFAULT 1
-                ) STRICT, WITHOUT ROWID
-                """
+            """
+            CREATE TABLE IF NOT EXISTS \(table) (
+                url TEXT PRIMARY KEY, time INTEGER NOT NULL, form INTEGER NOT NULL DEFAULT 1
+            ) STRICT, WITHOUT ROWID
+            """
         )
         for url in services.prefix(maximumCount) where url.utf8.count <= maximumName {
             try database.execute(
-                sql: "INSERT OR REPLACE INTO \(table) (url, time) VALUES (?, ?)",
-                arguments: [url, time]
+                "INSERT OR REPLACE INTO \(table) (url, time) VALUES (?, ?)",
+                [url, time],
+                isCounted: false
             )
         }
-        for url in answered { try database.execute(sql: "DELETE FROM \(table) WHERE url = ?", arguments: [url]) }
+        for url in answered { try database.execute("DELETE FROM \(table) WHERE url = ?", [url], isCounted: false) }
         // A time that is yet to come was told by a wrong clock.
         try database.execute(
-            sql: """
-                DELETE FROM \(table) WHERE time <= ? OR time > ?
-                    OR url NOT IN (SELECT url FROM \(table) ORDER BY time DESC LIMIT \(maximumCount))
-                """,
-            arguments: [time - memory, time]
+            """
+            DELETE FROM \(table) WHERE time <= ? OR time > ?
+                OR url NOT IN (SELECT url FROM \(table) ORDER BY time DESC LIMIT \(maximumCount))
+            """,
+            [time - memory, time],
+            isCounted: false
         )
     }
 
     /// The services that did not answer within the last minutes before `time`, and when.
-    static func services(at time: Int, in database: Database) throws -> [String: Date] {
-        guard try database.tableExists(table) else { return [:] }
-        let rows = try Row.fetchAll(
-            database,
-            sql: "SELECT url, time FROM \(table) WHERE time > ? AND time <= ? LIMIT \(maximumCount)",
-            arguments: [time - memory, time]
+    static func services(at time: Int, in database: SQLDatabase) throws -> [String: Date] {
+        guard try database.hasTable(table) else { return [:] }
+        let rows = try database.rows(
+            "SELECT url, time FROM \(table) WHERE time > ? AND time <= ? LIMIT \(maximumCount)",
+            [time - memory, time]
         )
         return try rows.reduce(into: [:]) { $0[try $1.value("url") as String] = try $1.date("time") }
     }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PKIX
 
 /// What responders said about certificates, in the table `ocsp_response`: one answer for each, until its end.
@@ -10,16 +9,16 @@ enum ResponseRecord {
     /// The answers about `certificates`, by their name digests.
     static func responses(
         about certificates: [Certificate],
-        in database: Database
+        in database: SQLDatabase
     ) throws -> [Fingerprint: OCSPResponse] {
         // To digest the name of each certificate takes longer than to ask whether there are any answers.
-        let any = try database.cachedStatement("SELECT EXISTS (SELECT 1 FROM ocsp_response)")
-        guard try Bool.fetchOne(any) == true else { return [:] }
-        let select = try database.cachedStatement("SELECT der FROM ocsp_response WHERE certificate = ?")
+        let any = "SELECT EXISTS (SELECT 1 FROM ocsp_response)"
+        guard try database.value(any, as: Bool.self) == true else { return [:] }
+        let select = "SELECT der FROM ocsp_response WHERE certificate = ?"
         return try certificates.reduce(into: [:]) { found, certificate in
             let name = try certificate.nameDigest
-            let der = try Data.fetchOne(select, arguments: [Data(name.bytes)])
-            if let der { found[name] = OCSPResponse(der: [UInt8](der)) }
+            let der = try database.value(select, [name.bytes], as: [UInt8].self)
+            if let der { found[name] = OCSPResponse(der: der) }
         }
     }
 }

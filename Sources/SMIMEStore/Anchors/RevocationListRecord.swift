@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PKIX
 
 /// Revocation lists, in the table `crl`.
@@ -18,17 +17,15 @@ enum RevocationListRecord {
         _ list: CertificateList,
         isFetched: Bool = false,
         at time: Int,
-        into database: Database
+        into database: SQLDatabase
     ) throws -> Bool {
-        try database.cachedStatement(
-            "INSERT OR IGNORE INTO crl (fingerprint, issuer_key, der, added, fetched) VALUES (?, ?, ?, ?, ?)"
-        )
-        .execute(
-            arguments: [
-                Data(list.fingerprint.bytes), Data(list.issuer.matchingKey), Data(list.der), time, isFetched,
+        let count = try database.execute(
+            "INSERT OR IGNORE INTO crl (fingerprint, issuer_key, der, added, fetched) VALUES (?, ?, ?, ?, ?)",
+            [
+                list.fingerprint.bytes, list.issuer.matchingKey, list.der, time, isFetched,
             ]
         )
-        return database.changesCount > 0
+        return count > 0
     }
 
     /// Forgets the lists that are over, and in whose place are those of `genuine`, known to be signed by their issuers.
@@ -36,23 +33,20 @@ enum RevocationListRecord {
     /// One that is over and has no successor stays: it may be all that says that a certificate was revoked.
     ///
     /// - Parameter time: seconds since 1970.
-    static func tidy(after genuine: [CertificateList], at time: Int, in database: Database) throws {
+    static func tidy(after genuine: [CertificateList], at time: Int, in database: SQLDatabase) throws {
         let end = Date(timeIntervalSince1970: Double(time) - tolerance)
         for list in genuine.prefix(maximumCount) {
-            let others = try Data.fetchAll(
-                database.cachedStatement(
-                    "SELECT der FROM crl WHERE issuer_key = ? ORDER BY added LIMIT \(maximumCount)"
-                ),
-                arguments: [Data(list.issuer.matchingKey)]
+            let others = try database.values(
+                "SELECT der FROM crl WHERE issuer_key = ? ORDER BY added LIMIT \(maximumCount)",
+                [list.issuer.matchingKey],
+                as: [UInt8].self
             )
             for der in others {
                 // What cannot be read is for `store check` to find.
-                guard let other = try? CertificateList(der: [UInt8](der)), let last = other.nextUpdate, last < end,
+                guard let other = try? CertificateList(der: der), let last = other.nextUpdate, last < end,
                     list.supersedes(other, at: end)
                 else { continue }
-                try database.cachedStatement("DELETE FROM crl WHERE fingerprint = ?").execute(
-                    arguments: [Data(other.fingerprint.bytes)]
-                )
+                try database.execute("DELETE FROM crl WHERE fingerprint = ?", [other.fingerprint.bytes])
             }
         }
     }

@@ -1,16 +1,15 @@
 import Foundation
-import GRDB
 import InternetMessage
 import PKIX
 import SMIME
 
 /// One backup on its way into the database. What the store says stands; the backup adds what is missing.
 struct RestoreTransaction {
-    let database: Database
+    let database: SQLDatabase
     let restoration: Restoration
     private var report = RestoreReport()
 
-    init(database: Database, restoration: Restoration) {
+    init(database: SQLDatabase, restoration: Restoration) {
         self.database = database
         self.restoration = restoration
     }
@@ -19,11 +18,11 @@ struct RestoreTransaction {
     ///   - sealedKeys: the private keys of `restoration.items`, in the same order.
     ///   - more: what else is changed.
     mutating func run(sealedKeys: [[UInt8]], _ more: () throws -> Void) throws -> RestoreReport {
-        let changes = database.totalChangesCount
+        let changes = database.changedCount
         let before = try count("certificate")
         for (item, sealed) in zip(restoration.items, sealedKeys) {
             let row = try CertificateRecord.insert(item.identity.certificate, into: database)
-            try insert("INSERT OR IGNORE INTO private_key (certificate, sealed) VALUES (?, ?)", [row, Data(sealed)])
+            try insert("INSERT OR IGNORE INTO private_key (certificate, sealed) VALUES (?, ?)", [row, sealed])
         }
         for account in restoration.accounts { try restore(account) }
         for authority in restoration.authorities { try restore(authority.certificate, anchored: authority.anchored) }
@@ -34,7 +33,7 @@ struct RestoreTransaction {
         for rule in restoration.rules { try restore(rule) }
         try more()
         report.newCertificates = try count("certificate") - before
-        report.changesStore = database.totalChangesCount != changes
+        report.changesStore = database.changedCount != changes
         return report
     }
 
@@ -59,7 +58,7 @@ struct RestoreTransaction {
                     account.headerConfidentiality?.rawValue, account.backup.created,
                 ]
             )
-            id = database.lastInsertedRowID
+            id = database.lastInsertedID
             report.accounts.append(.init(address: account.address, isNew: true))
         }
         for alias in account.aliases {
@@ -67,10 +66,10 @@ struct RestoreTransaction {
                 report.kept.append("\(alias.text) belongs to the account \(owner)")
             }
         }
-        let hasPin = try Bool.fetchOne(
-            database,
-            sql: "SELECT EXISTS (SELECT 1 FROM identity WHERE account = ? AND pinned)",
-            arguments: [id]
+        let hasPin = try database.value(
+            "SELECT EXISTS (SELECT 1 FROM identity WHERE account = ? AND pinned)",
+            [id],
+            as: Bool.self
         )
         for (certificate, identity) in account.identities {
             let row = try CertificateRecord.insert(certificate, into: database)
@@ -114,13 +113,14 @@ struct RestoreTransaction {
     /// Adds what the backup knows more: times beyond those known, newer capabilities, and a decision somebody made by
     /// hand where none was made here.
     private func update(_ recipient: Restoration.Recipient, _ row: Int64) throws -> Bool {
-        let key: StatementArguments = [recipient.key, row]
+        let key: SQLArguments = [recipient.key, row]
         let times = try insert(
             """
             UPDATE recipient SET first_seen = min(first_seen, ?1), last_seen = max(last_seen, ?2)
             WHERE address_key = ?3 AND certificate = ?4 AND (first_seen > ?1 OR last_seen < ?2)
             """,
-            [recipient.backup.firstSeen, recipient.backup.lastSeen] + key
+            [recipient.backup.firstSeen, recipient.backup.lastSeen] + key,
+            isCounted: false
         )
         let capabilities = try insert(
             """
@@ -155,13 +155,12 @@ struct RestoreTransaction {
     }
 
     private func count(_ table: String) throws -> Int {
-        try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
+        try database.value("SELECT count(*) FROM \(table)", as: Int.self) ?? 0
     }
 
     /// Runs a statement and says whether it changed a row.
     @discardableResult
-    private func insert(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
-        try database.cachedStatement(sql).execute(arguments: arguments)
-        return database.changesCount > 0
+    private func insert(_ sql: String, _ arguments: SQLArguments, isCounted: Bool = true) throws -> Bool {
+        try database.execute(sql, arguments, isCounted: isCounted) > 0
     }
 }

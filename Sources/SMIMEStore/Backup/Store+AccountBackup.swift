@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import InternetMessage
 package import LibCrypto
 import PKIX
@@ -112,7 +111,7 @@ private struct BackupSnapshot: Sendable {
     private let recipients: [AccountBackup.Recipient]
     private let policy: [AccountBackup.Rule]
 
-    init(of addresses: [EmailAddress], in database: Database) throws {
+    init(of addresses: [EmailAddress], in database: SQLDatabase) throws {
         var ids: [Int64] = []
         for address in addresses {
             let id = try AccountRecord.existing(address, in: database)
@@ -121,7 +120,7 @@ private struct BackupSnapshot: Sendable {
         accounts = try ids.map { id in
             let account = try AccountRecord.account(id, in: database)
             let certificates = account.identities.map(\.certificate)
-            let created = try Int.fetchOne(database, sql: "SELECT created FROM account WHERE id = ?", arguments: [id])
+            let created = try database.value("SELECT created FROM account WHERE id = ?", [id], as: Int.self)
             return Account(
                 account: account,
                 created: created ?? 0,
@@ -129,27 +128,25 @@ private struct BackupSnapshot: Sendable {
             )
         }
         let own = Set(accounts.flatMap { $0.account.identities.map(\.certificate.fingerprint) })
-        certificates = try Data.fetchAll(
-            database,
-            sql: """
-                SELECT der FROM certificate WHERE id IN (SELECT certificate FROM recipient
-                    UNION SELECT certificate FROM intermediate UNION SELECT certificate FROM anchor) ORDER BY id
-                """
+        certificates = try database.values(
+            """
+            SELECT der FROM certificate WHERE id IN (SELECT certificate FROM recipient
+                UNION SELECT certificate FROM intermediate UNION SELECT certificate FROM anchor) ORDER BY id
+            """,
+            as: Data.self
         )
-        authorities = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT fingerprint, added FROM certificate LEFT JOIN anchor ON anchor.certificate = id
-                WHERE id IN (SELECT certificate FROM intermediate UNION SELECT certificate FROM anchor) ORDER BY id
-                """
+        authorities = try database.rows(
+            """
+            SELECT fingerprint, added FROM certificate LEFT JOIN anchor ON anchor.certificate = id
+            WHERE id IN (SELECT certificate FROM intermediate UNION SELECT certificate FROM anchor) ORDER BY id
+            """
         ).map { AccountBackup.Authority(fingerprint: try $0.fingerprint(), anchored: try $0.optional("added")) }
-        revocationLists = try Data.fetchAll(database, sql: "SELECT der FROM crl ORDER BY fingerprint")
-        recipients = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT recipient.*, fingerprint FROM recipient JOIN certificate ON id = certificate
-                ORDER BY address_key, fingerprint
-                """
+        revocationLists = try database.values("SELECT der FROM crl ORDER BY fingerprint", as: Data.self)
+        recipients = try database.rows(
+            """
+            SELECT recipient.*, fingerprint FROM recipient JOIN certificate ON id = certificate
+            ORDER BY address_key, fingerprint
+            """
         ).map { try AccountBackup.Recipient($0, own: own) }
         policy = try Self.policy(for: accounts.map(\.account), in: database)
     }
@@ -170,7 +167,7 @@ private struct BackupSnapshot: Sendable {
     /// Every rule but those for other senders.
     private static func policy(
         for accounts: [SMIMEStore.Account],
-        in database: Database
+        in database: SQLDatabase
     ) throws -> [AccountBackup.Rule] {
         var senders: Set<String> = []
         for account in accounts {
@@ -181,7 +178,7 @@ private struct BackupSnapshot: Sendable {
                 senders.formUnion(alias.hasPrefix("@") ? Array(keys.dropFirst()) : keys)
             }
         }
-        return try Row.fetchAll(database, sql: "SELECT * FROM policy_rule ORDER BY side, pattern_key").filter {
+        return try database.rows("SELECT * FROM policy_rule ORDER BY side, pattern_key").filter {
             try $0.value("side") != "sender" || senders.contains($0.value("pattern_key"))
         }.map { row in
             AccountBackup.Rule(
@@ -200,7 +197,7 @@ private struct BackupSnapshot: Sendable {
 
 extension AccountBackup.Recipient {
     /// - Parameter own: the certificates whose keys are in the backup; others are no identities where it is restored.
-    fileprivate init(_ row: Row, own: Set<Fingerprint>) throws {
+    fileprivate init(_ row: SQLRow, own: Set<Fingerprint>) throws {
         let fingerprint = try row.fingerprint()
         let isOther = try row.value("source") == KnownRecipient.Source.identity.rawValue && !own.contains(fingerprint)
         self.init(
@@ -217,11 +214,11 @@ extension AccountBackup.Recipient {
     }
 }
 
-extension Row {
+extension SQLRow {
     /// The fingerprint in column `fingerprint`.
     fileprivate func fingerprint() throws -> Fingerprint {
-        guard let fingerprint = Fingerprint(bytes: [UInt8](try value("fingerprint") as Data)) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a fingerprint of another length")
+        guard let fingerprint = Fingerprint(bytes: try value("fingerprint") as [UInt8]) else {
+            throw SQLError(.corrupt, "a fingerprint of another length")
         }
         return fingerprint
     }

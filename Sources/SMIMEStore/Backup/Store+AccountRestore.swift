@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 extension Store {
     /// Brings a backup of accounts into the store, all of it or nothing.

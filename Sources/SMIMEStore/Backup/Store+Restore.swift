@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// What came of putting a copy back.
 package struct StoreRestored: Sendable {

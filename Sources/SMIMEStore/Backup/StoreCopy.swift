@@ -1,10 +1,9 @@
 import Foundation
-import GRDB
 
 /// A file that `Store.backup` made, looked through before it may take the place of a store.
 struct StoreCopy {
     let path: String
-    private let reader: DatabaseQueue
+    private let reader: SQLiteEngine
     private let protectors: Protectors
 
     /// - Throws: `.malformedBackup` for a file that is damaged or no store, `.newer`
@@ -12,12 +11,12 @@ struct StoreCopy {
         self.path = path
         // Nothing is made beside somebody's copy, unless it was taken together with the log of a store in use.
         reader = try Self.attempt(path) {
-            try StoreDatabase.openReader(path, isFrozen: !StoreDatabase.hasLog(path))
+            try SQLiteEngine.openReader(path, isFrozen: !StoreDatabase.hasLog(path))
         }
         let reader = reader
         protectors = try Self.attempt(path) {
             try StoreDatabase.form(of: reader, path)
-            return try reader.read { database in
+            return try reader.readNow { database in
                 let findings = try Store.damage(in: database) + Store.changedCertificates(in: database)
                 if let finding = findings.first {
                     throw KeystoreError.malformedBackup(path: path, detail: finding.text)

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// A finished database that takes the place of another one, which others may be using. Used under `StoreLock`.
 ///
@@ -38,41 +37,54 @@ struct StoreReplacement {
         let isEmpty = lstat(location.database, &status) == 0 && status.st_size == 0
         // SQLite takes an empty file for a database, of which nothing is to be replaced.
         if !isEmpty {
-            do { return try replaceContent(keeping: kept) } catch let error as DatabaseError {
+            do { return try replaceContent(keeping: kept) } catch let error as SQLError {
                 guard Self.isUnreadable(error) else { throw error }
             }
         }
         try keepFiles(as: kept)
+        try raiseChangeCounter(above: nil)
         try replaceFile()
     }
 
     /// Whether a database cannot be read, or has not the form of a store down to the size of its pages.
-    private static func isUnreadable(_ error: DatabaseError) -> Bool {
-        [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_READONLY].contains(error.resultCode)
+    private static func isUnreadable(_ error: SQLError) -> Bool {
+        [.corrupt, .readOnly].contains(error.kind)
     }
 
     private func replaceContent(keeping kept: String) throws {
-        let watch = try StoreDatabase.openReader(location.database, isFrozen: false)
+        let watch = try SQLiteEngine.openReader(location.database, isFrozen: false)
         let seen = try version(of: watch)
-        do { try watch.writeCopy(to: kept) } catch let error as DatabaseError where Self.isUnreadable(error) {
+        let changes = try? watch.readNow(ChangeCounter.value)
+        do { try watch.writeCopy(to: kept) } catch let error as SQLError where Self.isUnreadable(error) {
             try keepFiles(as: kept)
         }
-        let source = try StoreDatabase.openReader(successor, isFrozen: true)
-        let target = try StoreDatabase.openWriter(location.database)
+        try raiseChangeCounter(above: changes)
+        let source = try SQLiteEngine.openReader(successor, isFrozen: true)
+        let target = try SQLiteEngine.openWriter(location.database)
         // From its first step on nobody else can write; later ones may lock out readers, too.
         var isFirst = true
-        try source.backup(to: target, pagesPerStep: Self.pagesPerStep) { _ in
+        try source.replaceContent(of: target, pagesPerStep: Self.pagesPerStep) {
             defer { isFirst = false }
             guard try !isFirst || version(of: watch) == seen else { throw WasChanged() }
         }
         // Readers may keep the log for a while.
-        _ = try? target.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        target.truncateLog()
         try target.close()
     }
 
+    /// Whoever has seen the counter of what is replaced never sees the same number with other content.
+    ///
+    /// - Parameter changes: the counter of what is replaced; nil if it cannot be read.
+    private func raiseChangeCounter(above changes: Int64?) throws {
+        let engine = try SQLiteEngine.openWriter(successor)
+        try engine.writeNow { try ChangeCounter.raise(above: changes, in: $0) }
+        engine.truncateLog()
+        try engine.close()
+    }
+
     /// What becomes another number when others write.
-    private func version(of watch: DatabaseQueue) throws -> Int? {
-        try watch.read { try Int.fetchOne($0, sql: "PRAGMA data_version") }
+    private func version(of watch: SQLiteEngine) throws -> Int? {
+        try watch.readNow { try $0.value("PRAGMA data_version", as: Int.self) }
     }
 
     /// Puts the file of the new database in the place of a file that nobody has open.
@@ -93,7 +105,7 @@ struct StoreReplacement {
     /// Takes all locks that SQLite knows for a file, those of everybody who has it open among them (sqlite.org/fileformat2.html,
     /// "the lock-byte page").
     private func lockOutSQLite(_ descriptor: Int32) throws {
-        let deadline = Date.now.addingTimeInterval(StoreDatabase.timeout)
+        let deadline = Date.now.addingTimeInterval(SQLiteEngine.timeout)
         while true {
             var lock = flock()
             (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))

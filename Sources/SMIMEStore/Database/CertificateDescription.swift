@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PKIX
 
 /// What the store keeps in columns beside a certificate, so that lists need not read its encoding.
@@ -14,14 +13,14 @@ struct CertificateDescription {
     /// Between two addresses in one column; no address holds it, as none holds control characters.
     static let separator = "\n"
 
-    let arguments: StatementArguments
+    let arguments: SQLArguments
 
     init(of certificate: Certificate) throws {
         arguments = [
-            CertificateRecord.Usage(of: certificate).rawValue, Data(certificate.publicKeyDigest.bytes),
+            CertificateRecord.Usage(of: certificate).rawValue, certificate.publicKeyDigest.bytes,
             certificate.subject.description, certificate.issuer.description,
-            certificate.addresses.joined(separator: Self.separator), Data(try certificate.issuer.matchingKey),
-            certificate.issuer.systemHash.map { Int($0) }, Data(try certificate.nameDigest.bytes),
+            certificate.addresses.joined(separator: Self.separator), try certificate.issuer.matchingKey,
+            certificate.issuer.systemHash.map { Int($0) }, try certificate.nameDigest.bytes,
         ]
     }
 }

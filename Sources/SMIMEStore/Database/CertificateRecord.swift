@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import InternetMessage
 package import PKIX
 import SMIME
@@ -43,38 +42,32 @@ enum CertificateRecord {
     }
 
     /// The row of `certificate`, made if there is none.
-    static func insert(_ certificate: Certificate, into database: Database) throws -> Int64 {
+    static func insert(_ certificate: Certificate, into database: SQLDatabase) throws -> Int64 {
         if let row = try id(of: certificate.fingerprint, in: database) { return row }
-        try database.cachedStatement(
+        try database.execute(
             """
             INSERT INTO certificate (fingerprint, der, subject_key, issuer, serial, key_identifier, not_before, not_after, form,
                 \(CertificateDescription.columns.joined(separator: ", ")))
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?\(String(repeating: ", ?", count: CertificateDescription.columns.count)))
-            """
-        ).execute(
-            arguments: [
-                Data(certificate.fingerprint.bytes), Data(certificate.der), Data(certificate.subject.matchingKey),
-                Data(certificate.issuer.der), Data(certificate.serialNumber),
-                certificate.subjectKeyIdentifier.map { Data($0) }, certificate.notBefore.seconds,
+            """,
+            [
+                certificate.fingerprint.bytes, certificate.der, certificate.subject.matchingKey,
+                certificate.issuer.der, certificate.serialNumber,
+                certificate.subjectKeyIdentifier, certificate.notBefore.seconds,
                 certificate.notAfter.seconds, form,
             ] + CertificateDescription(of: certificate).arguments
         )
-        return database.lastInsertedRowID
+        return database.lastInsertedID
     }
 
-    static func id(of fingerprint: Fingerprint, in database: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            database.cachedStatement("SELECT id FROM certificate WHERE fingerprint = ?"),
-            arguments: [Data(fingerprint.bytes)]
-        )
+    static func id(of fingerprint: Fingerprint, in database: SQLDatabase) throws -> Int64? {
+        try database.value("SELECT id FROM certificate WHERE fingerprint = ?", [fingerprint.bytes], as: Int64.self)
     }
 
     /// Forgets certificates that nothing refers to any more.
-    static func removeUnused(_ ids: [Int64], from database: Database) throws {
-        let statement = try database.cachedStatement(
-            "DELETE FROM certificate WHERE id = ? AND \(isUnused)"
-        )
-        for id in ids { try statement.execute(arguments: [id]) }
+    static func removeUnused(_ ids: [Int64], from database: SQLDatabase) throws {
+        let statement = "DELETE FROM certificate WHERE id = ? AND \(isUnused)"
+        for id in ids { try database.execute(statement, [id]) }
     }
 
     /// True of certificates that nothing refers to.
@@ -86,44 +79,15 @@ enum CertificateRecord {
         """
 }
 
-extension Row {
+extension SQLRow {
     /// The certificate in column `der`.
-    func certificate() throws -> Certificate { try Certificate(der: [UInt8](value("der") as Data)) }
+    func certificate() throws -> Certificate { try Certificate(der: value("der") as [UInt8]) }
 
     /// The address in column `name`.
     func address(_ name: String) throws -> EmailAddress { try EmailAddress(value(name) as String) }
 
     /// The time in column `name`.
-    func date(_ name: String) throws -> Date { Date(timeIntervalSince1970: TimeInterval(try value(name) as Int)) }
-
-    /// The value in column `name`, which must be there.
-    ///
-    /// GRDB's own subscript ends the process where the value is of another type; a damaged store must not.
-    func value<Value: DatabaseValueConvertible>(_ name: String) throws -> Value {
-        guard let value = try optional(name) as Value? else { throw Self.damage(in: name) }
-        return value
-    }
-
-    /// The value in column `name`; nil if there is none.
-    func optional<Value: DatabaseValueConvertible>(_ name: String) throws -> Value? {
-        guard let stored = self[name] as DatabaseValue?, !stored.isNull else { return nil }
-        guard let value = Value.fromDatabaseValue(stored) else { throw Self.damage(in: name) }
-        return value
-    }
-
-    private static func damage(in name: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a value of another kind in \(name)")
-    }
-}
-
-extension Database {
-    /// A statement that is prepared once for a connection.
-    func cachedStatement(_ sql: String) throws -> Statement { try cachedStatement(sql: sql) }
-}
-
-extension Date {
-    /// Whole seconds since 1970.
-    var seconds: Int { Int(exactly: timeIntervalSince1970.rounded(.down)) ?? 0 }
+    func date(_ name: String) throws -> Date { try value(name) }
 }
 
 extension Certificate {

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// Brings the records of one table from older forms to the newest, some at a time.
 ///
@@ -15,7 +14,7 @@ struct RecordMigration: Sendable {
     /// The form it leads to. A record without a form is of form 0.
     let form: Int
     /// Changes the records of older forms it is given, by row.
-    private let change: @Sendable (_ records: [Row], Database) throws -> Void
+    private let change: @Sendable (_ records: [SQLRow], SQLDatabase) throws -> Void
 
     /// All there are.
     static let all = [certificates]
@@ -24,32 +23,30 @@ struct RecordMigration: Sendable {
     /// find each other, is the same however they write the key.
     private static let certificates = RecordMigration(table: "certificate", form: CertificateRecord.form) {
         let columns = CertificateDescription.columns.map { "\($0) = ?" }.joined(separator: ", ")
-        let update = try $1.cachedStatement("UPDATE certificate SET \(columns), form = ? WHERE id = ?")
-        let unreadable = try $1.cachedStatement("UPDATE certificate SET public_key = NULL, form = ? WHERE id = ?")
+        let update = "UPDATE certificate SET \(columns), form = ? WHERE id = ?"
+        let unreadable = "UPDATE certificate SET public_key = NULL, form = ? WHERE id = ?"
         for record in $0 {
             let id: Int64 = try record.value("id")
             // One that this program cannot read any more is shown by whoever asks for it, and holds up nobody else.
             if let description = try? CertificateDescription(of: record.certificate()) {
-                try update.execute(arguments: description.arguments + [CertificateRecord.form, id])
+                try $1.execute(update, description.arguments + [CertificateRecord.form, id])
             } else {
-                try unreadable.execute(arguments: [CertificateRecord.form, id])
+                try $1.execute(unreadable, [CertificateRecord.form, id])
             }
         }
     }
 
     /// How many records are of an older form.
-    func remaining(in database: Database) throws -> Int {
-        try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table) WHERE form < \(form)") ?? 0
+    func remaining(in database: SQLDatabase) throws -> Int {
+        try database.value("SELECT count(*) FROM \(table) WHERE form < \(form)", as: Int.self) ?? 0
     }
 
     /// Changes the next records of older forms.
     ///
     /// - Returns: how many.
-    func runBatch(in database: Database) throws -> Int {
-        let statement = try database.cachedStatement(
-            "SELECT * FROM \(table) WHERE form < \(form) ORDER BY id LIMIT \(Self.batchCount)"
-        )
-        let records = try Row.fetchAll(statement)
+    func runBatch(in database: SQLDatabase) throws -> Int {
+        let statement = "SELECT * FROM \(table) WHERE form < \(form) ORDER BY id LIMIT \(Self.batchCount)"
+        let records = try database.rows(statement)
         if !records.isEmpty { try change(records, database) }
         return records.count
     }
@@ -58,15 +55,15 @@ struct RecordMigration: Sendable {
     ///
     /// - Returns: how many records were changed, by table.
     @discardableResult
-    static func run(on writer: any DatabaseWriter, within timeout: Duration? = nil) throws -> [String: Int] {
+    static func run(on engine: any SQLEngine, within timeout: Duration? = nil) throws -> [String: Int] {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         var counts: [String: Int] = [:]
         for migration in all {
             // A look does not wait for other writers, and as a rule there is nothing to do.
-            guard try writer.read({ try migration.hasWork(in: $0) }) else { continue }
+            guard try engine.readNow({ try migration.hasWork(in: $0) }) else { continue }
             var count = 0
             repeat {
-                count = try writer.write { try migration.runBatch(in: $0) }
+                count = try engine.writeNow { try migration.runBatch(in: $0) }
                 counts[migration.table, default: 0] += count
                 if let deadline, ContinuousClock.now >= deadline { return counts }
             } while count > 0
@@ -74,9 +71,7 @@ struct RecordMigration: Sendable {
         return counts
     }
 
-    private func hasWork(in database: Database) throws -> Bool {
-        try Bool.fetchOne(
-            database.cachedStatement("SELECT EXISTS (SELECT 1 FROM \(table) WHERE form < \(form))")
-        ) ?? false
+    private func hasWork(in database: SQLDatabase) throws -> Bool {
+        try database.value("SELECT EXISTS (SELECT 1 FROM \(table) WHERE form < \(form))", as: Bool.self) ?? false
     }
 }

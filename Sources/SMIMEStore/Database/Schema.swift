@@ -1,5 +1,3 @@
-import GRDB
-
 /// The tables of a store and the numbered migrations that lead to them.
 ///
 /// A migration runs once, in a transaction of its own, and sets `user_version` to its number, so that a reader sees
@@ -7,54 +5,22 @@ import GRDB
 /// `form` in a record is the version of that record's own layout, for changes that are made in batches.
 enum Schema {
     /// The form this program writes.
-    static let version = 8
+    static let version = 9
     /// "SMIM": what makes a SQLite file a store.
     static let applicationID = 0x534D_494D
 
-    static let migrator: DatabaseMigrator = {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1", migrate: first)
-        migrator.registerMigration("2", migrate: second)
-        migrator.registerMigration("3", migrate: third)
-        migrator.registerMigration("4", migrate: fourth)
-        migrator.registerMigration("5", migrate: fifth)
-        migrator.registerMigration("6", migrate: sixth)
-        migrator.registerMigration("7", migrate: seventh)
-        migrator.registerMigration("8", migrate: eighth)
-        return migrator
-    }()
-
-    private static func first(_ database: Database) throws {
-        for statement in certificates + accounts + registry + [stamp(1)] { try database.execute(sql: statement) }
-    }
-
-    private static func second(_ database: Database) throws {
-        for statement in policy + [stamp(2)] { try database.execute(sql: statement) }
-    }
-
-    private static func third(_ database: Database) throws {
-        for statement in accountHeaders + [stamp(3)] { try database.execute(sql: statement) }
-    }
-
-    private static func fourth(_ database: Database) throws {
-        for statement in publicKeys + recordForms + [stamp(4)] { try database.execute(sql: statement) }
-    }
-
-    private static func fifth(_ database: Database) throws {
-        for statement in gateway + [stamp(5)] { try database.execute(sql: statement) }
-    }
-
-    private static func sixth(_ database: Database) throws {
-        for statement in responses + [stamp(6)] { try database.execute(sql: statement) }
-    }
-
-    private static func seventh(_ database: Database) throws {
-        for statement in keyDigests + [stamp(7)] { try database.execute(sql: statement) }
-    }
-
-    private static func eighth(_ database: Database) throws {
-        for statement in descriptions + verdicts + [stamp(8)] { try database.execute(sql: statement) }
-    }
+    /// The statements of each migration, from the first.
+    static let migrations: [[String]] = [
+        certificates + accounts + registry,
+        policy,
+        accountHeaders,
+        publicKeys + recordForms,
+        gateway,
+        responses,
+        keyDigests,
+        descriptions + verdicts,
+        changes,
+    ].enumerated().map { $1 + [stamp($0 + 1)] }
 
     private static func stamp(_ number: Int) -> String {
         "PRAGMA user_version = \(number); PRAGMA application_id = \(applicationID)"
@@ -265,5 +231,17 @@ enum Schema {
             PRIMARY KEY (certificate, by_pin)
         ) STRICT, WITHOUT ROWID
         """
+    ]
+
+    /// The one row of `ChangeCounter`.
+    private static let changes = [
+        """
+        CREATE TABLE change_counter (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            number INTEGER NOT NULL,
+            form INTEGER NOT NULL DEFAULT 1
+        ) STRICT
+        """,
+        "INSERT INTO change_counter (id, number) VALUES (1, 0)",
     ]
 }

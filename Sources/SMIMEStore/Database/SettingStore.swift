@@ -1,7 +1,5 @@
-import GRDB
-
 /// Settings of the store, by name.
-package actor SettingStore {
+package struct SettingStore: Sendable {
     private let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }
@@ -9,8 +7,8 @@ package actor SettingStore {
     /// All settings that were made, as of one moment.
     package func all() async throws(KeystoreError) -> [String: String] {
         try await database.read { database in
-            let statement = try database.cachedStatement("SELECT key, value FROM setting")
-            return try Row.fetchAll(statement).reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }
+            let statement = "SELECT key, value FROM setting"
+            return try database.rows(statement).reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }
         }
     }
 
@@ -28,16 +26,14 @@ package actor SettingStore {
     }
 
     /// Changes the setting `key` in a transaction that is under way.
-    static func change(_ key: String, in database: Database, _ body: (String?) -> String?) throws {
-        let old = try String.fetchOne(database, sql: "SELECT value FROM setting WHERE key = ?", arguments: [key])
+    static func change(_ key: String, in database: SQLDatabase, _ body: (String?) -> String?) throws {
+        let old = try database.value("SELECT value FROM setting WHERE key = ?", [key], as: String.self)
         let value = body(old)
         guard value != old else { return }
         guard let value else {
-            return try database.execute(sql: "DELETE FROM setting WHERE key = ?", arguments: [key])
+            try database.execute("DELETE FROM setting WHERE key = ?", [key])
+            return
         }
-        try database.execute(
-            sql: "INSERT OR REPLACE INTO setting (key, value) VALUES (?, ?)",
-            arguments: [key, value]
-        )
+        try database.execute("INSERT OR REPLACE INTO setting (key, value) VALUES (?, ?)", [key, value])
     }
 }

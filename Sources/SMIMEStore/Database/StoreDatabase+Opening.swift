@@ -1,13 +1,12 @@
 import Foundation
-import GRDB
 
 extension StoreDatabase {
     /// A store that holds nothing and lives in memory: what a reader sees where no store was made yet.
     static func empty(path: String) throws(KeystoreError) -> StoreDatabase {
         try attempt(path) {
-            let writer = try DatabaseQueue(configuration: configuration(readOnly: false))
-            try Schema.migrator.migrate(writer)
-            return StoreDatabase(writer, path: path, isReadOnly: true)
+            let engine = try SQLiteEngine.inMemory()
+            try engine.migrate(by: Schema.migrations)
+            return StoreDatabase(engine, path: path, isReadOnly: true)
         }
     }
 
@@ -28,7 +27,7 @@ extension StoreDatabase {
         }
         guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
         return try attempt(path) {
-            let pool = try openPool(path)
+            let pool = try SQLiteEngine.openPool(path)
             // Whatever keeps it from being done now, busy writers as a rule, it is done the next time.
             _ = try? RecordMigration.run(on: pool, within: RecordMigration.openingTime)
             return StoreDatabase(pool, path: path, isReadOnly: false)
@@ -47,8 +46,8 @@ extension StoreDatabase {
     /// Brings an older store to our form. Call under `StoreLock`.
     static func migrate(_ location: StoreLocation) throws(KeystoreError) {
         try attempt(location.database) {
-            let pool = try openPool(location.database)
-            try Schema.migrator.migrate(pool)
+            let pool = try SQLiteEngine.openPool(location.database)
+            try pool.migrate(by: Schema.migrations)
             try RecordMigration.run(on: pool, within: RecordMigration.openingTime)
             try pool.close()
         }
@@ -59,7 +58,7 @@ extension StoreDatabase {
         let reader = try openReader(location)
         let found = try form(of: reader, location.database)
         return try attempt(location.database) {
-            let records = try reader.read { database in
+            let records = try reader.readNow { database in
                 try RecordMigration.all.map { ($0.table, try $0.remaining(in: database)) }
             }
             return StoreMigration(
@@ -74,9 +73,8 @@ extension StoreDatabase {
     ///
     /// - Throws: `.corrupt`, `.newer`
     @discardableResult
-    static func form(of reader: DatabaseQueue, _ path: String) throws(KeystoreError) -> SchemaVersion {
-        // Each of the two is a single number, so that no transaction need hold them together.
-        let found = try attempt(path) { try reader.unsafeRead(SchemaVersion.init) }
+    static func form(of reader: SQLiteEngine, _ path: String) throws(KeystoreError) -> SchemaVersion {
+        let found = try attempt(path) { try reader.schemaVersion() }
         guard found.applicationID == Schema.applicationID else {
             throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
         }
@@ -89,7 +87,7 @@ extension StoreDatabase {
     /// Makes a store beside its place and moves it there, so that a half-made one is never seen. Call under `StoreLock`.
     static func create(
         _ location: StoreLocation,
-        filling fill: (Database) throws -> Void
+        filling fill: (SQLDatabase) throws -> Void
     ) throws(KeystoreError) {
         let successor = location.databaseSuccessor
         remove(successor)
@@ -99,12 +97,12 @@ extension StoreDatabase {
     }
 
     /// Brings a database that nobody uses yet to our form, ready to take the place of a store.
-    static func complete(_ path: String, filling fill: (Database) throws -> Void = { _ in }) throws {
-        let queue = try openWriter(path)
-        try Schema.migrator.migrate(queue)
-        try queue.write(fill)
-        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
-        try queue.close()
+    static func complete(_ path: String, filling fill: (SQLDatabase) throws -> Void = { _ in }) throws {
+        let engine = try SQLiteEngine.openWriter(path)
+        try engine.migrate(by: Schema.migrations)
+        try engine.writeNow(fill)
+        try engine.useLog()
+        try engine.close()
     }
 
     /// Removes a database with all that SQLite puts beside it.
@@ -112,26 +110,11 @@ extension StoreDatabase {
         for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
     }
 
-    /// Opens a database for writing, whatever is in it.
-    ///
-    /// - Parameter timeout: how long to wait for others, in seconds.
-    static func openWriter(_ path: String, timeout: Double = StoreDatabase.timeout) throws -> DatabaseQueue {
-        try DatabaseQueue(path: path, configuration: configuration(readOnly: false, timeout: timeout))
-    }
-
-    private static func openReader(_ location: StoreLocation) throws(KeystoreError) -> DatabaseQueue {
+    private static func openReader(_ location: StoreLocation) throws(KeystoreError) -> SQLiteEngine {
         let isFrozen = access(location.dataFolder, W_OK) != 0 && !hasLog(location.database)
         return try attempt(location.database) {
-            try openReader(location.database, isFrozen: isFrozen)
+            try SQLiteEngine.openReader(location.database, isFrozen: isFrozen)
         }
-    }
-
-    /// Opens a database for reading alone.
-    ///
-    /// - Parameter isFrozen: whether nobody can be writing. Only then can SQLite read without the files it would have to
-    ///   make beside it.
-    static func openReader(_ path: String, isFrozen: Bool) throws -> DatabaseQueue {
-        try DatabaseQueue(path: isFrozen ? immutablePath(path) : path, configuration: configuration(readOnly: true))
     }
 
     /// Whether a log that somebody has written to waits beside the database.
@@ -140,52 +123,7 @@ extension StoreDatabase {
         return lstat(path + "-wal", &log) == 0 && log.st_size > 0
     }
 
-    /// A URI for SQLite (sqlite.org/uri.html).
-    private static func immutablePath(_ path: String) -> String {
-        let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%;"))
-        return "file:\(path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path)?immutable=1"
-    }
-
-    private static func openPool(_ path: String) throws -> DatabasePool {
-        let pool = try DatabasePool(path: path, configuration: configuration(readOnly: false))
-        // GRDB lowers it to NORMAL, which may lose the last commits with the power.
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-        return pool
-    }
-
-    private static func configuration(
-        readOnly: Bool,
-        timeout: Double = StoreDatabase.timeout
-    ) -> Configuration {
-        var configuration = Configuration()
-        configuration.readonly = readOnly
-        configuration.busyMode = .timeout(timeout)
-        configuration.label = "smime store"
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
-        guard !readOnly else {
-            configuration.foreignKeysEnabled = false
-            return configuration
-        }
-        // What is deleted or sealed anew does not stay in free pages.
-        configuration.prepareDatabase {
-            try $0.execute(sql: "PRAGMA synchronous = FULL")
-            try $0.execute(sql: "PRAGMA secure_delete = ON")
-        }
-        return configuration
-    }
-
     private static func attempt<Value>(_ path: String, _ body: () throws -> Value) throws(KeystoreError) -> Value {
         do { return try body() } catch { throw KeystoreError(error, path: path) }
-    }
-}
-
-/// What a database says it is.
-struct SchemaVersion: Sendable {
-    let version: Int
-    let applicationID: Int
-
-    init(_ database: Database) throws {
-        version = try Int.fetchOne(database.makeStatement(sql: "PRAGMA user_version")) ?? 0
-        applicationID = try Int.fetchOne(database.makeStatement(sql: "PRAGMA application_id")) ?? 0
     }
 }

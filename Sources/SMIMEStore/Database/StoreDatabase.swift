@@ -1,58 +1,54 @@
-import GRDB
 import Synchronization
 
-/// The open database, with SQLite's errors said in ours.
+/// The open database, with the engine's errors said in ours.
 ///
-/// GRDB crashes if a connection is used once it was closed, so nothing reaches one but through here.
+/// Engines may crash if a connection is used once it was closed, so nothing reaches one but through here.
 final class StoreDatabase: Sendable {
-    /// How long a writer waits for another one, in seconds.
-    static let timeout = 10.0
-
     let path: String
-    private let writer: any DatabaseWriter
+    private let engine: any SQLEngine
     /// Whether changes are refused.
     let isReadOnly: Bool
     private let gate = OperationGate()
     /// Held by the one who closes.
     private let closing = Mutex(())
 
-    /// - Parameter isReadOnly: whether changes are refused, be it that `writer` could make them.
-    init(_ writer: any DatabaseWriter, path: String, isReadOnly: Bool) {
-        self.writer = writer
+    /// - Parameter isReadOnly: whether changes are refused, be it that `engine` could make them.
+    init(_ engine: any SQLEngine, path: String, isReadOnly: Bool) {
+        self.engine = engine
         self.path = path
         self.isReadOnly = isReadOnly
     }
 
     /// Looks at one state of the store, and waits for no writer.
     func read<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (SQLDatabase) throws -> Value
     ) async throws(KeystoreError) -> Value {
         try enter()
         defer { gate.end() }
         do {
-            return try await writer.read { database in try StoreExecutor.run { try body(database) } }
+            return try await engine.read { database in try StoreExecutor.run { try body(database) } }
         } catch { throw KeystoreError(error, path: path) }
     }
 
     /// One transaction that is made whole or not at all, alone among all processes.
     func write<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (SQLDatabase) throws -> Value
     ) async throws(KeystoreError) -> Value {
         try checkWritable()
         try enter()
         defer { gate.end() }
         do {
-            return try await writer.write { database in try StoreExecutor.run { try body(database) } }
+            return try await engine.write { database in try StoreExecutor.run { try body(database) } }
         } catch { throw KeystoreError(error, path: path) }
     }
 
     /// Lets `body` use the database on this thread, which may block.
     ///
     /// - Throws: `.closed`, and what `body` throws, as it is.
-    func withWriter<Value>(_ body: (any DatabaseWriter) throws -> Value) throws -> Value {
+    func withEngine<Value>(_ body: (any SQLEngine) throws -> Value) throws -> Value {
         try enter()
         defer { gate.end() }
-        return try body(writer)
+        return try body(engine)
     }
 
     /// Refuses a change of a store that was opened for looking, before a passphrase is asked for in vain.
@@ -72,11 +68,7 @@ final class StoreDatabase: Sendable {
     /// Closes the files of a database that nobody uses.
     func closeUnused() throws(KeystoreError) {
         do {
-            try closing.withLock { _ in
-                // SQLite tidies its log away when the last connection closes, unless that one may only read.
-                (writer as? DatabasePool)?.invalidateReadOnlyConnections()
-                try writer.close()
-            }
+            try closing.withLock { _ in try engine.close() }
         } catch { throw KeystoreError(error, path: path) }
     }
 

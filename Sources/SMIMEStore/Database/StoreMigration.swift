@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// What separates a store from the newest form.
 package struct StoreMigration: Sendable, Equatable {

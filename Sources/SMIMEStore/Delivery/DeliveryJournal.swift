@@ -1,9 +1,8 @@
 package import Foundation
-import GRDB
 import InternetMessage
 
 /// Who has got a message from us already, so that a mail server's second attempt sends nothing twice.
-package actor DeliveryJournal {
+package struct DeliveryJournal: Sendable {
     /// One message in a mail server's queue.
     package struct Entry: Hashable, Sendable {
         /// The mail server's name for it, which may be used again for another one.
@@ -40,9 +39,12 @@ package actor DeliveryJournal {
     /// Those who have got the message, as the mail server named them.
     package func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
         try await database.read { database in
-            try String.fetchSet(
-                database.cachedStatement("SELECT recipient FROM handed_over WHERE queue_id = ? AND digest = ?"),
-                arguments: [entry.queueID, Data(entry.digest)]
+            try Set(
+                database.values(
+                    "SELECT recipient FROM handed_over WHERE queue_id = ? AND digest = ?",
+                    [entry.queueID, entry.digest],
+                    as: String.self
+                )
             )
         }
     }
@@ -69,16 +71,15 @@ package actor DeliveryJournal {
         at time: Date
     ) async throws(KeystoreError) {
         try await database.write { database in
-            let insert = try database.cachedStatement(
-                "INSERT OR IGNORE INTO handed_over (queue_id, digest, recipient, time) VALUES (?, ?, ?, ?)"
-            )
+            let insert = "INSERT OR IGNORE INTO handed_over (queue_id, digest, recipient, time) VALUES (?, ?, ?, ?)"
             for recipient in recipients {
-                try insert.execute(
-                    arguments: [entry.queueID, Data(entry.digest), recipient, time.seconds]
-                )
+                try database.execute(insert, [entry.queueID, entry.digest, recipient, time.seconds], isCounted: false)
             }
-            try database.cachedStatement("DELETE FROM handed_over WHERE time < ?")
-                .execute(arguments: [time.addingTimeInterval(-Self.memory).seconds])
+            try database.execute(
+                "DELETE FROM handed_over WHERE time < ?",
+                [time.addingTimeInterval(-Self.memory).seconds],
+                isCounted: false
+            )
         }
     }
 }

@@ -1,11 +1,10 @@
 import Foundation
-import GRDB
 import InternetMessage
 import PKIX
 
 /// One import on its way into the database. A row that exists is not touched, so a second import changes nothing.
 struct ImportTransaction {
-    let database: Database
+    let database: SQLDatabase
     /// Seconds since 1970.
     let time: Int
 
@@ -46,7 +45,7 @@ struct ImportTransaction {
 
     private func add(_ item: ImportBatch.IdentityItem, _ sealed: [UInt8], _ report: inout ImportReport) throws {
         let row = try CertificateRecord.insert(item.identity.certificate, into: database)
-        try insert("INSERT OR IGNORE INTO private_key (certificate, sealed) VALUES (?, ?)", [row, Data(sealed)])
+        try insert("INSERT OR IGNORE INTO private_key (certificate, sealed) VALUES (?, ?)", [row, sealed])
         for address in item.accounts {
             let account = try self.account(address)
             var isNew = try insert(
@@ -87,9 +86,10 @@ struct ImportTransaction {
     }
 
     private func isPinned(_ certificate: Int64, _ address: AddressScope) throws -> Bool {
-        try Bool.fetchOne(
-            database.cachedStatement("SELECT trust = ? FROM recipient WHERE address_key = ? AND certificate = ?"),
-            arguments: [KnownRecipient.Trust.pinned.rawValue, address.key, certificate]
+        try database.value(
+            "SELECT trust = ? FROM recipient WHERE address_key = ? AND certificate = ?",
+            [KnownRecipient.Trust.pinned.rawValue, address.key, certificate],
+            as: Bool.self
         ) ?? false
     }
 
@@ -100,7 +100,7 @@ struct ImportTransaction {
             "INSERT INTO account (address_key, address, created) VALUES (?, ?, ?)",
             [address.key, address.text, time]
         )
-        return database.lastInsertedRowID
+        return database.lastInsertedID
     }
 
     @discardableResult
@@ -122,8 +122,7 @@ struct ImportTransaction {
 
     /// Runs a statement and says whether it changed a row.
     @discardableResult
-    private func insert(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
-        try database.cachedStatement(sql).execute(arguments: arguments)
-        return database.changesCount > 0
+    private func insert(_ sql: String, _ arguments: SQLArguments) throws -> Bool {
+        try database.execute(sql, arguments) > 0
     }
 }

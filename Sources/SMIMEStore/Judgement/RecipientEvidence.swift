@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PKIX
 
 /// What is known of some addresses, with what it takes to judge it: all of one moment.
@@ -16,11 +15,11 @@ struct RecipientEvidence: Sendable {
         for addresses: [AddressScope],
         _ found: [FoundCertificate],
         systemAnchors: Bool,
-        in database: Database
+        in database: SQLDatabase
     ) throws {
         let byAddress = Dictionary(grouping: found, by: \.address)
         var domains: [AddressScope: [KnownRecipient]] = [:]
-        let hasIdentities = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM identity)") ?? false
+        let hasIdentities = try database.value("SELECT EXISTS (SELECT 1 FROM identity)", as: Bool.self) ?? false
         known = try addresses.map { address in
             let registered = try RecipientRecord.candidates(for: address, &domains, in: database)
             // What the registry says of a certificate and its key, distrust included, goes for it wherever it lies.
@@ -56,7 +55,7 @@ struct RecipientEvidence: Sendable {
     private static func markKeyless(
         _ recipients: inout [KnownRecipient],
         of address: AddressScope,
-        in database: Database
+        in database: SQLDatabase
     ) throws {
         guard let own = address.address, let id = try AccountRecord.id(of: own, in: database) else { return }
         let keys = Set(try AccountRecord.account(id, in: database).identities.map(\.certificate.publicKeyInfo))

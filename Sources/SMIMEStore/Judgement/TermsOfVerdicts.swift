@@ -62,7 +62,7 @@ package struct TermsOfVerdicts {
     }
 
     /// Whether a list at hand beside those of the store bears the name with this `matchingKey`.
-    func hasLists(by name: Data) -> Bool { !lists.isEmpty && lists[[UInt8](name)] != nil }
+    func hasLists(by name: [UInt8]) -> Bool { !lists.isEmpty && lists[name] != nil }
 
     /// The program and the libcrypto that judge: other ones may judge more strictly. Nil if that cannot be told.
     private static let program: String? = {

@@ -1,27 +1,25 @@
 import Foundation
-import GRDB
 package import PKIX
 
 extension TrustStore {
     /// Everything that the store trusts, for judging any number of certificates without asking it again.
-    init(whole database: Database, systemAnchors: Bool) throws {
+    init(whole database: SQLDatabase, systemAnchors: Bool) throws {
         func certificates(_ table: String) throws -> [Certificate] {
-            try Row.fetchAll(database, sql: "SELECT der FROM \(table) JOIN certificate ON id = certificate")
+            try database.rows("SELECT der FROM \(table) JOIN certificate ON id = certificate")
                 .map { try $0.certificate() }
         }
         let (anchors, intermediates) = (try certificates("anchor"), try certificates("intermediate"))
         self.init(
             anchors: anchors,
             intermediates: intermediates.filter { !anchors.contains($0) },
-            certificateLists: try Data.fetchAll(database, sql: "SELECT der FROM crl")
-                .map { try CertificateList(der: [UInt8]($0)) },
+            certificateLists: try database.values("SELECT der FROM crl", as: [UInt8].self)
+                .map { try CertificateList(der: $0) },
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
-        let decided = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT DISTINCT der FROM recipient JOIN certificate ON id = certificate WHERE trust IN ('pinned', 'distrusted')
-                """
+        let decided = try database.rows(
+            """
+            SELECT DISTINCT der FROM recipient JOIN certificate ON id = certificate WHERE trust IN ('pinned', 'distrusted')
+            """
         ).map { try $0.certificate() }
         let decisions = try KeyDecisions(on: decided, in: database)
         responses = try ResponseRecord.responses(about: decided + anchors + intermediates, in: database)

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PKIX
 
 /// What the store has for judging one group of certificates: nothing else of it can matter to any of them.
@@ -14,14 +13,15 @@ struct VerdictEvidence: Sendable {
     var isNone: Bool { issuerKeys.isEmpty }
 
     /// The evidence on `certificate` and all others of its group.
-    init(on certificate: Certificate, systemAnchors: Bool, in database: Database) throws {
+    init(on certificate: Certificate, systemAnchors: Bool, in database: SQLDatabase) throws {
         let authorities = try Authorities(above: [certificate], in: database)
         var lists: [CertificateList] = []
         for issuer in authorities.issuers.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            lists += try Data.fetchAll(
-                database.cachedStatement("SELECT der FROM crl WHERE issuer_key = ? ORDER BY fingerprint"),
-                arguments: [Data(issuer)]
-            ).map { try CertificateList(der: [UInt8]($0)) }
+            lists += try database.values(
+                "SELECT der FROM crl WHERE issuer_key = ? ORDER BY fingerprint",
+                [issuer],
+                as: [UInt8].self
+            ).map { try CertificateList(der: $0) }
         }
         var trust = TrustStore(
             anchors: authorities.all.filter(authorities.anchors.contains),
@@ -52,7 +52,7 @@ struct GroupedEvidence: Sendable {
     private let systemAnchors: Bool
     private let none: VerdictEvidence
     /// The names that authorities and revocation lists of the store have; nil if they were not read.
-    private let names: Set<Data>?
+    private let names: Set<[UInt8]>?
     /// By which the system's folder names its anchors.
     private let systemNames: Set<UInt32>
     private var groups: [VerdictRecord.Group: VerdictEvidence] = [:]
@@ -61,7 +61,7 @@ struct GroupedEvidence: Sendable {
     private static let fewGroups = 16
 
     /// - Parameter count: how many certificates there may be.
-    init(for count: Int, systemAnchors: Bool, in database: Database) throws {
+    init(for count: Int, systemAnchors: Bool, in database: SQLDatabase) throws {
         self.systemAnchors = systemAnchors
         none = .none(systemAnchors: systemAnchors)
         let system = systemAnchors ? SystemAnchors().hashes : []
@@ -71,14 +71,13 @@ struct GroupedEvidence: Sendable {
         }
         systemNames = system
         names = try Set(
-            Data.fetchAll(
-                database.cachedStatement(
-                    """
-                    SELECT subject_key FROM anchor JOIN certificate ON id = certificate
-                    UNION SELECT subject_key FROM intermediate JOIN certificate ON id = certificate
-                    UNION SELECT issuer_key FROM crl
-                    """
-                )
+            database.values(
+                """
+                SELECT subject_key FROM anchor JOIN certificate ON id = certificate
+                UNION SELECT subject_key FROM intermediate JOIN certificate ON id = certificate
+                UNION SELECT issuer_key FROM crl
+                """,
+                as: [UInt8].self
             )
         )
     }
@@ -88,7 +87,7 @@ struct GroupedEvidence: Sendable {
     /// - Parameter certificate: reads the record's certificate, where it is needed.
     mutating func add(
         _ record: VerdictRecord,
-        in database: Database,
+        in database: SQLDatabase,
         _ certificate: () throws -> Certificate
     ) throws {
         guard !isAlone(record), groups[record.group] == nil else { return }

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 import PKIX
 
 /// What is known for one address or domain, as lists show it.
@@ -73,13 +72,13 @@ extension StoreSnapshot {
 
 /// Reads a part of the registry as of one moment.
 private struct RegistryReading {
-    private let database: Database
+    private let database: SQLDatabase
     /// Whether the store holds keys, so that certificates of its own addresses are looked at more closely.
     private let hasIdentities: Bool
 
-    init(_ database: Database) throws {
+    init(_ database: SQLDatabase) throws {
         self.database = database
-        hasIdentities = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM identity)") ?? false
+        hasIdentities = try database.value("SELECT EXISTS (SELECT 1 FROM identity)", as: Bool.self) ?? false
     }
 
     func page(
@@ -127,23 +126,18 @@ private struct RegistryReading {
     }
 
     private func certificate(_ record: VerdictRecord) throws -> Certificate {
-        let row = try Row.fetchOne(
-            database.cachedStatement("SELECT der FROM certificate WHERE id = ?"),
-            arguments: [record.certificate]
-        )
-        guard let row else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a certificate is missing") }
+        let row = try database.row("SELECT der FROM certificate WHERE id = ?", [record.certificate])
+        guard let row else { throw SQLError(.corrupt, "a certificate is missing") }
         return try row.certificate()
     }
 
     /// What stands beside the certificates of each of `addresses` and of their domains; nil where that is not enough.
     private func entries(of addresses: [AddressScope]) throws -> [[RecipientEntry]?] {
-        let select = try database.cachedStatement(
+        let select =
             "\(RecipientEntry.columns) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint"
-        )
         func own(_ scope: AddressScope) throws -> [RecipientEntry]? {
             var entries: [RecipientEntry] = []
-            let rows = try Row.fetchCursor(select, arguments: [scope.key])
-            while let row = try rows.next() {
+            for row in try database.rows(select, [scope.key]) {
                 let text: String = try row.value("address")
                 guard let entry = try RecipientEntry(row, of: text == scope.text ? scope : AddressScope(text)) else {
                     return nil

@@ -1,9 +1,8 @@
 import Foundation
-import GRDB
 package import InternetMessage
 
 /// The rules of the sending policy.
-package actor PolicyStore {
+package struct PolicyStore: Sendable {
     private let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }
@@ -11,7 +10,7 @@ package actor PolicyStore {
     /// All rules: the global one, then those for recipients, then those for senders, by pattern.
     package func rules() async throws(KeystoreError) -> [Policy.Rule] {
         try await database.read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM policy_rule ORDER BY side, pattern_key").map(Self.rule)
+            try database.rows("SELECT * FROM policy_rule ORDER BY side, pattern_key").map(Self.rule)
         }
     }
 
@@ -28,11 +27,11 @@ package actor PolicyStore {
         forSenders senders: [EmailAddress],
         recipients: [EmailAddress],
         kind: Policy.Kind?,
-        in database: Database
+        in database: SQLDatabase
     ) throws -> [Policy.Rule] {
-        let statement = try database.cachedStatement("SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?")
+        let statement = "SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?"
         func rules(_ side: String, _ keys: [String]) throws -> [Policy.Rule] {
-            try Set(keys).flatMap { try Row.fetchAll(statement, arguments: [side, $0]).map(Self.rule) }
+            try Set(keys).flatMap { try database.rows(statement, [side, $0]).map(Self.rule) }
         }
         return try rules("global", [""]) + rules("kind", [kind?.rawValue].compactMap(\.self))
             + rules("sender", senders.flatMap(Policy.Pattern.keys))
@@ -71,33 +70,34 @@ package actor PolicyStore {
         }
     }
 
-    static func rule(_ scope: Policy.Scope, in database: Database) throws -> Policy.Rule? {
-        try Row.fetchOne(
-            database.cachedStatement("SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?"),
-            arguments: [scope.side, scope.key]
-        ).map(rule)
+    static func rule(_ scope: Policy.Scope, in database: SQLDatabase) throws -> Policy.Rule? {
+        try database.row("SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?", [scope.side, scope.key]).map(
+            rule
+        )
     }
 
-    static func save(_ rule: Policy.Rule, in database: Database) throws {
+    static func save(_ rule: Policy.Rule, in database: SQLDatabase) throws {
         let (side, key) = (rule.scope.side, rule.scope.key)
         guard !rule.isEmpty else {
-            let delete = try database.cachedStatement("DELETE FROM policy_rule WHERE side = ? AND pattern_key = ?")
-            return try delete.execute(arguments: [side, key])
+            let delete = "DELETE FROM policy_rule WHERE side = ? AND pattern_key = ?"
+            try database.execute(delete, [side, key])
+            return
         }
-        try database.cachedStatement(
+        try database.execute(
             """
             INSERT OR REPLACE INTO policy_rule
                 (side, pattern_key, pattern, sign, encrypt, override, missing, protected, decrypt_at_gateway)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """
-        ).execute(arguments: [
-            side, key, rule.scope.text, rule.sign?.rawValue, rule.encrypt?.rawValue,
-            rule.override?.rawValue, rule.missing?.rawValue, rule.protected?.rawValue,
-            rule.decryptAtGateway?.rawValue,
-        ])
+            """,
+            [
+                side, key, rule.scope.text, rule.sign?.rawValue, rule.encrypt?.rawValue,
+                rule.override?.rawValue, rule.missing?.rawValue, rule.protected?.rawValue,
+                rule.decryptAtGateway?.rawValue,
+            ]
+        )
     }
 
-    private static func rule(_ row: Row) throws -> Policy.Rule {
+    private static func rule(_ row: SQLRow) throws -> Policy.Rule {
         guard let scope = Policy.Scope(side: try row.value("side"), pattern: try row.value("pattern")) else {
             throw unknown()
         }
@@ -113,13 +113,13 @@ package actor PolicyStore {
     }
 
     /// The value in `column`. One that is not known is never taken for none, which would say less than was meant.
-    private static func value<Value: RawRepresentable<String>>(_ row: Row, _ column: String) throws -> Value? {
+    private static func value<Value: RawRepresentable<String>>(_ row: SQLRow, _ column: String) throws -> Value? {
         guard let text = try row.optional(column) as String? else { return nil }
         guard let value = Value(rawValue: text) else { throw unknown() }
         return value
     }
 
-    private static func unknown() -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a policy rule of an unknown kind")
+    private static func unknown() -> SQLError {
+        SQLError(.corrupt, "a policy rule of an unknown kind")
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// What has to be there before the private keys of a store can be used.
 package enum Protection: String, CaseIterable, Sendable {
@@ -29,23 +28,20 @@ struct Protectors: Equatable, Sendable {
         self.passphrase = passphrase
     }
 
-    init(in database: Database) throws {
-        let rows = try Row.fetchAll(database.cachedStatement("SELECT kind, sealed FROM protector"))
+    init(in database: SQLDatabase) throws {
+        let rows = try database.rows("SELECT kind, sealed FROM protector")
         func sealed(_ kind: String) throws -> [UInt8]? {
-            try rows.first { try $0.value("kind") == kind }.map { [UInt8](try $0.value("sealed") as Data) }
+            try rows.first { try $0.value("kind") == kind }.map { try $0.value("sealed") as [UInt8] }
         }
         self.init(keyFile: try sealed(Self.keyFileKind), passphrase: try sealed(Self.passphraseKind))
     }
 
     /// Makes these the protectors of the store.
-    func save(in database: Database) throws {
+    func save(in database: SQLDatabase) throws {
         for (kind, sealed) in [(Self.keyFileKind, keyFile), (Self.passphraseKind, passphrase)] {
-            try database.execute(sql: "DELETE FROM protector WHERE kind = ?", arguments: [kind])
+            try database.execute("DELETE FROM protector WHERE kind = ?", [kind])
             guard let sealed else { continue }
-            try database.execute(
-                sql: "INSERT INTO protector (kind, sealed) VALUES (?, ?)",
-                arguments: [kind, Data(sealed)]
-            )
+            try database.execute("INSERT INTO protector (kind, sealed) VALUES (?, ?)", [kind, sealed])
         }
     }
 

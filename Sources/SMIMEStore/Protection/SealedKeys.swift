@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PKIX
 
 /// Private keys as the database holds them, to be opened outside of it.
@@ -17,20 +16,18 @@ struct SealedKeys: Sendable {
     var certificates: [Certificate] { rows.map(\.certificate) }
 
     /// The keys of the certificates that meet `condition`, newest first.
-    init(where condition: String, _ arguments: StatementArguments, in database: Database) throws {
-        rows = try Row.fetchAll(
-            database.cachedStatement(
-                """
-                SELECT der, sealed FROM certificate JOIN private_key ON certificate = id
-                WHERE \(condition) ORDER BY not_before DESC, not_after DESC, fingerprint
-                """
-            ),
-            arguments: arguments
+    init(where condition: String, _ arguments: SQLArguments, in database: SQLDatabase) throws {
+        rows = try database.rows(
+            """
+            SELECT der, sealed FROM certificate JOIN private_key ON certificate = id
+            WHERE \(condition) ORDER BY not_before DESC, not_after DESC, fingerprint
+            """,
+            arguments
         ).map { row in
             let certificate = try row.certificate()
             return Item(
                 certificate: certificate,
-                sealed: [UInt8](try row.value("sealed") as Data),
+                sealed: try row.value("sealed") as [UInt8],
                 bound: certificate.fingerprint
             )
         }
@@ -38,9 +35,9 @@ struct SealedKeys: Sendable {
     }
 
     /// The keys of `certificates`, in this order.
-    init(certificates: [Certificate], in database: Database) throws {
+    init(certificates: [Certificate], in database: SQLDatabase) throws {
         rows = try certificates.flatMap { certificate in
-            try SealedKeys(where: "fingerprint = ?", [Data(certificate.fingerprint.bytes)], in: database).rows
+            try SealedKeys(where: "fingerprint = ?", [certificate.fingerprint.bytes], in: database).rows
         }
         protectors = try Protectors(in: database)
     }
@@ -48,11 +45,11 @@ struct SealedKeys: Sendable {
     /// The keys of the certificates that a RecipientInfo names.
     ///
     /// A certificate that was issued anew for a key of ours is opened by that key, although it came without it.
-    init(matching identifier: EntityIdentifier, in database: Database) throws {
-        let (condition, arguments): (String, StatementArguments) =
+    init(matching identifier: EntityIdentifier, in database: SQLDatabase) throws {
+        let (condition, arguments): (String, SQLArguments) =
             switch identifier {
-            case .issuerAndSerial(let issuer, let serial): ("issuer = ? AND serial = ?", [Data(issuer), Data(serial)])
-            case .subjectKeyIdentifier(let identifier): ("key_identifier = ?", [Data(identifier)])
+            case .issuerAndSerial(let issuer, let serial): ("issuer = ? AND serial = ?", [issuer, serial])
+            case .subjectKeyIdentifier(let identifier): ("key_identifier = ?", [identifier])
             }
         let own = try SealedKeys(where: condition, arguments, in: database)
         rows = own.rows.isEmpty ? try Self.rows(sharingKeyWith: condition, arguments, in: database) : own.rows
@@ -61,24 +58,22 @@ struct SealedKeys: Sendable {
 
     private static func rows(
         sharingKeyWith condition: String,
-        _ arguments: StatementArguments,
-        in database: Database
+        _ arguments: SQLArguments,
+        in database: SQLDatabase
     ) throws -> [Item] {
-        try Row.fetchAll(
-            database.cachedStatement(
-                """
-                SELECT named.der AS der, sealed, own.fingerprint AS bound
-                FROM (SELECT der, public_key FROM certificate WHERE \(condition) LIMIT 100) AS named
-                JOIN certificate AS own ON own.public_key = named.public_key
-                JOIN private_key ON private_key.certificate = own.id ORDER BY own.not_before DESC LIMIT 100
-                """
-            ),
-            arguments: arguments
+        try database.rows(
+            """
+            SELECT named.der AS der, sealed, own.fingerprint AS bound
+            FROM (SELECT der, public_key FROM certificate WHERE \(condition) LIMIT 100) AS named
+            JOIN certificate AS own ON own.public_key = named.public_key
+            JOIN private_key ON private_key.certificate = own.id ORDER BY own.not_before DESC LIMIT 100
+            """,
+            arguments
         ).compactMap { row in
-            guard let bound = Fingerprint(bytes: [UInt8](try row.value("bound") as Data)) else { return nil }
+            guard let bound = Fingerprint(bytes: try row.value("bound") as [UInt8]) else { return nil }
             return Item(
                 certificate: try row.certificate(),
-                sealed: [UInt8](try row.value("sealed") as Data),
+                sealed: try row.value("sealed") as [UInt8],
                 bound: bound
             )
         }

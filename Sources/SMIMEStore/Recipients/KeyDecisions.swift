@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PKIX
 
 /// What people decided by hand about keys: for whom each was pinned or distrusted, with whatever certificate.
@@ -10,37 +9,31 @@ struct KeyDecisions {
     private(set) var pinnedCertificates: Set<Certificate> = []
 
     /// The decisions about the keys of `certificates`.
-    init(on certificates: [Certificate], in database: Database) throws {
+    init(on certificates: [Certificate], in database: SQLDatabase) throws {
         let keys = Set(certificates.map(\.publicKeyDigest))
-        let select = try database.cachedStatement(
-            """
+        let select = """
             SELECT address_key, trust, der FROM certificate CROSS JOIN recipient ON certificate.id = recipient.certificate
             WHERE public_key = ? AND certificate.form >= \(CertificateRecord.form) AND trust IN ('pinned', 'distrusted')
             """
-        )
         for key in keys {
-            let rows = try Row.fetchAll(select, arguments: [Data(key.bytes)])
+            let rows = try database.rows(select, [key.bytes])
             for row in rows { try add(row, for: key) }
         }
         // Records that are not migrated yet have no such digest. As a rule there are none.
-        let hasOld = try database.cachedStatement(
-            "SELECT EXISTS (SELECT 1 FROM certificate WHERE form < \(CertificateRecord.form))"
-        )
-        guard try Bool.fetchOne(hasOld) == true else { return }
-        let old = try database.cachedStatement(
-            """
+        let hasOld = "SELECT EXISTS (SELECT 1 FROM certificate WHERE form < \(CertificateRecord.form))"
+        guard try database.value(hasOld, as: Bool.self) == true else { return }
+        let old = """
             SELECT address_key, trust, der FROM recipient INDEXED BY recipient_decided
                 JOIN certificate ON certificate.id = recipient.certificate
             WHERE trust IN ('pinned', 'distrusted') AND certificate.form < \(CertificateRecord.form)
             """
-        )
-        for row in try Row.fetchAll(old) {
+        for row in try database.rows(old) {
             guard let key = try? row.certificate().publicKeyDigest, keys.contains(key) else { continue }
             try add(row, for: key)
         }
     }
 
-    private mutating func add(_ row: Row, for key: PublicKeyDigest) throws {
+    private mutating func add(_ row: SQLRow, for key: PublicKeyDigest) throws {
         let address: String = try row.value("address_key")
         if try row.value("trust") as String == KnownRecipient.Trust.pinned.rawValue {
             scopes[key, default: .init()].pinned.insert(address)

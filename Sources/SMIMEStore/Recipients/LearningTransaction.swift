@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import InternetMessage
 import PKIX
 
@@ -12,7 +11,7 @@ struct LearningTransaction {
     /// How far a signer's clock may be ahead of ours, in seconds.
     private static let clockTolerance: TimeInterval = 15 * 60
 
-    let database: Database
+    let database: SQLDatabase
     let now: Date
     let policy: ChangePolicy
     /// False only looks at what would be done.
@@ -68,17 +67,18 @@ struct LearningTransaction {
         let seen = seenTime(sighting).seconds
         let capabilitiesTime = capabilitiesTime(sighting)
         let hasCapabilities = sighting.capabilities != nil && !isFarAhead(sighting)
-        try database.cachedStatement(
+        try database.execute(
             """
             INSERT INTO recipient (address_key, certificate, address, source, source_detail, first_seen, last_seen,
                 trust, capabilities, capabilities_time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """
-        ).execute(arguments: [
-            sighting.address.key, try CertificateRecord.insert(certificate, into: database), sighting.address.text,
-            KnownRecipient.Source.harvest.rawValue, sighting.messageID, seen, seen, trust.rawValue,
-            hasCapabilities ? sighting.capabilities.map { Data($0) } : nil,
-            hasCapabilities ? capabilitiesTime?.seconds : nil,
-        ])
+            """,
+            [
+                sighting.address.key, try CertificateRecord.insert(certificate, into: database), sighting.address.text,
+                KnownRecipient.Source.harvest.rawValue, sighting.messageID, seen, seen, trust.rawValue,
+                hasCapabilities ? sighting.capabilities : nil,
+                hasCapabilities ? capabilitiesTime?.seconds : nil,
+            ]
+        )
     }
 
     /// How far `certificate` is believed, known or new: `.chain`, `.held` or `.distrusted`.
@@ -137,14 +137,16 @@ struct LearningTransaction {
         }
         let capabilities = announces ? sighting.capabilities : recipient.capabilities
         let time = announces ? capabilitiesTime(sighting) : recipient.capabilitiesTime
-        try database.cachedStatement(
+        try database.execute(
             """
             UPDATE recipient SET first_seen = ?, last_seen = ?, capabilities = ?, capabilities_time = ?
             WHERE address_key = ? AND certificate = ?
-            """
-        ).execute(arguments: [
-            first.seconds, last.seconds, capabilities.map { Data($0) }, time?.seconds, recipient.address.key, row,
-        ])
+            """,
+            [
+                first.seconds, last.seconds, capabilities, time?.seconds, recipient.address.key, row,
+            ],
+            isCounted: announces
+        )
     }
 
     /// Whether the capabilities of `sighting` take the place of those known: never older ones that of newer ones.
@@ -161,22 +163,21 @@ struct LearningTransaction {
         for certificate in authorities where try !isAuthority(certificate) {
             report.changesStore = true
             guard writes else { continue }
-            try database.cachedStatement("INSERT OR IGNORE INTO intermediate (certificate, learned) VALUES (?, 1)")
-                .execute(
-                    arguments: [try CertificateRecord.insert(certificate, into: database)]
-                )
+            try database.execute(
+                "INSERT OR IGNORE INTO intermediate (certificate, learned) VALUES (?, 1)",
+                [try CertificateRecord.insert(certificate, into: database)]
+            )
         }
     }
 
     private func isAuthority(_ certificate: Certificate) throws -> Bool {
-        try Bool.fetchOne(
-            database.cachedStatement(
-                """
-                SELECT EXISTS (SELECT 1 FROM certificate WHERE fingerprint = ? AND (
-                    id IN (SELECT certificate FROM intermediate) OR id IN (SELECT certificate FROM anchor)))
-                """
-            ),
-            arguments: [Data(certificate.fingerprint.bytes)]
+        try database.value(
+            """
+            SELECT EXISTS (SELECT 1 FROM certificate WHERE fingerprint = ? AND (
+                id IN (SELECT certificate FROM intermediate) OR id IN (SELECT certificate FROM anchor)))
+            """,
+            [certificate.fingerprint.bytes],
+            as: Bool.self
         ) ?? false
     }
 

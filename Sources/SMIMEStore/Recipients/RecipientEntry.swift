@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import PKIX
 
 /// A certificate that is known for an address, or for every address of a domain, as lists show it: what stands in the store beside the
@@ -84,17 +83,17 @@ extension RecipientEntry {
     /// libcrypto.
     ///
     /// - Parameter scope: the address of the row.
-    init?(_ row: Row, of scope: AddressScope) throws {
+    init?(_ row: SQLRow, of scope: AddressScope) throws {
         let source = KnownRecipient.Source(rawValue: try row.value("source"))
         guard let source, let trust = KnownRecipient.Trust(rawValue: try row.value("trust")) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a recipient of an unknown kind")
+            throw SQLError(.corrupt, "a recipient of an unknown kind")
         }
         guard let record = try VerdictRecord(row, isPinned: trust == .pinned),
-            !record.usage.contains(.libraryDependent), let key: Data = try row.optional("public_key"),
+            !record.usage.contains(.libraryDependent), let key: [UInt8] = try row.optional("public_key"),
             let subject: String = try row.optional("subject_name"),
             let issuer: String = try row.optional("issuer_name"),
             let addresses: String = try row.optional("addresses"),
-            let fingerprint = Fingerprint(bytes: [UInt8](record.fingerprint))
+            let fingerprint = Fingerprint(bytes: record.fingerprint)
         else { return nil }
         self.init(
             address: scope,
@@ -107,13 +106,13 @@ extension RecipientEntry {
             firstSeen: try row.date("first_seen"),
             lastSeen: try row.date("last_seen"),
             trust: trust,
-            capabilities: (try row.optional("capabilities") as Data?).map { [UInt8]($0) },
+            capabilities: try row.optional("capabilities"),
             capabilitiesTime: (try row.optional("capabilities_time") as Int?).map {
                 Date(timeIntervalSince1970: TimeInterval($0))
             },
             rank: 0,
             lacksKey: false,
-            key: [UInt8](key),
+            key: key,
             traits: CertificateTraits(
                 fingerprint: fingerprint,
                 notBefore: Date(timeIntervalSince1970: TimeInterval(record.notBefore)),

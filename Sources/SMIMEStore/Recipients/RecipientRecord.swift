@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import InternetMessage
 import PKIX
 
@@ -12,27 +11,22 @@ enum RecipientRecord {
         """
 
     /// Everything known for `address` itself, newest certificate first.
-    static func all(for address: AddressScope, in database: Database) throws -> [KnownRecipient] {
-        try Row.fetchAll(
-            database.cachedStatement(
-                "\(columns) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint"
-            ),
-            arguments: [address.key]
+    static func all(for address: AddressScope, in database: SQLDatabase) throws -> [KnownRecipient] {
+        try database.rows(
+            "\(columns) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint",
+            [address.key]
         ).map(recipient).decidedByKey
     }
 
     /// Gives everything known to `body`, by address, newest certificate first, one after the other.
-    static func forEach(in database: Database, _ body: (KnownRecipient) throws -> Void) throws {
-        let rows = try Row.fetchCursor(
-            database,
-            sql: "\(columns) ORDER BY address_key, not_before DESC, not_after DESC, fingerprint"
-        )
+    static func forEach(in database: SQLDatabase, _ body: (KnownRecipient) throws -> Void) throws {
         var ofOneAddress: [KnownRecipient] = []
         func give() throws {
             for recipient in ofOneAddress.decidedByKey { try body(recipient) }
             ofOneAddress.removeAll(keepingCapacity: true)
         }
-        while let row = try rows.next() {
+        let all = "\(columns) ORDER BY address_key, not_before DESC, not_after DESC, fingerprint"
+        try database.forEach(all) { row in
             let next = try recipient(row)
             if let last = ofOneAddress.last, last.address != next.address { try give() }
             ofOneAddress.append(next)
@@ -46,7 +40,7 @@ enum RecipientRecord {
     static func candidates(
         for address: AddressScope,
         _ domains: inout [AddressScope: [KnownRecipient]],
-        in database: Database
+        in database: SQLDatabase
     ) throws -> [KnownRecipient] {
         guard let own = address.address else { return try all(for: address, in: database) }
         let domain = AddressScope(domainOf: own)
@@ -63,15 +57,13 @@ enum RecipientRecord {
         _ trust: KnownRecipient.Trust,
         of certificates: [Certificate],
         for address: AddressScope,
-        in database: Database
+        in database: SQLDatabase
     ) throws {
         let keys = Set(certificates.map(\.publicKeyDigest))
-        let update = try database.cachedStatement(
-            """
+        let update = """
             UPDATE recipient SET trust = ? WHERE address_key = ?
                 AND certificate = (SELECT id FROM certificate WHERE fingerprint = ?)
             """
-        )
         for recipient in try all(for: address, in: database)
         where keys.contains(recipient.certificate.publicKeyDigest) {
             var own = trust
@@ -79,28 +71,24 @@ enum RecipientRecord {
                 guard !recipient.isBelieved else { continue }
                 own = .chain
             }
-            try update.execute(
-                arguments: [own.rawValue, address.key, Data(recipient.certificate.fingerprint.bytes)]
-            )
+            try database.execute(update, [own.rawValue, address.key, recipient.certificate.fingerprint.bytes])
         }
     }
 
     /// Whether the key of `certificate` was distrusted for `address`, with whatever certificate.
-    static func isDistrusted(_ certificate: Certificate, for address: AddressScope, in database: Database) throws
+    static func isDistrusted(_ certificate: Certificate, for address: AddressScope, in database: SQLDatabase) throws
         -> Bool
     {
-        let distrusted = try database.cachedStatement(
-            "SELECT EXISTS (SELECT 1 FROM recipient WHERE address_key = ? AND trust = 'distrusted')"
-        )
-        guard try Bool.fetchOne(distrusted, arguments: [address.key]) == true else { return false }
+        let distrusted = "SELECT EXISTS (SELECT 1 FROM recipient WHERE address_key = ? AND trust = 'distrusted')"
+        guard try database.value(distrusted, [address.key], as: Bool.self) == true else { return false }
         let decisions = try KeyDecisions(on: [certificate], in: database)
         return decisions.scopes[certificate.publicKeyDigest]?.distrusted.contains(address.key) ?? false
     }
 
-    private static func recipient(_ row: Row) throws -> KnownRecipient {
+    private static func recipient(_ row: SQLRow) throws -> KnownRecipient {
         guard let source = KnownRecipient.Source(rawValue: try row.value("source")),
             let trust = KnownRecipient.Trust(rawValue: try row.value("trust"))
-        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a recipient of an unknown kind") }
+        else { throw SQLError(.corrupt, "a recipient of an unknown kind") }
         var recipient = KnownRecipient(
             address: try AddressScope(row.value("address") as String),
             certificate: try row.certificate(),
@@ -109,7 +97,7 @@ enum RecipientRecord {
             firstSeen: try row.date("first_seen"),
             lastSeen: try row.date("last_seen"),
             trust: trust,
-            capabilities: (try row.optional("capabilities") as Data?).map { [UInt8]($0) },
+            capabilities: try row.optional("capabilities"),
             capabilitiesTime: (try row.optional("capabilities_time") as Int?).map {
                 Date(timeIntervalSince1970: TimeInterval($0))
             }

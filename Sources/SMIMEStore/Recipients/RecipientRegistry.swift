@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import PKIX
 
 /// Every certificate that is known for an address, and which of them is used.
@@ -28,7 +27,7 @@ package actor RecipientRegistry {
     /// Every address and domain that a certificate is known for, in order.
     package func addresses() async throws(KeystoreError) -> [AddressScope] {
         try await database.read { database in
-            try String.fetchAll(database, sql: "SELECT min(address) FROM recipient GROUP BY address_key")
+            try database.values("SELECT min(address) FROM recipient GROUP BY address_key", as: String.self)
                 .map { try AddressScope($0) }
         }
     }
@@ -40,7 +39,7 @@ package actor RecipientRegistry {
 
     /// How many addresses and domains certificates are known for.
     package func count() async throws(KeystoreError) -> Int {
-        try await database.read { try Int.fetchOne($0, sql: "SELECT count(DISTINCT address_key) FROM recipient") ?? 0 }
+        try await database.read { try $0.value("SELECT count(DISTINCT address_key) FROM recipient", as: Int.self) ?? 0 }
     }
 
     /// The addresses of others whose last certificate that mail can be encrypted to ends between the two times, and when; by
@@ -52,14 +51,13 @@ package actor RecipientRegistry {
         until end: Date
     ) async throws(KeystoreError) -> [(address: AddressScope, end: Date)] {
         try await database.read { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT address, max(not_after) AS last FROM recipient JOIN certificate ON id = certificate
-                    WHERE trust NOT IN ('distrusted', 'held') AND (usage & ? OR trust = 'pinned') GROUP BY address_key
-                    HAVING last BETWEEN ? AND ? AND max(source = 'identity') = 0 ORDER BY address_key
-                    """,
-                arguments: [CertificateRecord.Usage.encryption.rawValue, start.seconds, end.seconds]
+            try database.rows(
+                """
+                SELECT address, max(not_after) AS last FROM recipient JOIN certificate ON id = certificate
+                WHERE trust NOT IN ('distrusted', 'held') AND (usage & ? OR trust = 'pinned') GROUP BY address_key
+                HAVING last BETWEEN ? AND ? AND max(source = 'identity') = 0 ORDER BY address_key
+                """,
+                [CertificateRecord.Usage.encryption.rawValue, start.seconds, end.seconds]
             ).map { (try AddressScope($0.value("address") as String), try $0.date("last")) }
         }
     }
@@ -67,15 +65,14 @@ package actor RecipientRegistry {
     /// What is held back until somebody trusts it, by address.
     package func held() async throws(KeystoreError) -> [(address: AddressScope, certificate: Fingerprint)] {
         try await database.read { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT address, fingerprint FROM recipient JOIN certificate ON id = certificate
-                    WHERE trust = 'held' ORDER BY address_key, fingerprint
-                    """
+            try database.rows(
+                """
+                SELECT address, fingerprint FROM recipient JOIN certificate ON id = certificate
+                WHERE trust = 'held' ORDER BY address_key, fingerprint
+                """
             ).compactMap { row in
                 let address = try AddressScope(row.value("address") as String)
-                return Fingerprint(bytes: [UInt8](try row.value("fingerprint") as Data)).map { (address, $0) }
+                return Fingerprint(bytes: try row.value("fingerprint") as [UInt8]).map { (address, $0) }
             }
         }
     }
@@ -152,8 +149,8 @@ package actor RecipientRegistry {
             let rows = try certificates.compactMap { try CertificateRecord.id(of: $0.fingerprint, in: database) }
             for row in rows {
                 try database.execute(
-                    sql: "DELETE FROM recipient WHERE address_key = ? AND certificate = ?",
-                    arguments: [address.key, row]
+                    "DELETE FROM recipient WHERE address_key = ? AND certificate = ?",
+                    [address.key, row]
                 )
             }
             try CertificateRecord.removeUnused(rows, from: database)
@@ -164,7 +161,7 @@ package actor RecipientRegistry {
     private static func certificates(
         of address: AddressScope,
         _ fingerprint: Fingerprint?,
-        in database: Database
+        in database: SQLDatabase
     ) throws -> [Certificate] {
         let known = try RecipientRecord.all(for: address, in: database).map(\.certificate)
         guard !known.isEmpty else { throw KeystoreError.unknownRecipient(address) }

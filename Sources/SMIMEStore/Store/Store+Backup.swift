@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 extension Store {
     /// Writes a copy of the database as it is at one moment to a new file, while others go on reading and writing.
@@ -10,28 +9,28 @@ extension Store {
     package func backup(to path: String) async throws(KeystoreError) {
         let database = database
         try await onBlockingThread { () throws(KeystoreError) in
-            do { try database.withWriter { try $0.writeCopy(to: path) } } catch { throw Self.error(error, path) }
+            do { try database.withEngine { try $0.writeCopy(to: path) } } catch { throw Self.error(error, path) }
         }
     }
 
     /// A failure while a copy is written is one of the copy.
     private static func error(_ error: any Error, _ path: String) -> KeystoreError {
-        guard let error = error as? DatabaseError, [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
+        guard let error = error as? SQLError, [.cannotOpen, .readOnly].contains(error.kind)
         else {
             return KeystoreError(error, path: path)
         }
-        return .writeFailed(path: path, reason: error.message ?? "cannot write")
+        return .writeFailed(path: path, reason: error.message)
     }
 }
 
-extension DatabaseWriter {
+extension SQLEngine {
     /// Writes the database as it is at one moment to a new file, mode 0600, and to the disk. What was begun is removed
     /// where that fails.
     func writeCopy(to path: String) throws {
-        // SQLite fills an empty file, whose mode stays.
+        // The engine fills an empty file, whose mode stays.
         Foundation.close(try StoreFolder.createPrivate(path))
         do {
-            try vacuum(into: path)
+            try copy(to: path)
             try StoreFolder.synchronize(path)
         } catch {
             for suffix in ["", "-journal"] { unlink(path + suffix) }

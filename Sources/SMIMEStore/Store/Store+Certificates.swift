@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import PKIX
 
 extension Store {
@@ -17,21 +16,22 @@ extension Store {
     /// - Throws: `.unknownCertificate`
     package func certificate(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Certificate {
         let found = try await database.read { database in
-            let statement = try database.cachedStatement("SELECT der FROM certificate WHERE fingerprint = ?")
-            return try Row.fetchOne(statement, arguments: [Data(fingerprint.bytes)])?.certificate()
+            let statement = "SELECT der FROM certificate WHERE fingerprint = ?"
+            return try database.row(statement, [fingerprint.bytes])?.certificate()
         }
         guard let found else { throw .unknownCertificate(fingerprint) }
         return found
     }
 
-    private static func certificates(named identifier: EntityIdentifier, in database: Database) throws -> [Certificate]
+    private static func certificates(named identifier: EntityIdentifier, in database: SQLDatabase) throws
+        -> [Certificate]
     {
-        let (condition, arguments): (String, StatementArguments) =
+        let (condition, arguments): (String, SQLArguments) =
             switch identifier {
-            case .issuerAndSerial(let issuer, let serial): ("issuer = ? AND serial = ?", [Data(issuer), Data(serial)])
-            case .subjectKeyIdentifier(let identifier): ("key_identifier = ?", [Data(identifier)])
+            case .issuerAndSerial(let issuer, let serial): ("issuer = ? AND serial = ?", [issuer, serial])
+            case .subjectKeyIdentifier(let identifier): ("key_identifier = ?", [identifier])
             }
-        let statement = try database.cachedStatement("SELECT der FROM certificate WHERE \(condition) LIMIT 100")
-        return try Row.fetchAll(statement, arguments: arguments).map { try $0.certificate() }
+        let statement = "SELECT der FROM certificate WHERE \(condition) LIMIT 100"
+        return try database.rows(statement, arguments).map { try $0.certificate() }
     }
 }

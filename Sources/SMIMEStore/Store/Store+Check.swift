@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import LibCrypto
 import PKIX
 
@@ -30,8 +29,7 @@ extension Store {
     /// - Returns: how many there were.
     package func forgetUnusedCertificates() async throws(KeystoreError) -> Int {
         try await database.write { database in
-            try database.execute(sql: "DELETE FROM certificate WHERE \(CertificateRecord.isUnused)")
-            return database.changesCount
+            try database.execute("DELETE FROM certificate WHERE \(CertificateRecord.isUnused)")
         }
     }
 
@@ -49,9 +47,9 @@ extension Store {
         }
     }
 
-    static func damage(in database: Database) throws -> [StoreFinding] {
-        let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
-        let references = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").reduce(into: [:]) {
+    static func damage(in database: SQLDatabase) throws -> [StoreFinding] {
+        let pages = try database.values("PRAGMA integrity_check", as: String.self).filter { $0 != "ok" }
+        let references = try database.rows("PRAGMA foreign_key_check").reduce(into: [:]) {
             $0[try $1.value("table") as String, default: 0] += 1
         }
         return pages.map { StoreFinding(.integrity, .error, $0) }
@@ -62,18 +60,15 @@ extension Store {
 
     /// Certificates that are believed as they are, and are not what their fingerprints say. Those of other authorities, and
     /// revocation lists, count by their signatures only.
-    static func changedCertificates(in database: Database) throws -> [StoreFinding] {
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT fingerprint, der FROM certificate WHERE id IN (SELECT certificate FROM anchor
-                    UNION SELECT certificate FROM private_key UNION SELECT certificate FROM recipient) ORDER BY fingerprint
-                """
-        )
+    static func changedCertificates(in database: SQLDatabase) throws -> [StoreFinding] {
+        let judged = """
+            SELECT fingerprint, der FROM certificate WHERE id IN (SELECT certificate FROM anchor
+                UNION SELECT certificate FROM private_key UNION SELECT certificate FROM recipient) ORDER BY fingerprint
+            """
         var findings: [StoreFinding] = []
-        while let row = try rows.next() {
-            let (stored, der): (Data, Data) = try (row.value("fingerprint"), row.value("der"))
-            guard try DigestAlgorithm.sha256.digest([UInt8](der)) != [UInt8](stored) else { continue }
+        try database.forEach(judged) { row in
+            let (stored, der): ([UInt8], [UInt8]) = try (row.value("fingerprint"), row.value("der"))
+            guard try DigestAlgorithm.sha256.digest(der) != stored else { return }
             findings.append(
                 StoreFinding(.fingerprint, .error, "\(name(stored)): the certificate is not the one that was stored")
             )
@@ -81,21 +76,21 @@ extension Store {
         return findings
     }
 
-    private static func name(_ data: Data) -> String {
-        Fingerprint(bytes: [UInt8](data)).map { "\($0)" } ?? "a certificate"
+    private static func name(_ bytes: [UInt8]) -> String {
+        Fingerprint(bytes: bytes).map { "\($0)" } ?? "a certificate"
     }
 
-    private static func orphans(in database: Database) throws -> [StoreFinding] {
-        let certificates = try Data.fetchAll(
-            database,
-            sql: "SELECT fingerprint FROM certificate WHERE \(CertificateRecord.isUnused) ORDER BY fingerprint"
+    private static func orphans(in database: SQLDatabase) throws -> [StoreFinding] {
+        let certificates = try database.values(
+            "SELECT fingerprint FROM certificate WHERE \(CertificateRecord.isUnused) ORDER BY fingerprint",
+            as: [UInt8].self
         )
-        let keys = try Data.fetchAll(
-            database,
-            sql: """
-                SELECT fingerprint FROM certificate JOIN private_key ON certificate = id
-                WHERE NOT EXISTS (SELECT 1 FROM identity WHERE identity.certificate = certificate.id) ORDER BY fingerprint
-                """
+        let keys = try database.values(
+            """
+            SELECT fingerprint FROM certificate JOIN private_key ON certificate = id
+            WHERE NOT EXISTS (SELECT 1 FROM identity WHERE identity.certificate = certificate.id) ORDER BY fingerprint
+            """,
+            as: [UInt8].self
         )
         return certificates.map {
             StoreFinding(
@@ -108,7 +103,7 @@ extension Store {
             + keys.map { StoreFinding(.orphanKey, .warning, "\(name($0)): its private key belongs to no account") }
     }
 
-    private static func oldRecords(in database: Database) throws -> [StoreFinding] {
+    private static func oldRecords(in database: SQLDatabase) throws -> [StoreFinding] {
         try RecordMigration.all.compactMap { migration in
             let count = try migration.remaining(in: database)
             guard count > 0 else { return nil }

@@ -1,5 +1,3 @@
-import GRDB
-
 extension Store {
     /// Brings every record to its newest form, in batches that may be interrupted.
     ///
@@ -7,7 +5,7 @@ extension Store {
     package func migrateRecords() async throws(KeystoreError) -> [String: Int] {
         let database = database
         return try await onBlockingThread { () throws(KeystoreError) in
-            do { return try database.withWriter { try RecordMigration.run(on: $0) } } catch {
+            do { return try database.withEngine { try RecordMigration.run(on: $0) } } catch {
                 throw KeystoreError(error, path: database.path)
             }
         }

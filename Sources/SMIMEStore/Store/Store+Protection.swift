@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import LibCrypto
 import PKIX
 
@@ -65,7 +64,7 @@ extension Store {
             throw KeystoreError.locked(path: location.path, why: "there is no passphrase to lock it with")
         }
         let passphrases = protection.usesPassphrase ? wrapped : nil
-        try await change { store, writer, file in
+        try await change { store, engine, file in
             var after = Protectors(keyFile: protection.usesKeyFile ? before.keyFile : nil, passphrase: passphrases)
             // A key file that does not open its protector is made anew, too: the passphrase has stood in for it.
             let isSound = before.keyFile.map { (try? StoreKey(sealed: $0, location: store.location)) != nil } ?? false
@@ -74,7 +73,7 @@ extension Store {
                 try file.prepare(fileKey)
                 after.keyFile = try key.sealed(under: fileKey)
             }
-            try store.save(after, from: before, with: writer) { _ in }
+            try store.save(after, from: before, with: engine) { _ in }
         }
     }
 
@@ -115,14 +114,14 @@ extension Store {
             old = try await unlocker.key(for: before)
         }
         let protectors = after
-        return try await change { store, writer, file in
+        return try await change { store, engine, file in
             var after = protectors
             if before.keyFile != nil {
                 let fileKey = try SealingKey.generate()
                 try file.prepare(fileKey)
                 after.keyFile = try new.sealed(under: fileKey)
             }
-            return try store.save(after, from: before, with: writer) { try Self.reseal(from: old, to: new, in: $0) }
+            return try store.save(after, from: before, with: engine) { try Self.reseal(from: old, to: new, in: $0) }
         }
     }
 
@@ -130,14 +129,14 @@ extension Store {
     ///
     /// The store cannot be closed between the database and the key file that belongs to it.
     private func change<Value: Sendable>(
-        _ body: @escaping @Sendable (Store, any DatabaseWriter, KeyFile) throws -> Value
+        _ body: @escaping @Sendable (Store, any SQLEngine, KeyFile) throws -> Value
     ) async throws(KeystoreError) -> Value {
         try await onBlockingThread { [self] () throws(KeystoreError) in
             try attempt {
-                try database.withWriter { writer in
+                try database.withEngine { engine in
                     let lock = try StoreLock(location)
-                    try settleKeyFile(with: writer)
-                    let value = try body(self, writer, KeyFile(location))
+                    try settleKeyFile(with: engine)
+                    let value = try body(self, engine, KeyFile(location))
                     _ = consume lock
                     return value
                 }
@@ -149,12 +148,12 @@ extension Store {
     private func save<Value: Sendable>(
         _ after: Protectors,
         from before: Protectors,
-        with writer: any DatabaseWriter,
-        _ body: @Sendable (Database) throws -> Value
+        with engine: any SQLEngine,
+        _ body: @Sendable (SQLDatabase) throws -> Value
     ) throws -> Value {
         let value: Value
         do {
-            value = try writer.write { database in
+            value = try engine.writeNow { database in
                 guard try Protectors(in: database) == before else { throw KeystoreError.busy(path: location.path) }
                 let value = try body(database)
                 try after.save(in: database)
@@ -162,48 +161,46 @@ extension Store {
             }
         } catch {
             // The key file that was to come is for nothing now.
-            try? settleKeyFile(with: writer)
+            try? settleKeyFile(with: engine)
             throw error
         }
-        try settleKeyFile(with: writer)
+        try settleKeyFile(with: engine)
         // What was sealed before should not lie about in the log; readers may keep it for a while.
-        _ = try? writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        engine.truncateLog()
         return value
     }
 
-    private static func reseal(from old: StoreKey, to new: StoreKey, in database: Database) throws -> Int {
-        let rows = try Row.fetchAll(
-            database,
-            sql: "SELECT certificate, fingerprint FROM private_key JOIN certificate ON id = certificate"
+    private static func reseal(from old: StoreKey, to new: StoreKey, in database: SQLDatabase) throws -> Int {
+        let rows = try database.rows(
+            "SELECT certificate, fingerprint FROM private_key JOIN certificate ON id = certificate"
         )
         for row in rows {
-            let (id, bytes): (Int64, Data) = try (row.value("certificate"), row.value("fingerprint"))
-            guard let fingerprint = Fingerprint(bytes: [UInt8](bytes)),
-                let sealed = try Data.fetchOne(
-                    database.cachedStatement("SELECT sealed FROM private_key WHERE certificate = ?"),
-                    arguments: [id]
+            let (id, bytes): (Int64, [UInt8]) = try (row.value("certificate"), row.value("fingerprint"))
+            guard let fingerprint = Fingerprint(bytes: bytes),
+                let sealed = try database.value(
+                    "SELECT sealed FROM private_key WHERE certificate = ?",
+                    [id],
+                    as: [UInt8].self
                 )
-            else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a private key is missing") }
+            else { throw SQLError(.corrupt, "a private key is missing") }
             let resealed: [UInt8]
-            do { resealed = try old.reseal([UInt8](sealed), for: fingerprint, with: new) } catch CMSError
+            do { resealed = try old.reseal(sealed, for: fingerprint, with: new) } catch CMSError
                 .decryptionFailed
             {
-                throw DatabaseError(
-                    resultCode: .SQLITE_CORRUPT,
-                    message: "the private key of \(fingerprint) was changed"
+                throw SQLError(
+                    .corrupt,
+                    "the private key of \(fingerprint) was changed"
                 )
             }
-            try database.cachedStatement("UPDATE private_key SET sealed = ? WHERE certificate = ?").execute(
-                arguments: [Data(resealed), id]
-            )
+            try database.execute("UPDATE private_key SET sealed = ? WHERE certificate = ?", [resealed, id])
         }
         return rows.count
     }
 
     /// Brings the key file to what the database says, after a change or one that was interrupted. Call under `StoreLock`.
-    func settleKeyFile(with writer: any DatabaseWriter) throws(KeystoreError) {
+    func settleKeyFile(with engine: any SQLEngine) throws(KeystoreError) {
         let file = KeyFile(location)
-        let protectors = try attempt { try writer.read { try Protectors(in: $0) } }
+        let protectors = try attempt { try engine.readNow { try Protectors(in: $0) } }
         guard let sealed = protectors.keyFile else {
             // Never the last thing that opens the store.
             if protectors.passphrase != nil { try file.remove() }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import InternetMessage
 package import PKIX
 
@@ -19,13 +18,13 @@ extension Store {
         // All of them at once: one read for each of thousands of certificates takes longer than to store them.
         let renewed = try await database.read { database in
             let own = try Set(
-                Data.fetchAll(
-                    database,
-                    sql: "SELECT DISTINCT public_key FROM private_key JOIN certificate ON certificate = id"
+                database.values(
+                    "SELECT DISTINCT public_key FROM private_key JOIN certificate ON certificate = id",
+                    as: [UInt8].self
                 )
             )
             return try certificates.filter {
-                own.contains(Data($0.publicKeyDigest.bytes)) && !$0.isCertificateAuthority
+                own.contains($0.publicKeyDigest.bytes) && !$0.isCertificateAuthority
             }
             .map { ($0, try Self.holders(ofKeyOf: $0, in: database)) }
         }
@@ -53,22 +52,20 @@ extension Store {
     }
 
     /// None if `certificate` is an identity of ours already.
-    private static func holders(ofKeyOf certificate: Certificate, in database: Database) throws -> [Holder] {
-        let fingerprint = Data(certificate.fingerprint.bytes)
-        let rows = try Row.fetchAll(
-            database.cachedStatement(
-                """
-                SELECT account, max(assigned) AS assigned, own.fingerprint AS own FROM certificate AS own
-                JOIN identity ON identity.certificate = own.id
-                WHERE own.public_key = ?1 AND NOT EXISTS (
-                    SELECT 1 FROM certificate JOIN private_key ON certificate = id WHERE fingerprint = ?2)
-                GROUP BY account ORDER BY account
-                """
-            ),
-            arguments: [Data(certificate.publicKeyDigest.bytes), fingerprint]
+    private static func holders(ofKeyOf certificate: Certificate, in database: SQLDatabase) throws -> [Holder] {
+        let fingerprint = certificate.fingerprint.bytes
+        let rows = try database.rows(
+            """
+            SELECT account, max(assigned) AS assigned, own.fingerprint AS own FROM certificate AS own
+            JOIN identity ON identity.certificate = own.id
+            WHERE own.public_key = ?1 AND NOT EXISTS (
+                SELECT 1 FROM certificate JOIN private_key ON certificate = id WHERE fingerprint = ?2)
+            GROUP BY account ORDER BY account
+            """,
+            [certificate.publicKeyDigest.bytes, fingerprint]
         )
         return try rows.compactMap { row in
-            guard let own = Fingerprint(bytes: [UInt8](try row.value("own") as Data)) else { return nil }
+            guard let own = Fingerprint(bytes: try row.value("own") as [UInt8]) else { return nil }
             let account = try AccountRecord.account(row.value("account"), in: database)
             let scopes = try account.aliases.map { try AddressScope($0) } + [AddressScope(account.address)]
             return Holder(

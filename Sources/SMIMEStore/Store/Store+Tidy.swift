@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 import PKIX
 
 extension Store {
@@ -29,16 +28,16 @@ private struct FetchedRemains {
     /// How far clocks may be apart, in seconds.
     private static let tolerance = 300.0
 
-    private var answers: [Data] = []
-    private var lists: [Data] = []
+    private var answers: [[UInt8]] = []
+    private var lists: [[UInt8]] = []
     private var authorities: [Int64] = []
 
-    init(at time: Date, in database: Database) throws {
+    init(at time: Date, in database: SQLDatabase) throws {
         let end = time.addingTimeInterval(-Self.tolerance)
-        answers = try Data.fetchAll(
-            database,
-            sql: "SELECT certificate FROM ocsp_response WHERE until < ?",
-            arguments: [end.seconds]
+        answers = try database.values(
+            "SELECT certificate FROM ocsp_response WHERE until < ?",
+            [end.seconds],
+            as: [UInt8].self
         )
         lists = try Self.lists(endedBefore: end, in: database)
         authorities = try Self.unneededAuthorities(in: database)
@@ -52,38 +51,38 @@ private struct FetchedRemains {
         ].filter { $0.0 > 0 }.map { StoreFinding(.ended, .note, "\($0.1): \($0.0)") }
     }
 
-    func remove(from database: Database) throws {
+    func remove(from database: SQLDatabase) throws {
         for answer in answers {
-            try database.execute(sql: "DELETE FROM ocsp_response WHERE certificate = ?", arguments: [answer])
+            try database.execute("DELETE FROM ocsp_response WHERE certificate = ?", [answer], isCounted: false)
         }
-        for list in lists { try database.execute(sql: "DELETE FROM crl WHERE fingerprint = ?", arguments: [list]) }
+        for list in lists { try database.execute("DELETE FROM crl WHERE fingerprint = ?", [list]) }
         for authority in authorities {
-            try database.execute(sql: "DELETE FROM intermediate WHERE certificate = ?", arguments: [authority])
+            try database.execute("DELETE FROM intermediate WHERE certificate = ?", [authority])
         }
         try CertificateRecord.removeUnused(authorities, from: database)
     }
 
     /// Only fetched lists take the place of one: their signatures were checked.
-    private static func lists(endedBefore end: Date, in database: Database) throws -> [Data] {
-        let issuers = try Data.fetchAll(
-            database,
-            sql: "SELECT issuer_key FROM crl WHERE fetched GROUP BY issuer_key HAVING count(*) > 1"
+    private static func lists(endedBefore end: Date, in database: SQLDatabase) throws -> [[UInt8]] {
+        let issuers = try database.values(
+            "SELECT issuer_key FROM crl WHERE fetched GROUP BY issuer_key HAVING count(*) > 1",
+            as: [UInt8].self
         )
         return try issuers.flatMap { issuer in
-            let all = try Data.fetchAll(
-                database.cachedStatement("SELECT der FROM crl WHERE fetched AND issuer_key = ?"),
-                arguments: [issuer]
-            ).compactMap { try? CertificateList(der: [UInt8]($0)) }
+            let all = try database.values(
+                "SELECT der FROM crl WHERE fetched AND issuer_key = ?",
+                [issuer],
+                as: [UInt8].self
+            ).compactMap { try? CertificateList(der: $0) }
             return all.filter { list in
                 (list.nextUpdate ?? .distantFuture) < end && all.contains { $0 != list && $0.supersedes(list, at: end) }
-            }.map { Data($0.fingerprint.bytes) }
+            }.map { $0.fingerprint.bytes }
         }
     }
 
-    private static func unneededAuthorities(in database: Database) throws -> [Int64] {
-        var learned = try Row.fetchAll(
-            database,
-            sql: "SELECT id, der FROM intermediate JOIN certificate ON certificate = id WHERE learned"
+    private static func unneededAuthorities(in database: SQLDatabase) throws -> [Int64] {
+        var learned = try database.rows(
+            "SELECT id, der FROM intermediate JOIN certificate ON certificate = id WHERE learned"
         ).compactMap { row in
             let id: Int64 = try row.value("id")
             return (try? row.certificate()).map { (id: id, certificate: $0) }
@@ -91,12 +90,11 @@ private struct FetchedRemains {
         guard !learned.isEmpty else { return [] }
         // One certificate of each issuer says how the issuer is named.
         var names = try Set(
-            Row.fetchAll(
-                database,
-                sql: """
-                    SELECT der, min(id) FROM certificate WHERE id NOT IN (SELECT certificate FROM intermediate WHERE learned)
-                        OR id IN (SELECT certificate FROM anchor UNION SELECT certificate FROM recipient) GROUP BY issuer
-                    """
+            database.rows(
+                """
+                SELECT der, min(id) FROM certificate WHERE id NOT IN (SELECT certificate FROM intermediate WHERE learned)
+                    OR id IN (SELECT certificate FROM anchor UNION SELECT certificate FROM recipient) GROUP BY issuer
+                """
             ).map { try $0.certificate().issuer.matchingKey }
         )
         // An authority that is needed needs the one above it.

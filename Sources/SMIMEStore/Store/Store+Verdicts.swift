@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 extension Store {
     /// Keeps `verdicts`, if there are at least `fewest`; nothing happens where the store cannot be written just now, or by us.
@@ -15,10 +14,10 @@ extension Store {
         let path = location.database
         try? await onBlockingThread { () throws(KeystoreError) in
             do {
-                let writer = try StoreDatabase.openWriter(path, timeout: 0)
-                try writer.write { try NewVerdict.keep(verdicts, in: $0) }
+                let writer = try SQLiteEngine.openWriter(path, timeout: 0)
+                try writer.writeNow { try NewVerdict.keep(verdicts, in: $0) }
                 // Who only looks cannot tidy the log away.
-                _ = try? writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+                writer.truncateLog()
                 try writer.close()
             } catch { throw KeystoreError(error, path: path) }
         }

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 import PKIX
 
 /// The store of one user or machine: accounts with their keys, other people's certificates, trust anchors.
@@ -73,7 +72,7 @@ public final class Store: Sendable {
     /// One transaction that stores the keys of `identities`, sealed by the key that the store has at that moment.
     func sealing<Value: Sendable>(
         _ identities: [ImportBatch.IdentityItem],
-        _ body: @escaping @Sendable (_ sealedKeys: [[UInt8]], Database) throws -> Value
+        _ body: @escaping @Sendable (_ sealedKeys: [[UInt8]], SQLDatabase) throws -> Value
     ) async throws(KeystoreError) -> Value {
         try database.checkWritable()
         guard !identities.isEmpty else { return try await database.write { try body([], $0) } }
@@ -185,7 +184,7 @@ public final class Store: Sendable {
     private func finishInterruptedChange() throws(KeystoreError) {
         guard try StoreFolder(location: location).inspect(location.keyFileSuccessor, isFolder: false) else { return }
         let lock = try StoreLock(location)
-        do { try database.withWriter(settleKeyFile) } catch { throw KeystoreError(error, path: location.database) }
+        do { try database.withEngine(settleKeyFile) } catch { throw KeystoreError(error, path: location.database) }
         _ = consume lock
     }
 

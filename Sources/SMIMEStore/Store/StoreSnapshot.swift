@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import InternetMessage
 package import PKIX
 
@@ -7,7 +6,11 @@ package import PKIX
 ///
 /// It lives as long as the closure that `Store.read` calls with it; what is needed later is taken out as values.
 package struct StoreSnapshot {
-    let database: Database
+    let database: SQLDatabase
+
+    /// A number that every transaction raises which changes accounts, rules, settings, recipients or anchors; those that only move
+    /// dates of last use, or keep verdicts, answers of responders and deliveries leave it.
+    package func changeCount() throws -> Int64 { try ChangeCounter.value(in: database) }
 
     /// The account that mail of `address` belongs to; nil if there is none.
     package func account(for address: EmailAddress) throws -> Account? {

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PKIX
 
 /// A verdict on a certificate that is kept in the store, with what it depends on and when it holds.
@@ -28,20 +27,20 @@ struct NewVerdict: Sendable {
 
     /// Puts `verdicts` in the place of those that are kept. For certificates that are gone nothing is done; where another one has got its
     /// row meanwhile, the basis fits none.
-    static func keep(_ verdicts: [NewVerdict], in database: Database) throws {
-        let insert = try database.cachedStatement(
-            """
+    static func keep(_ verdicts: [NewVerdict], in database: SQLDatabase) throws {
+        let insert = """
             INSERT OR REPLACE INTO verdict (certificate, by_pin, basis, since, until, trusted, pinned, revocation)
             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM certificate WHERE id = ?1)
             """
-        )
         for new in verdicts {
             let (kept, verdict) = (new.kept, new.kept.verdict)
-            try insert.execute(
-                arguments: [
-                    new.certificate, new.byPin, Data(kept.basis), kept.since, kept.until, verdict.isTrusted,
+            try database.execute(
+                insert,
+                [
+                    new.certificate, new.byPin, kept.basis, kept.since, kept.until, verdict.isTrusted,
                     verdict.isPinned, verdict.revocation?.rawValue,
-                ]
+                ],
+                isCounted: false
             )
         }
     }

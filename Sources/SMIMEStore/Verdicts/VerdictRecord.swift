@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PKIX
 
 /// What the store keeps beside a recipient's certificate for judging it without reading it.
@@ -7,19 +6,19 @@ struct VerdictRecord: Sendable {
     /// Certificates with the same authorities and revocation lists above them, as far as names tell.
     struct Group: Hashable, Sendable {
         /// The `matchingKey` of the issuer.
-        let issuer: Data
+        let issuer: [UInt8]
         /// By which the system's folder of anchors would name the issuer; nil if it cannot.
         let issuerHash: UInt32?
         /// The fingerprint, where others than the issuer issue revocation lists: then the group is of one.
-        let alone: Data?
+        let alone: [UInt8]?
     }
 
     /// The row of the certificate.
     let certificate: Int64
-    let fingerprint: Data
+    let fingerprint: [UInt8]
     let group: Group
     /// The `matchingKey` of the subject.
-    let subject: Data
+    let subject: [UInt8]
     let usage: CertificateRecord.Usage
     /// Seconds since 1970.
     let notBefore, notAfter: Int
@@ -44,10 +43,10 @@ extension VerdictRecord {
         """
 
     /// Nil for a certificate of an older form of the store, or one that cannot be described.
-    init?(_ row: Row, isPinned: Bool) throws {
-        guard try row.value("is_described"), let issuer: Data = try row.optional("issuer_key") else { return nil }
+    init?(_ row: SQLRow, isPinned: Bool) throws {
+        guard try row.value("is_described"), let issuer: [UInt8] = try row.optional("issuer_key") else { return nil }
         let usage = CertificateRecord.Usage(rawValue: try row.value("usage"))
-        let fingerprint: Data = try row.value("fingerprint")
+        let fingerprint: [UInt8] = try row.value("fingerprint")
         self.init(
             certificate: try row.value("id"),
             fingerprint: fingerprint,
@@ -69,8 +68,8 @@ extension VerdictRecord {
 
 extension KeptVerdict {
     /// Nil if none is kept, or one that cannot be understood.
-    fileprivate init?(_ row: Row) throws {
-        guard let basis: Data = try row.optional("basis") else { return nil }
+    fileprivate init?(_ row: SQLRow) throws {
+        guard let basis: [UInt8] = try row.optional("basis") else { return nil }
         let name: String? = try row.optional("revocation")
         let revocation = name.flatMap(ChainVerdict.Revocation.Status.init)
         guard name == nil || revocation != nil else { return nil }
@@ -79,7 +78,7 @@ extension KeptVerdict {
             isPinned: try row.value("pinned"),
             revocation: revocation
         )
-        self.basis = [UInt8](basis)
+        self.basis = basis
         (since, until) = (try row.value("since"), try row.value("until"))
     }
 }

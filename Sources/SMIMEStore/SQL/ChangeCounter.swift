@@ -1,0 +1,29 @@
+/// The number in the database that every transaction raises which changes what caches of other processes depend on.
+///
+/// Transactions that change nothing leave it as it is, and so do those that only change dates of last use, verdicts, answers of
+/// responders, outages, or the journal of deliveries.
+enum ChangeCounter {
+    static let raising = "UPDATE change_counter SET number = number + 1"
+
+    /// By how much the counter is raised where nothing says what it was before.
+    private static let gap: Int64 = 1 << 32
+    /// No number above this is taken over from elsewhere, so that the counter never overflows.
+    private static let limit: Int64 = 1 << 62
+
+    /// The number as this transaction sees it.
+    static func value(in database: SQLDatabase) throws -> Int64 {
+        guard let number = try database.value("SELECT number FROM change_counter", as: Int64.self) else {
+            throw SQLError(.corrupt, "the change counter is missing")
+        }
+        return number
+    }
+
+    /// Makes the number greater than what it was and than `other`.
+    ///
+    /// - Parameter other: nil if it is not known, though there was one.
+    static func raise(above other: Int64?, in database: SQLDatabase) throws {
+        let own = min(max(try value(in: database), 0), limit)
+        let number = other.map { max(own, min($0, limit)) } ?? own + gap
+        try database.execute("UPDATE change_counter SET number = ?", [number + 1], isCounted: false)
+    }
+}

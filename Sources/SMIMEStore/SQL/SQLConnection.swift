@@ -1,0 +1,25 @@
+/// Runs statements inside of one transaction. What an engine implements.
+///
+/// Every error of the engine is thrown as `SQLError`.
+protocol SQLConnection {
+    /// The key of the row that was inserted last.
+    var lastInsertedID: Int64 { get }
+
+    /// Runs a statement that returns no rows. The engine keeps prepared statements by their text.
+    ///
+    /// - Returns: how many rows it inserted, changed or deleted, apart from those that were deleted along with them.
+    func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int
+
+    /// Runs a query and passes each row to `body` until that returns false.
+    ///
+    /// - Parameter keepsStatement: whether the prepared statement is kept. Then `body` may not run the same query.
+    func query(
+        _ sql: String,
+        _ arguments: SQLArguments,
+        keepsStatement: Bool,
+        _ body: (SQLRow) throws -> Bool
+    ) throws
+
+    /// Whether there is a table of this name.
+    func hasTable(_ name: String) throws -> Bool
+}

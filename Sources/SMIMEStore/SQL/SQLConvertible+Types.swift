@@ -1,0 +1,68 @@
+import Foundation
+
+extension Int64: SQLConvertible {
+    var sqlValue: SQLValue { .integer(self) }
+
+    init?(_ sqlValue: SQLValue) {
+        guard case .integer(let number) = sqlValue else { return nil }
+        self = number
+    }
+}
+
+extension Int: SQLConvertible {
+    var sqlValue: SQLValue { .integer(Int64(self)) }
+
+    init?(_ sqlValue: SQLValue) {
+        guard case .integer(let number) = sqlValue else { return nil }
+        self.init(exactly: number)
+    }
+}
+
+extension Bool: SQLConvertible {
+    var sqlValue: SQLValue { .integer(self ? 1 : 0) }
+
+    init?(_ sqlValue: SQLValue) {
+        guard case .integer(let number) = sqlValue else { return nil }
+        self = number != 0
+    }
+}
+
+extension String: SQLConvertible {
+    var sqlValue: SQLValue { .text(self) }
+
+    init?(_ sqlValue: SQLValue) {
+        guard case .text(let text) = sqlValue else { return nil }
+        self = text
+    }
+}
+
+extension [UInt8]: SQLConvertible {
+    var sqlValue: SQLValue { .blob(self) }
+
+    init?(_ sqlValue: SQLValue) {
+        guard case .blob(let bytes) = sqlValue else { return nil }
+        self = bytes
+    }
+}
+
+extension Data: SQLConvertible {
+    var sqlValue: SQLValue { .blob([UInt8](self)) }
+
+    init?(_ sqlValue: SQLValue) {
+        guard case .blob(let bytes) = sqlValue else { return nil }
+        self.init(bytes)
+    }
+}
+
+/// Dates are stored as whole seconds since 1970.
+extension Date: SQLConvertible {
+    var sqlValue: SQLValue { .integer(Int64(seconds)) }
+
+    init?(_ sqlValue: SQLValue) {
+        guard let seconds = Int64(sqlValue) else { return nil }
+        self.init(timeIntervalSince1970: TimeInterval(seconds))
+    }
+
+    /// Whole seconds since 1970.
+    var seconds: Int { Int(exactly: timeIntervalSince1970.rounded(.down)) ?? 0 }
+}

@@ -1,0 +1,40 @@
+/// An open database: connections, transactions, and what is done to the whole of it.
+///
+/// Errors of the engine are thrown as `SQLError`, those of the closures as they are. Writing transactions follow each other, also
+/// across processes; each ends with `SQLDatabase.finish`, or is undone if its closure throws.
+protocol SQLEngine: Sendable {
+    /// Lets `body` read one state, without waiting for writers.
+    func read<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value
+
+    /// One writing transaction.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value
+
+    /// The same as `read`, on this thread, which may block.
+    func readNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value
+
+    /// The same as `write`, on this thread, which may block.
+    func writeNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value
+
+    /// What the database says it is. No transaction is needed for that.
+    func schemaVersion() throws -> SchemaVersion
+
+    /// Runs those of the numbered migrations that were not run yet, each in a transaction of its own.
+    ///
+    /// - Parameter migrations: the statements of each, from the first.
+    func migrate(by migrations: [[String]]) throws
+
+    /// Removes what was overwritten from the engine's log, as far as readers do not need it. Failures do not matter.
+    func truncateLog()
+
+    /// Writes everything as it is at one moment to the empty file at `path`, for a backup.
+    func copy(to path: String) throws
+
+    /// Closes all connections; nobody may be using them.
+    func close() throws
+}
+
+/// What a database says it is.
+struct SchemaVersion: Sendable {
+    let version: Int
+    let applicationID: Int
+}

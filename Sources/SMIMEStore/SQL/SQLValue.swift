@@ -1,0 +1,28 @@
+/// A value in a column, or an argument of a statement.
+enum SQLValue: Sendable, Equatable {
+    case null
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+}
+
+/// A type whose values can be stored in a column.
+protocol SQLConvertible {
+    var sqlValue: SQLValue { get }
+
+    /// Nil for a value of another kind.
+    init?(_ sqlValue: SQLValue)
+}
+
+/// The arguments of one statement, in the order of its placeholders. Nil stands for NULL.
+struct SQLArguments: ExpressibleByArrayLiteral {
+    private(set) var values: [SQLValue]
+
+    init(arrayLiteral elements: (any SQLConvertible)?...) { values = elements.map { $0?.sqlValue ?? .null } }
+
+    static func + (left: SQLArguments, right: SQLArguments) -> SQLArguments {
+        var sum = left
+        sum.values += right.values
+        return sum
+    }
+}

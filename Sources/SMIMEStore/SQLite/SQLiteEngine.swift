@@ -1,0 +1,87 @@
+import GRDB
+
+/// A SQLite database, by GRDB.
+final class SQLiteEngine: SQLEngine {
+    private let writer: any DatabaseWriter
+
+    init(_ writer: any DatabaseWriter) { self.writer = writer }
+
+    func read<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value {
+        do {
+            return try await writer.read { try body(SQLDatabase(SQLiteConnection($0))) }
+        } catch let error as DatabaseError { throw SQLError(error) }
+    }
+
+    func write<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value {
+        do {
+            return try await writer.write { try Self.run(body, in: $0) }
+        } catch let error as DatabaseError { throw SQLError(error) }
+    }
+
+    func readNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value {
+        try SQLError.translating { try writer.read { try body(SQLDatabase(SQLiteConnection($0))) } }
+    }
+
+    func writeNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value {
+        try SQLError.translating { try writer.write { try Self.run(body, in: $0) } }
+    }
+
+    func schemaVersion() throws -> SchemaVersion {
+        // Each of the two is a single number, so that no transaction need hold them together.
+        try SQLError.translating {
+            try writer.unsafeRead { database in
+                SchemaVersion(
+                    version: try Int.fetchOne(database.makeStatement(sql: "PRAGMA user_version")) ?? 0,
+                    applicationID: try Int.fetchOne(database.makeStatement(sql: "PRAGMA application_id")) ?? 0
+                )
+            }
+        }
+    }
+
+    func migrate(by migrations: [[String]]) throws {
+        var migrator = DatabaseMigrator()
+        for (index, statements) in migrations.enumerated() {
+            migrator.registerMigration("\(index + 1)") { database in
+                for statement in statements { try database.execute(sql: statement) }
+            }
+        }
+        try SQLError.translating { try migrator.migrate(writer) }
+    }
+
+    func truncateLog() {
+        _ = try? writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+    }
+
+    func copy(to path: String) throws { try SQLError.translating { try writer.vacuum(into: path) } }
+
+    func close() throws {
+        try SQLError.translating {
+            // SQLite tidies its log away when the last connection closes, unless that one may only read.
+            (writer as? DatabasePool)?.invalidateReadOnlyConnections()
+            try writer.close()
+        }
+    }
+
+    /// Makes the database one that is written to by way of a log, which lets readers and a writer work at the same time.
+    func useLog() throws {
+        try SQLError.translating {
+            try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        }
+    }
+
+    /// Puts the content of this database in the place of that of `target`, in one transaction of that one.
+    ///
+    /// - Parameter didStep: is called after each step that copies pages. From the first one on nobody else can write to `target`.
+    func replaceContent(of target: SQLiteEngine, pagesPerStep: CInt, _ didStep: @escaping () throws -> Void) throws {
+        try SQLError.translating {
+            try writer.backup(to: target.writer, pagesPerStep: pagesPerStep) { _ in try didStep() }
+        }
+    }
+
+    private static func run<Value>(_ body: (SQLDatabase) throws -> Value, in connection: Database) throws -> Value {
+        let database = SQLDatabase(SQLiteConnection(connection))
+        let value = try body(database)
+        try database.finish()
+        return value
+    }
+}
