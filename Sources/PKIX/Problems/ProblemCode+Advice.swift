@@ -1,5 +1,5 @@
 extension ProblemCode {
-    /// What whoever meets the problem can do about it, in one sentence without a full stop; no program's commands.
+    /// What to do about the problem, in one sentence without a full stop and without a program's commands.
     public var advice: String {
         switch self {
         case .accountUnused: "import the private key with its certificate, in one file or in one command"
@@ -60,7 +60,8 @@ extension ProblemCode {
             "export it again from the program that made it"
         case .profileAlgorithm, .profileKeySize, .profilePurpose, .profileValidity:
             "nothing, unless it is your own: then ask its authority why"
-        case .protectedFromMismatch: "do not take From for the sender: another person may have forwarded the signed mail under a new name"
+        case .protectedFromMismatch:
+            "do not take From for the sender: another person may have forwarded the signed mail under a new name"
         case .revocationUnknown: "import its authority's list"
         case .signatureInvalid: "do not rely on it: it was changed, or another person signed"
         case .signerCertificateMismatch: "do not rely on it: the certificate was exchanged"

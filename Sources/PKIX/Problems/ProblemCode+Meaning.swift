@@ -52,7 +52,8 @@ extension ProblemCode {
         case .cosigner: "another person signed it in addition to the sender"
         case .crlExpired: "a revocation list expired long ago"
         case .crlSignature: "a revocation list is not signed by the authority that it names, and does not count"
-        case .crlUnreadable: "a revocation list, or the folder of revocation lists in the settings, cannot be read, and is ignored"
+        case .crlUnreadable:
+            "a revocation list, or the folder of revocation lists in the settings, cannot be read, and is ignored"
         case .certificatesOnly: "the message contains only certificates"
         case .decryptionFailed: "the message was changed or cut off, or is not encrypted with the key that it names"
         case .needsSecret: "the message is encrypted with a password or a secret key that was not given"
@@ -114,7 +115,8 @@ extension ProblemCode {
             "no list or response says whether a certificate of the chain was revoked; an error where that must be known, else a warning"
         case .signatureDSA: "the signature was made with DSA, which is no longer used"
         case .signatureInvalid: "the signature does not fit the signer's key"
-        case .signatureOutside: "only the encrypted object is signed, not its content, so the signer may not know the content"
+        case .signatureOutside:
+            "only the encrypted object is signed, not its content, so the signer may not know the content"
         case .signerAmbiguous: "too many certificates could be the signer's to try them all"
         case .signerCertificateMismatch: "the signature names another certificate than the one that comes with it"
         case .signerCertificateMissing: "the signer's certificate is not included and not known"

@@ -14,8 +14,8 @@ public struct TrustStore: Hashable, Sendable {
     package var pinnedCertificates: Set<Certificate> = []
     /// The keys whose certificates are never trusted, whatever chain they have.
     package var distrusted: Set<PublicKeyDigest> = []
-    /// Whom a key was pinned or distrusted for, as names that compare equal; one that is not here was for
-    /// everybody its certificates name. Callers that know the names use `speaking(for:)`.
+    /// The addresses for which a key is pinned or distrusted, as names that compare equal; a key without an entry is so
+    /// for all addresses that its certificates name. Callers that know the addresses use `speaking(for:)`.
     package var scopes: [PublicKeyDigest: Scopes] = [:]
     /// Certificates of authorities that may help to reach an anchor; not trusted.
     public var intermediates: [Certificate]
@@ -47,9 +47,9 @@ public struct TrustStore: Hashable, Sendable {
 
     /// The names that a key was pinned for, and those that it was distrusted for.
     package struct Scopes: Hashable, Sendable {
-        /// Whom somebody compared its fingerprint for.
+        /// The addresses that it was pinned for.
         package var pinned: Set<String>
-        /// Whom it must not be taken for.
+        /// The addresses that it was distrusted for.
         package var distrusted: Set<String>
 
         package init(pinned: Set<String> = [], distrusted: Set<String> = []) {
@@ -58,8 +58,8 @@ public struct TrustStore: Hashable, Sendable {
         }
     }
 
-    /// The same with the pins and the distrust that are about one of `names`: somebody who compared a fingerprint for one
-    /// address has not believed all the others that the certificate claims.
+    /// The same store with only the pins and distrust for one of `names`: a fingerprint that was compared for one
+    /// address does not count for the other addresses that the certificate claims.
     package func speaking(for names: Set<String>) -> TrustStore {
         var store = self
         for (key, scopes) in scopes {

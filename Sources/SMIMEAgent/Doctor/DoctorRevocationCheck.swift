@@ -43,7 +43,12 @@ struct DoctorRevocationCheck: DoctorCheck {
                 texts.withLock { $0.append("\(item.path): a revocation list whose entries cannot be read") }
             }
             for text in texts.withLock({ $0 }) {
-                add("crl-unreadable", .warning, text, [.advice("put a readable list there, or move the file elsewhere")])
+                add(
+                    "crl-unreadable",
+                    .warning,
+                    text,
+                    [.advice("put a readable list there, or move the file elsewhere")]
+                )
             }
             if let path = try await store.settings.value(of: Setting.revocationDirectory.rawValue), !path.isEmpty {
                 add("crls", .ok, "\(filed.count) in \(path)")

@@ -109,7 +109,10 @@ package struct ImportPlan {
             warn(.weakKey, "\(name): \(certificate.publicKeyAlgorithm) is weak")
         }
         if certificate.isCertificateAuthority {
-            warn(.endEntityIsCA, "\(name): is marked as an authority (CA:TRUE), so recipients reject mail signed with it")
+            warn(
+                .endEntityIsCA,
+                "\(name): is marked as an authority (CA:TRUE), so recipients reject mail signed with it"
+            )
             advice.append(.reissueAsEndEntity)
         } else if !certificate.canSign, !certificate.canEncrypt {
             warn(.keyUsage, "\(name): its usage allows neither signing nor encrypting mail")

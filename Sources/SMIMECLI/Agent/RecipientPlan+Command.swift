@@ -46,7 +46,8 @@ extension Failure {
     static func hints(for choices: [RecipientChoice]) -> [String] {
         choices.map { choice in
             if choice.isUnknown {
-                return "repair the source (`smime doctor` shows it), or remove the setting: smime config unset lookup.directory"
+                return
+                    "repair the source (`smime doctor` shows it), or remove the setting: smime config unset lookup.directory"
             }
             if let distrusted = choice.candidates.first(where: { $0.reason == .distrusted }) {
                 let certificate = distrusted.recipient.certificate.fingerprint

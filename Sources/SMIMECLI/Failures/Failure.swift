@@ -127,7 +127,8 @@ extension Failure {
             switch error {
             case .needsSecret: ["give it with --with-password, or with --secret-key-file FILE"]
             case .notARecipient: ["import the key it is for: smime import KEY.p12"]
-            case .cipherBelowFloor: ["choose a stronger one, or lower the floor: smime config set encryption.floor NAME"]
+            case .cipherBelowFloor:
+                ["choose a stronger one, or lower the floor: smime config set encryption.floor NAME"]
             case .noCommonCipher: ["encrypt to each of them separately with --to, or choose --cipher NAME"]
             default: []
             }

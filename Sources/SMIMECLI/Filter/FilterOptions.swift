@@ -36,7 +36,12 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         )
     )
     var queueId: String?
-    @Option(help: ArgumentHelp("The name of this host in Authentication-Results fields. (default: its full name)", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "The name of this host in Authentication-Results fields. (default: its full name)",
+            valueName: "name"
+        )
+    )
     var authservId: HostName?
     @Flag(help: "Print what would be done, and send nothing.")
     var dryRun = false

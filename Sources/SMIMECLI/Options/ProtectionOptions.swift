@@ -45,7 +45,11 @@ struct ProtectionOptions: ParsableArguments {
     /// Refuses to fill a terminal with DER.
     func check(target: String?) throws {
         guard outform == .der, target == nil, isatty(STDOUT_FILENO) == 1 else { return }
-        throw Failure(.usage, "DER cannot be written to a terminal", hints: ["name a file with -o, or use --outform pem"])
+        throw Failure(
+            .usage,
+            "DER cannot be written to a terminal",
+            hints: ["name a file with -o, or use --outform pem"]
+        )
     }
 
     /// Lets `body` write a DER object, which goes out in the form that was asked for.

@@ -23,7 +23,9 @@ package struct FilterWorker: Sendable {
         guard words.first == WorkerRole.program else { return }
         #if os(Linux)
         guard let role = WorkerRole(words), isGiven(role) else {
-            throw TransportError("\(WorkerRole.program) is a part of 'smime filter', and only 'smime filter' can start it")
+            throw TransportError(
+                "\(WorkerRole.program) is a part of 'smime filter', and only 'smime filter' can start it"
+            )
         }
         // For those who look at processes; the system's own name for it would be `exe`.
         ProcessName.set(WorkerRole.program)

@@ -42,7 +42,9 @@ package struct SendmailTransport: MailTransport {
             let message = try file.rewound()
             size = message.count
             guard try command.passesLoneDots || !Self.hasLoneDot(message) else {
-                throw TransportError("\(program): a line that is a single dot would end the message; add -i to its arguments")
+                throw TransportError(
+                    "\(program): a line that is a single dot would end the message; add -i to its arguments"
+                )
             }
             said = try SpooledFile { _ in }
         } catch { throw error as? TransportError ?? TransportError("\(error)") }

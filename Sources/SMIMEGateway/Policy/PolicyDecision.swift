@@ -182,7 +182,8 @@ private struct Outcome {
             action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
             let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
             let isImpossible = isRefused || isHopeless
-            let what = isImpossible ? "a requirement cannot be met" : "it is not known yet whether the requirement can be met"
+            let what =
+                isImpossible ? "a requirement cannot be met" : "it is not known yet whether the requirement can be met"
             reasons.append("\(what): \(action.rawValue)\(origin)")
             return
         }

@@ -63,7 +63,7 @@ extension AccountStore {
                 )
                 guard database.changesCount > 0 else { continue }
                 keys.append(certificate)
-                // Nobody can read any more what is encrypted to it.
+                // Mail encrypted to it can no longer be read.
                 try database.execute(
                     sql: "DELETE FROM recipient WHERE certificate = ? AND source = ?",
                     arguments: [row, KnownRecipient.Source.identity.rawValue]

@@ -2,9 +2,9 @@ package import Foundation
 import GRDB
 package import PKIX
 
-/// What the store knows against some certificates of ours: which of them are known to have been revoked, by the lists and
-/// answers at hand, and which nobody here trusts though another could be used in their place. That nothing is known of one
-/// is no reason against it: whoever reads the mail decides.
+/// The known faults of some of our own certificates: which ones are known to be revoked, by the lists and answers in
+/// the store, and which ones are not trusted although a trusted one could replace them. An unknown status is no fault:
+/// the reader of the mail decides.
 package struct CertificateVerdicts: Sendable, Equatable {
     private let revoked: Set<Fingerprint>
     private let untrusted: Set<Fingerprint>
@@ -16,9 +16,9 @@ package struct CertificateVerdicts: Sendable, Equatable {
     }
 
     /// - Parameters:
-    ///   - groups: certificates that could be used for each other, as those of one account. Trust is asked for only where
+    ///   - groups: certificates that could replace each other, as those of one account. Trust is only checked where
     ///     there is a choice.
-    ///   - terms: whether anybody looks for revocation, and lists at hand beside those of the store.
+    ///   - terms: whether revocation is checked, and lists in addition to those of the store.
     init(on groups: [[Certificate]], at time: Date, under terms: ValidationOptions, in database: Database) throws {
         let choices = Set(groups.filter { $0.count > 1 }.joined())
         let certificates = Set(groups.joined())
@@ -35,7 +35,7 @@ package struct CertificateVerdicts: Sendable, Equatable {
             terms.revocation != .off
             && (!trust.certificateLists.isEmpty || !trust.responses.isEmpty || !terms.certificateLists.isEmpty)
         var (revoked, untrusted): (Set<Fingerprint>, Set<Fingerprint>) = ([], [])
-        // As a rule there is neither a choice nor anything to judge by, and nobody waits for a verdict.
+        // Usually there is neither a choice nor evidence, and no verdict is needed.
         for certificate in hasEvidence ? certificates : choices {
             let purpose: TrustStore.Purpose = certificate.canSign ? .signing : .encryption
             let verdict = trust.judge(certificate, purpose: purpose, at: time)

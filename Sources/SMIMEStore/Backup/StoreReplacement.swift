@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
 
-/// A finished database that takes the place of another one, which others may be using. Used under `StoreLock`.
+/// A finished database that replaces another one, which other processes may use. Used under `StoreLock`.
 ///
-/// As a rule SQLite does it in one transaction of the database that is there: others see the old content or the new, and
-/// so does whoever comes after a kill. What SQLite cannot read any more gives up its place as a file.
+/// Usually SQLite does it in one transaction of the existing database: other processes see either the old content or
+/// the new one, also after a kill. A database that SQLite can no longer read is replaced as a file.
 struct StoreReplacement {
-    /// How often somebody else may write between keeping what was there and replacing it.
+    /// How often another process may write between keeping the old database and replacing it.
     private static let changesSeen = 5
     /// Few enough for every store to take several steps.
     private static let pagesPerStep: CInt = 8
@@ -59,7 +59,7 @@ struct StoreReplacement {
         }
         let source = try StoreDatabase.openReader(successor, isFrozen: true)
         let target = try StoreDatabase.openWriter(location.database)
-        // From its first step on nobody else can write; later ones may lock out readers, too.
+        // After the first step no other process can write; later steps may lock out readers, too.
         var isFirst = true
         try source.backup(to: target, pagesPerStep: Self.pagesPerStep) { _ in
             defer { isFirst = false }
@@ -75,7 +75,7 @@ struct StoreReplacement {
         try watch.read { try Int.fetchOne($0, sql: "PRAGMA data_version") }
     }
 
-    /// Puts the file of the new database in the place of a file that nobody has open.
+    /// Replaces a database file that no process has open.
     private func replaceFile() throws {
         let descriptor = open(location.database, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -86,12 +86,13 @@ struct StoreReplacement {
         // The log belongs to what was there, and would be written over what comes.
         for suffix in ["-wal", "-shm"] { unlink(location.database + suffix) }
         try StoreFolder(location: location).rename(successor, to: location.database)
-        // Whoever opened the old file and waits for its locks finds no store in it, instead of writing beside the new one.
+        // A process that opened the old file and waits for its locks finds no store in it, instead of writing beside
+        // the new one.
         ftruncate(descriptor, 0)
     }
 
-    /// Takes all locks that SQLite knows for a file, those of everybody who has it open among them (sqlite.org/fileformat2.html,
-    /// "the lock-byte page").
+    /// Takes all locks that SQLite uses for a file, including those of every process that has it open
+    /// (sqlite.org/fileformat2.html, "the lock-byte page").
     private func lockOutSQLite(_ descriptor: Int32) throws {
         let deadline = Date.now.addingTimeInterval(StoreDatabase.timeout)
         while true {

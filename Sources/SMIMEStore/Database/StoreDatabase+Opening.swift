@@ -98,7 +98,7 @@ extension StoreDatabase {
         try StoreFolder(location: location).rename(successor, to: location.database)
     }
 
-    /// Brings a database that nobody uses yet to our form, ready to take the place of a store.
+    /// Migrates an unused database to the current schema, ready to replace a store.
     static func complete(_ path: String, filling fill: (Database) throws -> Void = { _ in }) throws {
         let queue = try openWriter(path)
         try Schema.migrator.migrate(queue)
@@ -128,13 +128,13 @@ extension StoreDatabase {
 
     /// Opens a database for reading alone.
     ///
-    /// - Parameter isFrozen: whether nobody can be writing. Only then can SQLite read without the files it would have to
-    ///   make beside it.
+    /// - Parameter isFrozen: whether no process can write to it. Only then SQLite can read it without creating files
+    ///   beside it.
     static func openReader(_ path: String, isFrozen: Bool) throws -> DatabaseQueue {
         try DatabaseQueue(path: isFrozen ? immutablePath(path) : path, configuration: configuration(readOnly: true))
     }
 
-    /// Whether a log that somebody has written to waits beside the database.
+    /// Whether there is a log with unmerged changes beside the database.
     static func hasLog(_ path: String) -> Bool {
         var log = stat()
         return lstat(path + "-wal", &log) == 0 && log.st_size > 0

@@ -16,7 +16,7 @@ final class StoreDatabase: Sendable {
     /// Held by the one who closes.
     private let closing = Mutex(())
 
-    /// - Parameter isReadOnly: whether changes are refused, be it that `writer` could make them.
+    /// - Parameter isReadOnly: whether changes are rejected, even if `writer` could make them.
     init(_ writer: any DatabaseWriter, path: String, isReadOnly: Bool) {
         self.writer = writer
         self.path = path
@@ -55,7 +55,7 @@ final class StoreDatabase: Sendable {
         return try body(writer)
     }
 
-    /// Refuses a change of a store that was opened for looking, before a passphrase is asked for in vain.
+    /// Rejects writes to a read-only store before prompting for a passphrase.
     ///
     /// - Throws: `.closed`, `.notWritable`
     func checkWritable() throws(KeystoreError) {
@@ -63,13 +63,13 @@ final class StoreDatabase: Sendable {
         guard !isReadOnly else { throw .notWritable(path: path) }
     }
 
-    /// Closes the files once everybody is done; who comes later gets `.closed`.
+    /// Closes the files when all calls have ended; later calls get `.closed`.
     func close() async throws(KeystoreError) {
         await gate.drain()
         try await onBlockingThread { () throws(KeystoreError) in try self.closeUnused() }
     }
 
-    /// Closes the files of a database that nobody uses.
+    /// Closes the files of an unused database.
     func closeUnused() throws(KeystoreError) {
         do {
             try closing.withLock { _ in

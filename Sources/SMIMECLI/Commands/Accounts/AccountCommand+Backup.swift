@@ -116,7 +116,9 @@ extension SMIMECommand.AccountCommand {
             (result.kept + ciphers.kept).forEach { Console.warning("unchanged: \($0)") }
             for rule in result.newRules where rule.scope.side != "sender" { Self.tell(rule) }
             try report.print(RestoreCommandReport(result, ciphers)) { Self.text(result, ciphers) }
-            Console.note("an account backup restores no settings, and no rules for other senders; a copy of the store does")
+            Console.note(
+                "an account backup restores no settings, and no rules for other senders; a copy of the store does"
+            )
         }
 
         private static func noBackup(_ file: String, _ bytes: [UInt8]) -> Failure {

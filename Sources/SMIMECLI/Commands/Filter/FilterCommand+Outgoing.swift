@@ -30,7 +30,10 @@ extension SMIMECommand.FilterCommand {
 
         @OptionGroup var options: FilterOptions
         @OptionGroup var levels: LevelOptions
-        @Flag(name: .customLong("no-message-override"), help: "Ignore what messages ask for; only remove such fields and tags.")
+        @Flag(
+            name: .customLong("no-message-override"),
+            help: "Ignore what messages ask for; only remove such fields and tags."
+        )
         var noMessageOverride = false
 
         func run() async throws {

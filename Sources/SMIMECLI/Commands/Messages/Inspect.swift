@@ -40,7 +40,9 @@ extension SMIMECommand {
 
         func validate() throws {
             if extract != nil, report.json { throw ValidationError("--extract and --json exclude each other") }
-            if input.paths.count > 1, passwords.isGiven { throw ValidationError("a passphrase goes with one file only") }
+            if input.paths.count > 1, passwords.isGiven {
+                throw ValidationError("a passphrase goes with one file only")
+            }
         }
 
         func run() async throws {

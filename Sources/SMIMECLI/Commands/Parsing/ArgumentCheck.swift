@@ -74,7 +74,9 @@ struct ArgumentCheck {
     }
 
     private static func clusterHint(_ word: String) -> String {
-        longNames[String(word.prefix(2))].map { "write the value of an option as a separate word: \($0) \(word.dropFirst(2))" }
+        longNames[String(word.prefix(2))].map {
+            "write the value of an option as a separate word: \($0) \(word.dropFirst(2))"
+        }
             ?? "write a file's name as ./\(word); what follows -- is no option"
     }
 

@@ -24,7 +24,10 @@ extension SMIMECommand.PolicyCommand {
         @Argument(help: ArgumentHelp("The message; - is standard input.", valueName: "file"), completion: .file())
         var file: String?
         @Option(
-            help: ArgumentHelp("The sender; empty for the null sender. (default: the message's From)", valueName: "addr")
+            help: ArgumentHelp(
+                "The sender; empty for the null sender. (default: the message's From)",
+                valueName: "addr"
+            )
         )
         var from: GivenSender?
         @Option(

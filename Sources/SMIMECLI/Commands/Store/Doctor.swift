@@ -21,7 +21,10 @@ extension SMIMECommand {
         @Option(help: "Also check the configuration of this mail server: postfix.")
         var mta: MailServer?
         @Option(
-            help: ArgumentHelp("The directory of the mail server's configuration. (default: the server's own)", valueName: "dir"),
+            help: ArgumentHelp(
+                "The directory of the mail server's configuration. (default: the server's own)",
+                valueName: "dir"
+            ),
             completion: .directory
         )
         var mtaConfig: String?
