@@ -1,7 +1,7 @@
 import InternetMessage
 public import PKIX
 
-/// What is to be said about a message's signatures: five axes for each signer, and what follows from them.
+/// The verdict on a message's signatures: five axes for each signer, and the status that follows from them.
 public struct VerificationReport: Sendable {
     /// The verdict in one word, which never stands alone: problems and axes say why.
     ///
@@ -40,7 +40,7 @@ public struct VerificationReport: Sendable {
 
     /// How much of the message a signature speaks for.
     public enum Coverage: String, Sendable {
-        /// Nothing is signed.
+        /// The message is not signed.
         case none
         /// A part beside others is signed, or several are.
         case part
@@ -52,7 +52,7 @@ public struct VerificationReport: Sendable {
     public let coverage: Coverage
     /// Every layer that was seen, the outermost first.
     public let layers: [Layer]
-    /// What concerns the message as a whole.
+    /// The problems of the message as a whole.
     public let problems: [Problem]
     /// The header fields inside the protection; nil if there are none, or they cannot be seen without a key.
     public let headers: HeaderReport?
@@ -64,7 +64,7 @@ public struct VerificationReport: Sendable {
     /// An empty report: an unsigned message.
     public init() { self.init(ReportBuilder()) }
 
-    /// What `builder` was told.
+    /// The report that `builder` collected.
     init(_ builder: ReportBuilder) {
         coverage = builder.coverage
         layers = builder.layers
@@ -82,7 +82,7 @@ public struct VerificationReport: Sendable {
         headers.map { !$0.signed.isEmpty } == true || layers.contains { $0.kind.isEncryption }
     }
 
-    /// What the layers around the whole message are worth together.
+    /// The protection of all layers around the whole message together.
     ///
     /// RFC 9787 §3.1
     public enum Summary: String, Sendable {
