@@ -56,7 +56,7 @@ final class DescriptorReader: ByteReader {
             let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             if errno == EAGAIN {
-                // Whoever shares the pipe may have made it so.
+                // Another process that shares the pipe may have made it non-blocking.
                 var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 poll(&ready, 1, -1)
             } else if errno != EINTR {

@@ -20,7 +20,7 @@ extension OutputFile {
         }
     }
 
-    /// Where `path` leads, be it to a file that does not exist yet: a symlink is followed, never replaced.
+    /// The target of `path`, existing or not: a symlink is followed, never replaced.
     static func resolved(_ named: String) throws(StreamError) -> String {
         var path = named
         for _ in 0..<maximumLinks {

@@ -33,7 +33,7 @@ package final class OutputFile: ByteSink {
             target = try Self.resolved(path)
             let folder = FilePath.folder(of: target)
             self.folder = folder
-            // Nobody may read more of the new file than of the one whose place it takes.
+            // The new file must not be readable for more users than the one that it replaces.
             let mode = (isPrivate ? 0o600 : 0o666) & (exists ? status.st_mode : 0o666)
             do throws(StreamError) {
                 if let unnamed = TemporaryFile.unnamed(in: folder, mode: mode) {

@@ -48,7 +48,7 @@ package final class SpooledFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Everything in the file; whoever reads the descriptor itself begins at the first byte, too.
+    /// Everything in the file. Readers of the descriptor start at the first byte, too.
     ///
     /// - Throws: `StreamError.readFailed`
     package func rewound() throws(StreamError) -> any ByteSource {

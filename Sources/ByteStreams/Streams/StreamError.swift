@@ -15,7 +15,7 @@ package enum StreamError: Error, Equatable, Sendable {
     case committed(path: String)
     /// The text is not base64 (RFC 4648 §4).
     case malformedBase64
-    /// What is to be read in place is a pipe, a device or the like, and no regular file.
+    /// A file that must be read in place is a pipe, a device or something else than a regular file.
     case notRegular(path: String)
     /// Reading failed; `code` is errno.
     case readFailed(code: Int32)

@@ -9,7 +9,7 @@ extension SMIMECapability {
     /// The content cipher that is announced; nil if it is something else, or a cipher that we do not write.
     package var cipher: ContentCipher? { ContentCipher(oid: algorithm.algorithm).flatMap { $0.isWritable ? $0 : nil } }
 
-    /// Whether a content cipher is announced, be it one that nobody should use any more.
+    /// Whether this names a content cipher, outdated ones included.
     package var isCipher: Bool { ContentCipher(oid: algorithm.algorithm) != nil || Self.obsolete.contains(name) }
 
     private static let obsolete: Set = ["des-cbc", "rc4", "cast5-cbc"]

@@ -4,7 +4,7 @@ import SwiftASN1
 
 /// The content-encryption key that one RecipientInfo gave, or a random one where it gave none.
 ///
-/// Nobody can tell which: decryption then fails like any other (RFC 3218 §2.3.2).
+/// Callers cannot tell which: decryption then fails like any other (RFC 3218 §2.3.2).
 package struct ContentKey: Sendable {
     let bytes: SecretBytes
     /// Whether the key wrap itself has shown that this is the key: RSA has no such check (RFC 3218 §2.3.2).

@@ -17,9 +17,9 @@ package struct EnvelopedDataWriter {
     /// Makes a content-encryption key, wraps it for every recipient, and lays the structure out.
     ///
     /// - Parameters:
-    ///   - secrets: what opens it beside the recipients' keys.
-    ///   - contentCount: how many bytes of plaintext will be written, exactly.
-    /// - Throws: `CMSError.unsupported` for a key that cannot be encrypted to, and if nobody could open it;
+    ///   - secrets: shared secrets that open it, in addition to the recipients' keys.
+    ///   - contentCount: the exact number of plaintext bytes that will follow.
+    /// - Throws: `CMSError.unsupported` for a key that cannot be encrypted to, and without recipients and secrets;
     ///   `CMSError.openSSL`.
     package init(
         to recipients: [Recipient],

@@ -10,9 +10,9 @@ struct EnvelopedLayout {
     let recipients: [RecipientInfo]
     let encryption: AlgorithmIdentifier
 
-    /// Reads everything in front of the encrypted content, which `reader` then stands before.
+    /// Reads everything before the encrypted content. `reader` is then at the content.
     ///
-    /// - Parameter skipsRecipients: whether the recipients, who were read before, are passed over.
+    /// - Parameter skipsRecipients: whether to skip the recipients, because they were read before.
     init(_ reader: BERReader, skipsRecipients: Bool = false) throws {
         try reader.enter(.sequence)
         let type = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
@@ -37,8 +37,8 @@ struct EnvelopedLayout {
 
     /// How many recipients a message may have.
     static let maximumRecipients = 20_000
-    /// How many bytes, and how many ASN.1 elements, may describe all of them: RecipientInfos can be large, and one of
-    /// them can stand for nobody.
+    /// The maximum bytes and ASN.1 elements of all recipients together: one RecipientInfo can be large without naming a
+    /// recipient.
     private static let maximumBytes = 32 << 20
     private static let maximumElements = 1_000_000
 

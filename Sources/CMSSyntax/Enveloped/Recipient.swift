@@ -2,7 +2,7 @@ package import LibCrypto
 public import PKIX
 import SwiftASN1
 
-/// Somebody to encrypt to.
+/// A recipient to encrypt to.
 public struct Recipient: Sendable {
     /// How an RSA key wraps the content-encryption key; other keys have one way only.
     package enum RSAWrapping: String, CaseIterable, Sendable {
@@ -54,7 +54,7 @@ public struct Recipient: Sendable {
         self.usesKeyIdentifier = usesKeyIdentifier
     }
 
-    /// The way in which the key is wrapped, for reports: `oaep` and the like for RSA, `ecdh`, `x25519`, `ml-kem-768`.
+    /// How the key is wrapped, for reports: `oaep` and others for RSA, `ecdh`, `x25519`, `ml-kem-768`.
     package var keyEncryption: String {
         switch certificate.publicKeyAlgorithm {
         case .ellipticCurve: "ecdh"

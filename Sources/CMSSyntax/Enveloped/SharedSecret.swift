@@ -2,9 +2,9 @@ package import LibCrypto
 import PKIX
 import SwiftASN1
 
-/// What opens a message without a certificate: a key that both sides have, or a password.
+/// A secret that opens a message without a certificate: a shared key, or a password.
 ///
-/// It is only ever used where somebody says so; mail alone never makes anybody try one.
+/// It is only used if the user gives it; a message alone never causes one to be tried.
 /// RFC 5652 §6.2.3 and §6.2.4
 package struct SharedSecret: Sendable {
     enum Kind: Sendable {
@@ -72,7 +72,7 @@ extension SharedSecret {
     ) throws -> [UInt8] {
         let wrap = try KeyWrap(keyCount: secret.count)
         let encrypted = try wrap.wrap(key, under: secret)
-        // A name of the key that tells nothing about it, for whoever has several.
+        // An identifier that reveals nothing about the key, for readers with several keys.
         let name = try identifier ?? Array(secret.withBytes { try DigestAlgorithm.sha256.digest($0) }.prefix(8))
         return try der { coder in
             try coder.appendConstructedNode(identifier: .context(2)) { coder in

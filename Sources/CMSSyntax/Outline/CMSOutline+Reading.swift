@@ -99,7 +99,7 @@ extension CMSOutline {
     private mutating func readCertificates(_ reader: BERReader) throws {
         var unreadable = 0
         try forEach(in: reader, .context(0), limit: SignedData.maximumCertificates, "certificates") { outline, der in
-            // Attribute certificates and the obsolete PKCS#6 ones are told by their tags, and passed over.
+            // Attribute certificates and obsolete PKCS#6 ones have other tags, and are skipped.
             guard der.first == 0x30 else { return }
             do { outline.certificates.append(try Certificate(der: der)) } catch { unreadable += 1 }
         }

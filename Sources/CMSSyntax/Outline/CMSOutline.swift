@@ -2,13 +2,13 @@ package import ByteStreams
 package import PKIX
 import SwiftASN1
 
-/// What a CMS object says about itself to somebody without any key: who signed it, who can open it, with what.
+/// What a CMS object says about itself without any key: its signers, its recipients, its algorithms.
 ///
-/// Nothing in it is verified or decrypted. The object is read to its end; where it is damaged, what stands in front of
-/// the damage is here, and `problems` names the damage.
+/// Nothing is verified or decrypted. The object is read to its end. In a damaged object everything before the damage is
+/// read, and `problems` names the damage.
 /// RFC 5652, RFC 5083, RFC 3274
 package struct CMSOutline: Sendable {
-    /// How many bytes of certificates, recipients and the like are kept of one object.
+    /// How many bytes of certificates, recipients and similar data are kept of one object.
     package static let maximumCount = 32 << 20
 
     /// What kind of object the outermost ContentInfo holds.
@@ -19,13 +19,13 @@ package struct CMSOutline: Sendable {
     public internal(set) var contentCount: Int?
     /// The names or dotted OIDs of what the object as a whole uses: digests, the cipher, the compression.
     public internal(set) var algorithms: [String] = []
-    /// Whom it is encrypted to, in the order of the object.
+    /// Its recipients, in order.
     public internal(set) var recipients: [RecipientInfo] = []
     /// Who claims to have signed it, in the order of the object; no signature is checked.
     public internal(set) var signers: [SignerInfo] = []
-    /// The certificates that ride along; those that cannot be read are counted in `problems`.
+    /// The certificates in it; unreadable ones are counted in `problems`.
     public internal(set) var certificates: [Certificate] = []
-    /// The revocation lists that ride along; those that cannot be read are counted in `problems`.
+    /// The revocation lists in it; unreadable ones are counted in `problems`.
     public internal(set) var certificateLists: [CertificateList] = []
     /// The names or dotted OIDs of authenticated attributes of the object, which are not those of a signer.
     public internal(set) var authenticatedAttributes: [String] = []
@@ -50,8 +50,8 @@ package struct CMSOutline: Sendable {
     /// Reads a whole object.
     ///
     /// - Parameters:
-    ///   - content: is given the content as it passes: plain, encrypted or compressed, as the object has it.
-    ///   - limit: how many bytes of certificates, recipients and the like may be kept.
+    ///   - content: receives the content while it is read: plain, encrypted or compressed, as it is in the object.
+    ///   - limit: how many bytes of certificates, recipients and similar data may be kept.
     /// - Throws: `CMSError.malformed` if it is no CMS object at all, or what reading throws.
     package init(
         reading stream: ByteStream,
@@ -83,7 +83,7 @@ package struct CMSOutline: Sendable {
         } catch is CMSError { return false }
     }
 
-    /// Whether this is a SignedData that nobody signed and that only carries certificates (RFC 8551 §3.8).
+    /// Whether this is a SignedData without a signature that only contains certificates (RFC 8551 §3.8).
     package var isCertificatesOnly: Bool { type == .signedData && isComplete && signers.isEmpty && contentCount == nil }
 
     /// The type by name, as `signed-data` or `certs-only`, or its dotted OID.

@@ -3,7 +3,8 @@ import LibCrypto
 import PKIX
 
 extension LibcryptoProbe {
-    /// How chains are verified. CVE-2023-0465 is among them: before OpenSSL 3.0.9 nobody heard of wrong policies in a leaf.
+    /// How chains are verified. CVE-2023-0465 is among them: before OpenSSL 3.0.9 wrong policies in a leaf were not
+    /// reported.
     static let chains = [
         chain("sound-chain", finds: nil, "a sound chain is accepted", "a sound chain is refused"),
         chain(

@@ -4,11 +4,11 @@ import SwiftASN1
 
 /// What a look at one signature found: the certificates it verifies with, and everything that is wrong.
 package struct SignatureCheck: Sendable {
-    /// The certificates that the signer may mean and whose key made the signature, of which the caller takes the best: a key
-    /// may have several, and anybody can put a damaged copy in front. The first that it may mean if none of them did; none if
-    /// there are none.
+    /// The certificates that the signer may mean and whose key made the signature; the caller takes the best. A key may
+    /// have several, and an attacker can put a damaged copy first. If no key made the signature: the first certificate
+    /// that the signer may mean, or none.
     package let certificates: [Certificate]
-    /// The integrity axis: errors mean that the bytes are not those that were signed, or that nobody can tell.
+    /// The integrity axis: errors mean that the bytes are not those that were signed, or that this cannot be found out.
     package let problems: [Problem]
     /// Whether the content is not what the signed message digest says.
     package let isContentChanged: Bool
@@ -142,7 +142,8 @@ extension SignedData {
             return [Problem(.contentTypeAttribute, "content that is not plain data is signed without attributes")]
         }
         guard resemblesAttributes else { return [] }
-        // Whoever has a signature with attributes can pass those off as content that was signed without any.
+        // An attacker could take a signature with attributes, and present these as content that was signed without
+        // attributes.
         return [Problem(.contentIsAttributes, "the content is the attributes of another signature")]
     }
 

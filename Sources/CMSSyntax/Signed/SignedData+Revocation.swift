@@ -1,7 +1,7 @@
 package import PKIX
 
 extension SignedData {
-    /// The revocation lists, and what OCSP responders said, that ride along and can be read.
+    /// The readable revocation lists and OCSP responses in the object.
     ///
     /// RFC 5652 §10.2.1, RFC 5940
     package var revocationEvidence: RevocationEvidence {

@@ -8,7 +8,7 @@ import SwiftASN1
 /// Nothing in it is verified; `check(_:candidates:)` does that for one signer.
 /// RFC 5652 §5.1
 package struct SignedData: Sendable {
-    /// How many certificates, and CRLs, may ride along.
+    /// The maximum number of certificates, and of CRLs, in the object.
     package static let maximumCertificates = 1_000
     /// How many signers there may be.
     package static let maximumSigners = 16
@@ -23,9 +23,9 @@ package struct SignedData: Sendable {
     package let contentType: String
     /// Whether the content stands inside the structure.
     package let hasContent: Bool
-    /// The certificates that ride along, in their order; those that cannot be read are counted in `problems`.
+    /// The certificates in the object, in their order; unreadable ones are counted in `problems`.
     package let certificates: [Certificate]
-    /// The CRLs that ride along, each in its encoding.
+    /// The CRLs in the object, each in its encoding.
     package let crls: [[UInt8]]
     /// Who claims to have signed, in the order of the object.
     package let signers: [SignerInfo]
@@ -159,7 +159,7 @@ package struct SignedData: Sendable {
         var certificates: [Certificate] = []
         var unreadable = 0
         for encoded in try readSet(reader, .context(0), limit: maximumCertificates, &bytesLeft, "certificates") {
-            // Attribute certificates and the obsolete PKCS#6 ones are told by their tags, and passed over.
+            // Attribute certificates and obsolete PKCS#6 ones have other tags, and are skipped.
             guard encoded.first == 0x30 else { continue }
             do { certificates.append(try Certificate(der: encoded)) } catch { unreadable += 1 }
         }

@@ -5,7 +5,7 @@ package enum RevocationError: Error, Hashable, Sendable {
     /// It answered with nothing that can be used, for this reason.
     case badAnswer(String)
     case cancelled
-    /// The name stands for no address, or nobody accepts a connection there, for this reason.
+    /// The name has no address, or no host accepts a connection, for this reason.
     case notReached(String)
     /// It is no http URL that is asked.
     case notAsked
@@ -18,7 +18,7 @@ package enum RevocationError: Error, Hashable, Sendable {
     /// It was not asked, as other services had delayed the verdict for long enough.
     case verdictTimeLimit
 
-    /// Whether the service may keep everybody waiting who asks it again.
+    /// Whether further requests to the service would have to wait, too.
     var isSilence: Bool {
         switch self {
         case .notReached, .timeLimit: true

@@ -44,7 +44,7 @@ final class Connection: Sendable {
         throw failure
     }
 
-    /// Closes the socket while nobody can cut it.
+    /// Closes the socket while no other task can shut it down.
     private func release(_ descriptor: CInt) {
         state.withLock { state in
             close(descriptor)

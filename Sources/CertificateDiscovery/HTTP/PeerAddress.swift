@@ -35,8 +35,8 @@ struct PeerAddress: Sendable {
         return found
     }
 
-    /// Whether anybody on the Internet could be there, and nobody in a network of our own: loopback, private, link-local,
-    /// carrier, documentation and multicast addresses are not public, nor those of IPv6 that stand for such.
+    /// Whether the address is on the public Internet. Loopback, private, link-local, carrier, documentation and
+    /// multicast addresses are not, and neither are IPv6 addresses that map to them.
     ///
     /// The registries of RFC 6890
     var isPublic: Bool {

@@ -1,10 +1,10 @@
 package import Foundation
 package import PKIX
 
-/// Asks the services that certificates name: the responder first, and where it does not tell, the lists.
+/// Asks the services that certificates name: the responder first, and the lists if that does not decide.
 ///
-/// Asking tells the authority, and whoever watches the network, that somebody reads such mail; so nobody makes one without
-/// the user's word. Nothing is asked twice in the lifetime of a value.
+/// A request tells the authority, and observers of the network, that such mail is being read. So this is only used if
+/// the user allows it. It asks nothing twice.
 package actor RevocationFetcher: RevocationSource {
     /// A service that gave no answer, and why.
     package struct Outage: Hashable, Sendable {
@@ -72,7 +72,7 @@ package actor RevocationFetcher: RevocationSource {
         await evidence(on: chain, at: places, date: date, before: nil)
     }
 
-    /// The same; after `deadline` nobody is asked any more.
+    /// The same, but asks no service after `deadline`.
     func evidence(
         on chain: [Certificate],
         at places: [Int],
@@ -126,7 +126,7 @@ package actor RevocationFetcher: RevocationSource {
         let named = certificate.revocationServices.lists
         var lists: [CertificateList] = []
         for text in named { lists += await list(at: text, issuedBy: issuer, before: deadline) }
-        // What nobody signed must not send us anywhere.
+        // Unsigned data must not choose where we connect to.
         let deltas = lists.filter { $0.isSigned(by: issuer) }.flatMap(\.deltaLists).filter { !named.contains($0) }
         for text in Set(deltas).sorted() { lists += await list(at: text, issuedBy: issuer, before: deadline) }
         return lists
@@ -164,7 +164,7 @@ package actor RevocationFetcher: RevocationSource {
             return bytes
         case .failure(.cancelled):
             forget(answer, to: question)
-            // It may be only somebody else who gave up waiting.
+            // Another task may have cancelled the request, not this one.
             return answer.isCancelled && !Task.isCancelled ? await ask(question, before: deadline) : nil
         case .failure(.verdictTimeLimit):
             // For another verdict there is time enough.

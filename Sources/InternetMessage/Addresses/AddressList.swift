@@ -51,7 +51,7 @@ extension HeaderBlock {
         return addresses
     }
 
-    /// The same, without those in fields that hold more than anybody reads.
+    /// The same, without the addresses in fields that exceed the limit.
     package func readableAddresses(_ name: String) -> Set<EmailAddress> {
         Set(all(name).flatMap { (try? AddressList(field: $0))?.addresses ?? [] })
     }

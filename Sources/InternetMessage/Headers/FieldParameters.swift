@@ -66,15 +66,15 @@ package struct FieldParameters: Hashable, Sendable {
         irregularities.formUnion(isCut ? Set(values.keys) : Set(words).intersection(values.keys))
     }
 
-    /// A value, and whether everybody reads it so.
+    /// A value, and whether all programs read it the same way.
     ///
-    /// - Parameter passedOver: gets what stands where nothing should.
+    /// - Parameter passedOver: receives text that should not be there.
     private static func takeValue(_ tokens: inout FieldTokens, _ passedOver: inout [UInt8]) -> ([UInt8], Bool) {
         guard tokens.next == UInt8(ascii: "\"") else {
             let value = tokens.takeToken(until: ";")
             // Of what RFC 2045 wants in quotes, all take for a part of the value what is no bracket, quote or control.
             let isToken = value.allSatisfy { 33...126 ~= $0 && !"()<>\"\\,".utf8.contains($0) }
-            // A name with blanks in it that somebody forgot to quote, or a comment.
+            // An unquoted name with blanks, or a comment.
             tokens.skipBlanksAndComments()
             guard tokens.next != UInt8(ascii: ";"), !tokens.isAtEnd else { return (value, isToken) }
             let rest = tokens.takeAll(until: ";").trimmed

@@ -63,7 +63,7 @@ struct HeaderScan {
         return true
     }
 
-    /// Notes carriage returns without a line feed, and what those readers see for whom they end a line.
+    /// Notes carriage returns without a line feed, and how readers understand the header for which they end a line.
     private mutating func noteBareReturns(before end: Int) {
         // Behind the last field it hides nothing.
         let last = bytes[..<end].lastIndex { $0 != .carriageReturn && $0 != .lineFeed } ?? 0
@@ -84,7 +84,8 @@ struct HeaderScan {
         }
     }
 
-    /// Notes what those readers see for whom other control characters end a line, as they do for some text libraries.
+    /// Notes how readers understand the header for which other control characters end a line, as in some text
+    /// libraries.
     private mutating func noteOtherSeparators(before end: Int) {
         let mayStand = isWholeMessage && LineSeparator.mayStand(in: bytes[..<end])
         guard mayStand, !defects.contains(.hiddenFields) else { return }

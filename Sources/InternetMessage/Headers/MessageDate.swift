@@ -31,7 +31,7 @@ package struct MessageDate: Sendable, Hashable {
         date = Date(timeIntervalSince1970: TimeInterval(Int(midnight) + seconds - zone))
     }
 
-    /// The same moment as a field body in the time zone of nobody.
+    /// The same moment as a field body in the time zone -0000, which reveals no place.
     package var universal: String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt

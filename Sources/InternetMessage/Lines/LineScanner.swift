@@ -20,11 +20,11 @@ struct LineScanner {
         let bytes: UnsafeRawBufferPointer
         /// Whether it goes on behind them.
         let isCut: Bool
-        /// Whether it is a line only for whom a carriage return alone ends one.
+        /// Whether it is a line only for readers for which a carriage return alone ends a line.
         let isBehindReturn: Bool
     }
 
-    /// A boundary of 70 characters with its hyphens, and as much padding as anybody may have added.
+    /// A boundary of 70 characters with its hyphens, and plausible padding.
     private static let longestLine = 1_024
 
     private let source: any ByteSource

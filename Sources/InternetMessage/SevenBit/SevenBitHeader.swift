@@ -60,10 +60,10 @@ extension HeaderField {
 }
 
 extension Array<UInt8> {
-    /// The same header in lines that transports leave alone: without blanks at the ends of what describes content, and with
-    /// one carriage return at most before a line feed.
+    /// The same header in lines that mail servers do not change: without blanks at the ends of fields that describe
+    /// content, and with at most one carriage return before a line feed.
     ///
-    /// In fields of another kind, as messages inside have them, blanks stay: nobody must change what others wrote.
+    /// Other fields, such as those of a message inside, keep their blanks: they must not be changed.
     var asSafeHeader: [UInt8] {
         let clean = withoutReturnsBeforeLineEnds
         guard clean.hasBlankBeforeLineEnd, let header = try? HeaderBlock(parsing: clean) else { return clean }

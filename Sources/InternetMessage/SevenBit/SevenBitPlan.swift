@@ -62,8 +62,8 @@ struct SevenBitPlan {
         try addGap(position..<entity.range.upperBound, instead: "\r\n--\(entity.delimiter)--\r\n")
     }
 
-    /// Adds what stands between two parts, before the first or after the last: delimiters, and text nobody is shown
-    /// (RFC 2046 §5.1.1), which is left out if it is not safe.
+    /// Adds what is between two parts, before the first or after the last: delimiters, and text that readers do not
+    /// show (RFC 2046 §5.1.1), which is left out if it is not safe.
     private mutating func addGap(_ range: Range<Int>, instead delimiter: String) throws {
         guard try !addSafeText(range) else { return }
         needsEncoding = true

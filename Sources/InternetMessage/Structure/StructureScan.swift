@@ -8,9 +8,10 @@ struct StructureScan {
     private let range: Range<Int>
     private var scanner: LineScanner
     private var open: [Draft] = []
-    /// What to look for at each level of `open`; nil where there are no parts, or none any more.
+    /// The boundaries to look for at each level of `open`; nil where there are no parts, or no more.
     ///
-    /// Not in the drafts, because whoever looks holds a copy: one of the drafts would have each part copy all before it.
+    /// Not part of the drafts, because the scan holds a copy of this array: as part of a draft each part would copy all
+    /// before it.
     private var boundaries: [[UInt8]?] = []
     private var parts = 0
     private var headerBytes = 0

@@ -52,13 +52,13 @@ enum Confusables {
         }
     }
 
-    /// Whether the scalar is another form of an ASCII character: phonetic, of full width, mathematical, and the like.
+    /// Whether the scalar is another form of an ASCII character: phonetic, full-width, mathematical, or similar.
     private static func isVariant(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x131, 0x17F, 0x250...0x2AF, 0x2B0...0x2FF, 0x1D00...0x1DBF, 0x2010...0x2012, 0x2024, 0x2043, 0x2044,
             0x2070...0x209F, 0x20B0, 0x2100...0x218F, 0x2212, 0x2215, 0x2216, 0x2236, 0x2460...0x24FF, 0x29F8, 0xFE52,
             0xFE6B, 0xFF01...0xFF5E, 0x1D400...0x1D7FF, 0x1F100...0x1F1FF:
-            // № and ™ and their kin are no letters that anybody takes for others.
+            // №, ™ and similar signs are not confused with letters.
             ![0x2116, 0x2122, 0x2103, 0x2109].contains(scalar.value)
         default: false
         }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// RFC 2047
 package enum EncodedWord {
-    /// `text` as it is, if it is ASCII that nobody takes for encoded words; else in encoded words of UTF-8.
+    /// `text` unchanged, if it is ASCII that does not look like encoded words; else in encoded words of UTF-8.
     package static func encode(_ text: String) -> String {
         guard mayHoldWords(text) || !text.utf8.allSatisfy({ 32...126 ~= $0 }) else { return text }
         var chunks = [""]
@@ -38,8 +38,8 @@ package enum EncodedWord {
 
     /// `text` with its encoded words decoded; what cannot be decoded stays as it is.
     ///
-    /// - Parameter replacing: whether words in character sets that are not known, or that end within a character, are decoded
-    ///   as far as they are ASCII, for whoever looks for ASCII in them.
+    /// - Parameter replacing: whether words in unknown character sets, or that end within a character, are decoded as
+    ///   far as they are ASCII, for callers that search for ASCII text.
     package static func decode(_ text: String, replacing: Bool = false) -> String {
         decode(text, else: replacing ? .guessed : .kept)
     }

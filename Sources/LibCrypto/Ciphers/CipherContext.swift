@@ -99,7 +99,7 @@ package final class CipherContext {
         }
     }
 
-    /// Transforms all of the input at once, be it empty; for decrypting CCM this is where the tag is checked.
+    /// Transforms the whole input at once, also an empty one; for decrypting CCM this checks the tag.
     package func updateOnce(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
         throws(OpenSSLError)
     {

@@ -6,7 +6,7 @@ package enum DigestAlgorithm: String, CaseIterable, Sendable {
     case sha256
     case sha384
     case sha512
-    // Read, and never written: hardly anybody else has them yet.
+    // Read, and never written: few other programs support them.
     case sha3_224 = "sha3-224"
     case sha3_256 = "sha3-256"
     case sha3_384 = "sha3-384"

@@ -28,15 +28,15 @@ package enum Libcrypto {
 
     /// Starts libcrypto without its configuration file, whatever OPENSSL_CONF says; only the first call does something.
     ///
-    /// Every entry into libcrypto comes through here first: whoever reaches it unprepared loads openssl.cnf.
+    /// Every use of libcrypto calls this first; otherwise libcrypto would load openssl.cnf.
     package static func start() { _ = started }
 
     /// Nothing is tidied up at the end of the process, when the system takes all memory back.
     private static let started: Bool =
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT), nil) == 1
 
-    /// Has libcrypto overwrite all memory that it gives back, for the whole process: for a program to do first of all, before
-    /// anybody has called libcrypto. Later it does nothing.
+    /// Makes libcrypto overwrite all memory that it frees, for the whole process. A program must call it first, before
+    /// any use of libcrypto; later it does nothing.
     ///
     /// libcrypto: `CRYPTO_set_mem_functions`
     package static func wipeFreedMemory() { WipingAllocator.install() }

@@ -19,7 +19,7 @@ package enum ParentProcess {
     /// - Parameter parent: who is thought to be the parent.
     /// - Returns: false if that one has ended before.
     package static func sendsWhenEnding(_ signal: Int32, _ parent: Int32) -> Bool {
-        // A kernel without it is none that anybody runs; the process ends by itself then, as it did before.
+        // Only very old kernels lack it; the process then ends by itself, later.
         _ = smime_prctl_set_pdeathsig(signal)
         return getppid() == parent
     }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// One request over a connection that somebody else has opened, and its answer, which must be one DER element.
+/// One request over an open connection, and its answer, which must be one DER element.
 ///
 /// libcrypto: `OSSL_HTTP_transfer`, which neither connects nor follows redirections here.
 package struct HTTPExchange: Sendable {
@@ -31,7 +31,7 @@ package struct HTTPExchange: Sendable {
 
     /// Asks over the connected socket `descriptor`, which stays open, and gives the answer's body.
     ///
-    /// Blocks until the answer is there, the peer ends, or `seconds` are over; whoever wants it to end sooner shuts the
+    /// Blocks until the answer is complete, the peer closes, or `seconds` have passed. To end it sooner, shut the
     /// socket down.
     package func perform(over descriptor: CInt, seconds: Int) throws(OpenSSLError) -> [UInt8] {
         Libcrypto.start()

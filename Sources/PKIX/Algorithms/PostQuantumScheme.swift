@@ -16,7 +16,7 @@ public struct PostQuantumScheme: Hashable, Sendable {
     public let name: String
     package let oid: ASN1ObjectIdentifier
     package let use: Use
-    /// The digests that are as strong as the signature, the one that everybody must know first (RFC 9882 §3.3).
+    /// The digests that are as strong as the signature; the first is mandatory for readers (RFC 9882 §3.3).
     let digests: [DigestAlgorithm]
     /// The shortest key-encryption key that is as strong, in bytes (RFC 9936 §2.2).
     package let wrappingKeyCount: Int

@@ -1,10 +1,10 @@
 import LibCrypto
 import SwiftASN1
 
-/// RSA keys, handed to libcrypto number by number.
+/// RSA keys, passed to libcrypto number by number.
 ///
-/// Its own readers go through all decoders of all providers for each key, which takes longer than to check a signature
-/// with it. What is not plainly such a key in DER is left to them.
+/// libcrypto's own readers try all decoders of all providers for each key, which takes longer than to verify a
+/// signature with it. They still read every key that is not plain DER of this kind.
 ///
 /// RFC 8017 §A.1, EVP_PKEY-RSA(7)
 struct RSAKey {

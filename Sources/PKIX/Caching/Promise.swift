@@ -11,7 +11,7 @@ package final class Promise<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Answers, unless somebody has done so before.
+    /// Fulfils the promise. Only the first call counts.
     package func give(_ value: Value) {
         let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
             guard state.value == nil else { return nil }
@@ -22,7 +22,8 @@ package final class Promise<Value: Sendable>: Sendable {
         waiting?.resume(returning: value)
     }
 
-    /// Waits for the answer. Only one may do so, and only if somebody is sure to answer: cancelling does not end it.
+    /// Waits for the value. Only one task may wait, and the value must be certain to come: cancelling does not end the
+    /// wait.
     package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let value = state.withLock { state in

@@ -18,9 +18,9 @@ extension Certificate {
 
     /// The certificate as libcrypto's object.
     ///
-    /// It is kept for a while: libcrypto reads the public key along with a certificate, which takes as long
-    /// as several signatures, and the same few stand above everybody. A DSA key may be given its issuer's parameters where a
-    /// chain is verified, so an object with one is for one use.
+    /// It is cached: libcrypto also decodes the public key, which takes as long as several signatures, and most chains
+    /// have the same few authorities. Verifying a chain may add the issuer's parameters to a DSA key, so an object with
+    /// a DSA key is used only once.
     package func x509() throws(OpenSSLError) -> Handle<X509> {
         guard der.count <= Self.keptCount, !publicKeyAlgorithm.isDSA else { return try madeX509() }
         return try Self.recentObjects.value(for: self) { () throws(OpenSSLError) in try madeX509() }
@@ -32,7 +32,7 @@ extension Certificate {
 }
 
 extension Certificate {
-    /// Whether an extension that libcrypto heeds is not as RFC 5280 §4.2 has it: a key usage without bits, a negative path
-    /// length. It finds neither issuers nor issued certificates for such a one.
+    /// Whether an extension that libcrypto evaluates violates RFC 5280 §4.2: a key usage without bits, a negative path
+    /// length. libcrypto finds neither issuers nor issued certificates for such a certificate.
     var hasMalformedExtension: Bool { (try? x509())?.hasMalformedExtension ?? false }
 }

@@ -71,7 +71,7 @@ public struct Certificate: Sendable {
 
     private static let recent = BoundedCache<EncodingKey, Certificate>(capacity: 64)
 
-    /// The greatest encoding that is kept for when it is met again, in bytes: nobody shall fill our memory.
+    /// The largest encoding that is cached, in bytes, so that input cannot fill the memory.
     static let keptCount = 8 << 10
 
     private init(parsing der: [UInt8]) throws(CMSError) {
@@ -115,8 +115,8 @@ public struct Certificate: Sendable {
     /// Whether subject and issuer are the same, as in a root.
     public var isSelfIssued: Bool { subject.matches(issuer) }
 
-    /// The SHA-256 of issuer and serial number, by which responders and lists know it: whatever is done to the signature on
-    /// it, which for ECDSA anybody can change into another good one, this stays the same.
+    /// The SHA-256 of issuer and serial number, by which responders and lists identify it. It stays the same if the
+    /// certificate's own signature is changed into another valid one, which is possible with ECDSA.
     package var nameDigest: Fingerprint {
         get throws(CMSError) { try Fingerprint(of: issuer.canonical.bytes + serialNumber) }
     }
@@ -143,8 +143,9 @@ extension Certificate {
     /// Whether the certificate lets mail be encrypted to its key.
     public var canEncrypt: Bool { !isCertificateAuthority && keyAllowsEncryption }
 
-    /// Whether purpose, key usage and kind of key let mail be encrypted to it, be it an authority's: basicConstraints
-    /// only add to what a key may do (RFC 5280 §4.2.1.9), and self-signed certificates often say so without need.
+    /// Whether purpose, key usage and kind of key allow encryption, also for an authority's certificate:
+    /// basicConstraints only extend what a key may do (RFC 5280 §4.2.1.9), and self-signed certificates often have them
+    /// needlessly.
     package var keyAllowsEncryption: Bool { isForMail && keyUsageAllowsEncryption }
 
     /// Whether the extended key usage admits S/MIME: emailProtection or anyExtendedKeyUsage, or no such extension.

@@ -61,7 +61,7 @@ public struct CertificateList: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 
-    /// libcrypto's form of it, the same as long as somebody holds it.
+    /// The list as libcrypto's object, shared while it is in use.
     package func object() throws(OpenSSLError) -> Handle<X509_CRL> { try shared.object(of: der) }
 
     /// Whether it calls `certificate` revoked, on hold included; not if its entry takes a hold back.

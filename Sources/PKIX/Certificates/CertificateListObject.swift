@@ -1,7 +1,7 @@
 import LibCrypto
 import Synchronization
 
-/// libcrypto's form of one list, shared by the copies of the value and made once as long as somebody holds it.
+/// One list as libcrypto's object. The copies of a `CertificateList` share it, and it is freed after its last use.
 final class CertificateListObject: Sendable {
     private enum State {
         case unread
@@ -38,9 +38,9 @@ final class CertificateListObject: Sendable {
 }
 
 extension CertificateList {
-    /// Reads the whole list by libcrypto, its entries among it.
+    /// Reads the whole list with libcrypto, including its entries.
     ///
-    /// - Throws: `CMSError.malformed` if that cannot read it, so that it would never speak for anybody.
+    /// - Throws: `CMSError.malformed` if libcrypto cannot read it; such a list would count for no certificate.
     package func checkEntries() throws(CMSError) {
         do throws(OpenSSLError) { _ = try object() } catch {
             throw .malformed(.certificateList, "\(error)")

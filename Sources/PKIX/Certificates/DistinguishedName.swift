@@ -38,7 +38,7 @@ public struct DistinguishedName: Sendable {
     /// The values of emailAddress, as they were written.
     package var emailAddresses: [String] { texts(.NameAttributes.emailAddress) }
 
-    /// Whether line breaks, NUL or the like stand in it, which no honest name has.
+    /// Whether it contains line breaks, NUL or other control characters, which no honest name has.
     package var holdsControlCharacters: Bool {
         relativeNames.joined().contains { attribute in
             attribute.text?.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } ?? false

@@ -19,10 +19,10 @@ package enum KeyMaterial: Sendable {
     /// The greatest file that is read, in bytes.
     package static let maximumFileCount = CertificateList.maximumCount * 2
 
-    /// Everything in `bytes`, in the order of the file. A byte order mark of UTF-8 in front says nothing.
+    /// Everything in `bytes`, in the order of the file. A leading byte order mark of UTF-8 is ignored.
     ///
-    /// PEM blocks of another kind, such as certificate requests, are passed over. The bytes stay the caller's to wipe if a
-    /// private key is among them.
+    /// PEM blocks of other kinds, such as certificate requests, are skipped. If there is a private key, the caller must
+    /// wipe `bytes`.
     /// - Throws: `CMSError.malformed` if nothing is recognised, or if something recognised is broken.
     package static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
         guard bytes.count <= maximumFileCount else { throw .limitExceeded("file size") }
@@ -117,17 +117,17 @@ package enum KeyMaterial: Sendable {
     }
 }
 
-/// A SignedData that carries certificates, as a rule one that nobody signed.
+/// A SignedData that contains certificates, usually without a signature.
 ///
-/// Of one that somebody signed only the certificates of whom it names as signers count, and those of authorities: anybody's
-/// may ride along.
+/// If it has signatures, only the signers' certificates and those of authorities count, because a sender can add any
+/// others.
 ///
 /// RFC 5652 §5.1, RFC 8551 §3.8
 private enum PKCS7Bag {
-    /// The most signers that are heeded.
+    /// The maximum number of signers to read.
     private static let maximumSigners = 16
 
-    /// Whom a SignerInfo names (RFC 5652 §5.3).
+    /// The signer that a SignerInfo names (RFC 5652 §5.3).
     private static func signer(of info: ASN1Node) throws -> EntityIdentifier {
         var fields = try ElementReader(info)
         _ = try fields.next(.integer)

@@ -1,7 +1,7 @@
 import LibCrypto
 
 extension PrivateKey {
-    /// Refuses a key whose private half is not that of its public one: nobody could verify what it signs.
+    /// Rejects a key pair whose halves do not match: its signatures could not be verified.
     ///
     /// - Throws: `CMSError.malformed`
     func checkPair() throws(CMSError) {

@@ -49,8 +49,8 @@ public struct PrivateKey: Sendable {
         try self.init(handle)
     }
 
-    /// Refuses keys that are nothing for mail before libcrypto makes anything of them, and large ones of DSA: they come without
-    /// their public half, and whoever wrote one says how long that takes to work out.
+    /// Rejects keys of other kinds before libcrypto reads them, and large DSA keys: they lack their public half, and an
+    /// attacker could choose how long it takes to compute.
     ///
     /// - Throws: `CMSError.unsupported`
     private static func checkAlgorithm(_ pkcs8: [UInt8]) throws(CMSError) {

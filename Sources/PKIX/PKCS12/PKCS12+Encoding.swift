@@ -45,7 +45,7 @@ extension PKCS12 {
 private struct PKCS12Writer {
     let form: PassphraseForm
     let compatibility: PKCS12.Compatibility
-    /// The salt of all parts in PBES2, so that their key is derived once: by us and by whoever reads that, too.
+    /// The salt of all parts in PBES2. Writer and readers then derive their key only once.
     private let salt: [UInt8]
     private var lastKey: PasswordEncryption.DerivedKey?
 

@@ -16,7 +16,8 @@ package struct PKCS12MAC {
     let value: [UInt8]
 
     private static let pbmac1OID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 14]
-    /// A shorter key lets everybody find a file that fits (CVE-2026-34181); a longer one than the block only costs time.
+    /// With a shorter key, an attacker could find a file that passes (CVE-2026-34181); a longer one than the block only
+    /// costs time.
     private static let keyCounts = 20...128
 
     /// Reads MacData.

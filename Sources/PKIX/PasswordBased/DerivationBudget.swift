@@ -6,7 +6,7 @@ package struct DerivationBudget {
     /// passphrase.
     static let maximumRuns = 2 * maximumIterations
 
-    /// As many as libcrypto counts; more than that nobody can allow.
+    /// libcrypto's own maximum, which no option can raise.
     static let mostIterations = Int(Int32.max)
 
     /// What is said of a file that asks for more.

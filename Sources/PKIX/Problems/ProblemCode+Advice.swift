@@ -1,5 +1,5 @@
 extension ProblemCode {
-    /// What whoever meets the problem can do about it, in one sentence without a full stop; no program's commands.
+    /// What to do about the problem, in one sentence without a full stop and without a program's commands.
     public var advice: String {
         switch self {
         case .accountUnused: "import the private key with its certificate, in one file or in one command"

@@ -1,7 +1,7 @@
-/// Every problem that a report can tell of, by its code.
+/// The code of a problem in a report.
 ///
-/// A code is stable: it keeps its name and its meaning, and programs may test it. There is no problem without one, and
-/// each says what it means and what to do about it: `meaning`, `advice`, docs/problems.md.
+/// A code is stable: it keeps its name and its meaning, and programs may test it. Every problem has one, and every code
+/// has a `meaning` and an `advice`.
 @nonexhaustive
 public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case accountUnused = "account-unused"

@@ -73,7 +73,7 @@ extension CertificateList {
         return try? fields.optional(.context(0))?.octets()
     }
 
-    /// The encoded `Extension` elements; the entries are passed over unread.
+    /// The encoded `Extension` elements; the entries are skipped without reading them.
     ///
     /// RFC 5280 §5.1
     var extensions: [ASN1Node] {

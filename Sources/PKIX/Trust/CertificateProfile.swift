@@ -8,7 +8,7 @@ package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
     /// SMBR 1.0.10
     case strict
 
-    /// What a chain breaks, the judged certificate first; an anchor is left to whoever trusts it.
+    /// The rules that a chain violates, the judged certificate first; anchors are not judged.
     func problems(_ chain: [Certificate], endsAtAnchor: Bool) -> [Problem] {
         guard let leaf = chain.first else { return [] }
         let judged = endsAtAnchor && chain.count > 1 ? chain.dropLast() : chain[...]

@@ -48,7 +48,7 @@ package struct ChainVerdict: Hashable, Sendable {
     package let timeProblems: [Problem]
     /// The same in a word.
     package let validity: Validity
-    /// Nil if nobody looked.
+    /// Nil if revocation was not checked.
     package let revocation: Revocation?
     /// Whether libcrypto looked at the whole chain, where that was asked for.
     let isChecked: Bool

@@ -4,7 +4,7 @@ import SwiftASN1
 ///
 /// RFC 5280 §4.2.1.13
 struct DistributionPoints {
-    /// The URIs of all points; nil if one of them bears another name, or none, so that nobody can tell by URIs.
+    /// The URIs of all points; nil if a point has no name or another kind of name, so that URIs cannot identify it.
     private(set) var locations: Set<[UInt8]>? = []
     /// Who issues lists in place of the certificate's issuer.
     private(set) var issuers: [DistinguishedName] = []

@@ -50,10 +50,10 @@ package struct OCSPResponse: Sendable {
         }
     }
 
-    /// What a responder that `issuer` lets speak for it says about `certificate`; nil if it says nothing that counts.
+    /// The status of `certificate` by a responder that `issuer` authorized; nil if the response does not count.
     ///
-    /// The responder is the issuer or has a certificate of the issuer's for this purpose (RFC 6960 §4.2.2.2), and `date`
-    /// lies between the updates. Whoever was revoked at `date` for good is so whenever the responder said it.
+    /// The responder is the issuer or has a certificate of the issuer's for this purpose (RFC 6960 §4.2.2.2), and
+    /// `date` is between the updates. A permanent revocation before `date` counts whenever the response was made.
     ///
     func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
         guard names(certificate, issuedBy: issuer), let object = object(), let authority = try? issuer.x509(),

@@ -7,7 +7,7 @@ struct PathCheck {
     let store: TrustStore
     let purpose: TrustStore.Purpose
     let date: Date
-    /// The revocation lists of the store, and those that came with the message; nil if nobody asks for them.
+    /// The revocation lists of the store and of the message; nil if revocation is not checked.
     let lists: RevocationLists?
     /// What came with the message from responders.
     let responses: [OCSPResponse]
@@ -126,7 +126,7 @@ struct PathCheck {
         return key.isBreakable ? Problem(.weakKey, text) : Problem(warning: .weakKey, text)
     }
 
-    /// What is wrong with the authorities, the anchor's own constraints left to whoever made it one.
+    /// The faults of the authorities. The anchor's own constraints do not count: the user made it an anchor.
     private func authorityProblems(_ path: CertificatePath) -> [Problem] {
         var problems: [Problem] = []
         for (index, certificate) in path.certificates.enumerated() {

@@ -11,7 +11,8 @@ extension PathValidator {
 
         /// Whether the judged certificate is trusted by itself, whatever `path` leads to.
         ///
-        /// Anybody can write a certificate about a public key. Where its issuer is at hand the signature must be the issuer's.
+        /// Any person can issue a certificate for a public key. If its issuer is at hand, the signature must be the
+        /// issuer's.
         func covers(_ path: CertificatePath) -> Bool {
             switch self {
             case .exact: true

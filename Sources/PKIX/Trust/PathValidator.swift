@@ -94,8 +94,8 @@ package struct PathValidator: Sendable {
         func builder(with systemAnchors: SystemAnchors?, _ budget: WorkBudget) -> PathBuilder {
             PathBuilder(store, systemAnchors: systemAnchors, extra: question.extra, effort: budget, at: question.date)
         }
-        // Most chains end at an anchor of the store, and nobody has to look for one in the system's folder. A search that
-        // takes long is begun anew with both, or it would leave nothing for those.
+        // Most chains end at an anchor of the store, so the system's folder need not be searched. A long search starts
+        // again with both, or no budget would be left for the system's anchors.
         if store.systemAnchors != nil, !store.anchors.isEmpty {
             let share = budget.share()
             var near = builder(with: nil, share)

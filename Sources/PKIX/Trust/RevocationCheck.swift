@@ -82,9 +82,9 @@ struct RevocationCheck {
     /// The most responses that one verification looks at.
     private static let maximumResponses = 16
 
-    /// Takes in what responders say. Whoever says that a certificate was revoked is believed before who says it was not.
+    /// Applies the responders' answers. An answer that a certificate was revoked takes precedence.
     ///
-    /// - Returns: whether each of them said something.
+    /// - Returns: whether every certificate has an answer.
     private func apply(
         _ responses: [OCSPResponse],
         to statuses: inout [Int: Status],

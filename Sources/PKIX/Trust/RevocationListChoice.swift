@@ -3,7 +3,7 @@ import Foundation
 /// Chooses among very many lists those that can tell something of one path: of lists about the same certificates only the
 /// newest count.
 struct RevocationListChoice {
-    /// The names in which somebody may speak for a certificate of the path.
+    /// The names of possible signers of lists for a certificate of the path.
     let names: Set<EncodingKey>
 
     private let path: [Certificate]
@@ -75,8 +75,8 @@ struct RevocationListChoice {
         }
     }
 
-    /// Whether one that a certificate of the path signed, and that was taken, says all that `candidate` says: another's word
-    /// would not do, as anybody can make an authority of the same name.
+    /// Whether a chosen list says all that `candidate` says, and was signed by a certificate of the path. A list by
+    /// another signer does not replace it, because an attacker can make an authority of the same name.
     func isSuperseded(_ candidate: Candidate) -> Bool {
         path.contains { isSuperseded(candidate, by: $0) }
     }

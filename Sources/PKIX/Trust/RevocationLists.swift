@@ -15,7 +15,7 @@ struct RevocationLists {
         fileprivate(set) var signers: [Certificate] = []
         /// Whether some signatures were not checked, as that would have taken too long.
         fileprivate(set) var isCutShort = false
-        /// Whether there are more than are looked at, so that nobody knows what the others say.
+        /// Whether there are more lists than the limit, so that the content of the others is unknown.
         fileprivate(set) var hasTooMany = false
     }
 
@@ -59,7 +59,7 @@ struct RevocationLists {
         if let choice {
             choose(with: choice, named, for: path, into: &selection)
         } else {
-            // Where nobody is at hand who could have signed it, nothing can show who did.
+            // Without the certificate of a possible signer the signature cannot be verified.
             for list in all {
                 if let selected = select(list, named, in: path, &selection) { selection.lists.append(selected) }
             }
@@ -67,7 +67,7 @@ struct RevocationLists {
         return selection
     }
 
-    /// Adds the lists by the issuers of the path, and by those of whoever may have signed them.
+    /// Adds the lists by the issuers of the path, and by other possible signers.
     private func choose(
         with choice: RevocationListChoice,
         _ named: [EncodingKey: [Certificate]],
@@ -104,10 +104,11 @@ struct RevocationLists {
         }
     }
 
-    /// Which of `issuers` signed `list`; nil, and a note in `selection` where there are any, if none did.
+    /// Which of `issuers` signed `list`; nil if none did, and then a note in `selection` if there are issuers.
     ///
-    /// libcrypto takes for the signer whom of the path the list names: if that one did not sign it, it is forged, whoever
-    /// else of that name did. Else it would hide the true one.
+    /// libcrypto takes the certificate of the path that the list names for the signer. If that certificate did not sign
+    /// the list, the list counts as forged, even if another authority of the same name signed it. Otherwise it could
+    /// hide the true list.
     private func signer(
         of list: CertificateList,
         _ issuers: [Certificate],

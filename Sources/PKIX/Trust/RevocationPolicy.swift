@@ -1,6 +1,6 @@
 /// How much it counts whether a certificate was revoked.
 public enum RevocationPolicy: String, CaseIterable, Hashable, Sendable {
-    /// Nobody looks.
+    /// Revocation is not checked.
     case off
     /// A certificate that was revoked fails; where nothing at hand says so or otherwise, it passes with the warning
     /// `revocation-unknown`.

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Somebody who can be asked whether certificates were revoked, when what is at hand does not tell.
+/// A source of revocation data to ask if the data at hand does not decide.
 package protocol RevocationSource: Sendable {
-    /// What there is to know about the certificates at `places` of `chain`, each of which the next one issued.
+    /// The data about the certificates at `places` of `chain`, each of which the next one issued.
     ///
-    /// Nothing of it is believed before it was checked. Whoever cannot be reached says nothing.
+    /// Callers verify all of it. A service that cannot be reached adds nothing.
     func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence
 
     /// What is asked for one verdict, on one message or on its recipients: a source with a time limit for all questions of a
@@ -25,9 +25,9 @@ extension RevocationSource {
 
 /// What a source had to say about revocation.
 package struct RevocationEvidence: Hashable, Sendable {
-    /// Lists of the issuers, checked by whoever uses them.
+    /// Unverified lists of the issuers.
     package var certificateLists: [CertificateList] = []
-    /// Answers of responders, checked by whoever uses them.
+    /// Unverified answers of responders.
     package var responses: [OCSPResponse] = []
 
     package init() {}
@@ -45,9 +45,9 @@ extension ValidationOptions {
         return terms
     }
 
-    /// These terms, with what `source` says on chains that lead to something trusted and whose revocation is unknown.
+    /// These options, with the data of `source` about trusted chains whose revocation status is unknown.
     ///
-    /// About any other chain nobody is asked: whoever writes a certificate must not make us call where it says.
+    /// No service is asked about other chains: the writer of a certificate must not choose where we connect to.
     package func asking(_ source: (any RevocationSource)?, about verdicts: [ChainVerdict], at date: Date) async
         -> ValidationOptions
     {

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// One unit is about the work of checking an RSA-2048 signature.
 final class WorkBudget: Sendable {
-    /// Enough for a thousand pairs of certificates nobody has seen before, which takes about half a second.
+    /// Enough for a thousand pairs of certificates that are not cached, which takes about half a second.
     private static let allowance = 5000
     /// What libcrypto takes to read two certificates.
     static let reading = 4

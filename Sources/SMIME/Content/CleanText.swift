@@ -26,7 +26,7 @@ package struct CleanText {
 
     /// Not 0 once a byte was met that does not belong there.
     private var faults: UInt64 = 0
-    /// What the word before began.
+    /// The sequence that the previous word began.
     private var before = Leads()
     /// The bytes that do not fill a word yet, the first in the lowest byte, and how many they are.
     private var pending: (word: UInt64, count: Int) = (0, 0)
@@ -35,7 +35,7 @@ package struct CleanText {
 
     /// Whether all the bytes that were shown are clean text, and the last character is whole.
     package var isClean: Bool {
-        // What is cut off lacks its continuation before the blanks.
+        // A cut-off sequence lacks its continuation, so a blank after it is an error.
         var copy = self
         for _ in copy.pending.count..<8 { copy.take(0x20) }
         return copy.faults == 0

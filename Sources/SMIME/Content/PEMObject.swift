@@ -3,7 +3,7 @@ import Foundation
 import InternetMessage
 import PKIX
 
-/// A CMS object in PEM (RFC 7468 §9), of any size, with whatever text stands in front of it and behind it (§5.2).
+/// A CMS object in PEM (RFC 7468 §9), of any size, with any text before and after it (§5.2).
 package enum PEMObject {
     /// How far the beginning of a block is looked for, in bytes.
     private static let searched = 1 << 20
@@ -14,7 +14,7 @@ package enum PEMObject {
     /// The beginning of a block.
     private struct Mark {
         let label: String
-        /// Where the line behind it begins.
+        /// The start of the line after it.
         let bodyStart: Int
     }
 
@@ -74,7 +74,7 @@ package enum PEMObject {
         return rest.elementsEqual("-----".utf8) ? String(decoding: label, as: UTF8.self) : nil
     }
 
-    /// Where `pattern` stands in `bytes` at or after `start`.
+    /// The first offset of `pattern` in `bytes` at or after `start`.
     private static func offset(of pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
         bytes.withUnsafeBytes { bytes -> Int? in
             guard let base = bytes.baseAddress else { return nil }
@@ -90,7 +90,7 @@ package enum PEMObject {
         }
     }
 
-    /// Where the first hyphen stands at or after `start`; no base64 has one.
+    /// The offset of the first hyphen at or after `start`; base64 contains none.
     private static func hyphen(in source: any ByteSource, from start: Int) throws -> Int? {
         let window = Window()
         let reader = source.reader(in: min(start, source.count)..<source.count)

@@ -8,7 +8,7 @@ final class PaddingWatch: Sendable {
     /// Says that it does.
     func note() { isMissing.store(true, ordering: .relaxed) }
 
-    /// What is to be told of it.
+    /// The problems to report.
     var problems: [Problem] {
         guard isMissing.load(ordering: .relaxed) else { return [] }
         return [Problem(.base64Padding, "the base64 of the CMS object lacks its padding")]

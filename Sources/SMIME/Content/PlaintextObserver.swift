@@ -19,7 +19,7 @@ package final class PlaintextObserver: ByteSink {
     package init() {}
 
     package func write(_ bytes: UnsafeRawBufferPointer) {
-        // Where the header ends is looked for afterwards: until the check nothing may take a time that depends on it.
+        // The end of the header is searched later: before the check, no step's duration may depend on the plaintext.
         head.append(contentsOf: bytes.prefix(Self.headLimit - head.count))
         text.take(bytes)
         guard !mayHoldBinary || !mayHoldLegacyDisplay else { return }
@@ -30,11 +30,11 @@ package final class PlaintextObserver: ByteSink {
         tail = bytes.count < Self.reach ? Array(tail.suffix(Self.reach)) : Array(bytes.suffix(Self.reach))
     }
 
-    /// Whether the plaintext begins as an entity does: with a field or with the empty line, or not at all. Takes the same
-    /// time whatever stands there.
+    /// Whether the plaintext begins like an entity, with a field or with the empty line. Takes the same time for any
+    /// plaintext.
     var startsEntity: Bool { EntityStart.isThere(in: head) }
 
-    /// Whether the whole plaintext is clean text. Takes the same time whatever stands there.
+    /// Whether the whole plaintext is clean text. Takes the same time for any plaintext.
     package var isCleanText: Bool { text.isClean }
 
     /// The header at the beginning; nil if it is beyond the limit. The time this takes depends on the plaintext, so it
@@ -62,12 +62,12 @@ package final class PlaintextObserver: ByteSink {
     private static let encoding = Array("encoding".utf8)
     private static let binary = Array("binary".utf8)
 
-    /// Whether `word`, which has small letters, stands at `index` in whatever case.
+    /// Whether `word`, in lower case, is at `index` in any case.
     private static func isThere(_ word: [UInt8], at index: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
         guard index + word.count <= bytes.count else { return false }
         return word.indices.allSatisfy { bytes[index + $0] | 0x20 == word[$0] }
     }
 
-    /// How far behind the hyphen of Transfer-Encoding the word is looked for, in bytes.
+    /// How many bytes after the hyphen of Transfer-Encoding the word is searched for.
     private static let reach = 48
 }

@@ -17,7 +17,7 @@ package enum MessageError: Error, Equatable, Sendable {
     case noCommonCipher(String)
     /// Layers are nested too deeply.
     case tooManyLayers
-    /// No RecipientInfo names a certificate whose key is at hand.
+    /// No RecipientInfo names a certificate whose key is available.
     case notARecipient
     /// Every RecipientInfo is for a password or a secret key, and none that fits was given.
     case needsSecret

@@ -2,12 +2,12 @@ import InternetMessage
 import PKIX
 
 extension Problem {
-    /// What is wrong with the MIME around what is protected.
+    /// The problem that a MIME defect outside the protected part is.
     init(_ defect: MIMEDefect) { self.init(ProblemCode(defect), defect.text) }
 
-    /// What an error says is wrong with a message.
+    /// The problem that an error reports about a message.
     ///
-    /// - Throws: any error that says nothing about the message, but why it cannot be read.
+    /// - Throws: errors that are not about the message, such as a file that cannot be read.
     package init(tellingOf error: any Error) throws {
         switch error {
         case CMSError.decryptionFailed: self.init(.decryptionFailed, "\(CMSError.decryptionFailed)")

@@ -21,7 +21,7 @@ extension SMIMEError.Code {
     public static let noCommonCipher = Self("noCommonCipher", .recipient)
     /// No private key belongs to the certificate.
     public static let noKeyPair = Self("noKeyPair", .key)
-    /// Nothing is encrypted.
+    /// The message is not encrypted.
     public static let notEncrypted = Self("notEncrypted", .input)
     /// The message is encrypted for others.
     public static let notForUs = Self("notForUs", .key)

@@ -6,7 +6,7 @@ public import Foundation
 /// do { try store.open() } catch let error as SMIMEError where error.code == .wrongPassphrase { … }
 /// ```
 public struct SMIMEError: Error, Sendable {
-    /// What happened. New codes may be added in any version.
+    /// The error code. New codes may be added in any version.
     public let code: Code
     /// One sentence for a log or a user, in lower case and without a full stop; never a secret.
     public let description: String
@@ -20,10 +20,10 @@ public struct SMIMEError: Error, Sendable {
         self.underlyingError = underlyingError
     }
 
-    /// Who or what can put it right.
+    /// Who can resolve the error.
     public var kind: Kind { code.kind }
 
-    /// Who or what can put an error right, and so what a mail server answers.
+    /// Who can resolve an error, which decides what a mail server should answer.
     @nonexhaustive
     public enum Kind: String, Sendable {
         /// The message or file is not what it should be: 554 5.6.0.
@@ -42,11 +42,11 @@ public struct SMIMEError: Error, Sendable {
         case bug
     }
 
-    /// What happened, to compare with the codes that there are.
+    /// An error code, comparable with the static codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The code's name, as it stands in this source.
+        /// The code's name, as in this source.
         public let description: String
-        /// Who or what can put it right.
+        /// Who can resolve the error.
         public let kind: Kind
 
         package init(_ description: String, _ kind: Kind) {

@@ -14,8 +14,7 @@ public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
     /// As `baseline`; moreover the names in From, To and Cc are removed, and the time zone of Date (RFC 9788 §3.2.2).
     case shy
 
-    /// The field to stand outside in place of `field`, in its own bytes if nothing in it is hidden; nil if it is to be
-    /// removed.
+    /// The outer field for `field`: its own bytes if nothing in it is hidden, nil if it is removed.
     ///
     /// An address is never changed (RFC 9788 §3.1.1). A field that cannot be read stays as it is.
     func outerField(_ field: HeaderField, lineEnd: LineEnd) -> [UInt8]? {
@@ -33,7 +32,7 @@ public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
         return field.closedBytes(lineEnd)
     }
 
-    /// What stands in place of a subject.
+    /// The replacement for a hidden subject.
     static let obscured = "[...]"
 
     /// The addresses without names; nil if something in the field is no plain list of mailboxes, or would be lost.

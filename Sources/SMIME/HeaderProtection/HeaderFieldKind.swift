@@ -1,6 +1,6 @@
 import InternetMessage
 
-/// What a header field is to header protection.
+/// How header protection treats a header field.
 ///
 /// RFC 9788 §1.8, §2
 enum HeaderFieldKind {

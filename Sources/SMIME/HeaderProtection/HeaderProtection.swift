@@ -5,11 +5,11 @@ package import InternetMessage
 ///
 /// RFC 9788 §2, §5
 package struct HeaderProtection: Hashable, Sendable {
-    /// What becomes of the header fields outside; nil if the message is signed only, so that nothing can be hidden.
+    /// How outer header fields are hidden; nil for a message that is only signed, where nothing can be hidden.
     package let confidentiality: HeaderConfidentiality?
     /// Whether hidden fields were written into the text, too, so that parts may say so of themselves.
     package let hasLegacyDisplay: Bool
-    /// What the text of a message without a Content-Type is said to be in.
+    /// The charset to declare for the text of a message without a Content-Type.
     package var undeclaredCharset = UndeclaredCharset.ascii
 
     /// For a message that is signed and not encrypted: `hp="clear"`.
@@ -34,7 +34,7 @@ package struct HeaderProtection: Hashable, Sendable {
     /// The value of the parameter `hp` (RFC 9788 §2.1.1).
     var scheme: String { confidentiality == nil ? "clear" : "cipher" }
 
-    /// The name of the fields that say inside what stands outside, in lower case (RFC 9788 §2.2).
+    /// The name of the inner fields that record the outer fields, in lower case (RFC 9788 §2.2).
     static let recordName = "hp-outer"
     /// The parameters of Content-Type that are of the mechanism.
     static let parameters: Set = ["hp", LegacyDisplay.parameter, "protected-headers"]
@@ -48,7 +48,7 @@ package struct HeaderProtection: Hashable, Sendable {
         }
     }
 
-    /// A Content-Type for a message that has none. The order of its parameters tells it from one that a message had.
+    /// A Content-Type for a message without one. The order of its parameters distinguishes it from an original one.
     func addedType(_ lineEnd: LineEnd) -> [UInt8] {
         NewField(
             "Content-Type",
@@ -61,7 +61,7 @@ package struct HeaderProtection: Hashable, Sendable {
     func markedType(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
         guard let type = ContentType(field: field) else { return nil }
         var bytes = field.closedBytes(lineEnd)
-        // What it says of itself outside any protection means nothing.
+        // Header protection parameters outside of protection have no meaning.
         let meaningless = hasLegacyDisplay ? Self.parameters.subtracting([LegacyDisplay.parameter]) : Self.parameters
         if !type.parameters.names.isDisjoint(with: meaningless) {
             bytes = field.removingParameters(meaningless, lineEnd)
@@ -73,16 +73,16 @@ package struct HeaderProtection: Hashable, Sendable {
         return marked
     }
 
-    /// The field that stands outside in place of `field`; nil for none.
+    /// The outer field for `field`; nil for none.
     func outerField(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
         guard let confidentiality, HeaderFieldKind(field) == .message else { return field.closedBytes(lineEnd) }
         return confidentiality.outerField(field, lineEnd: lineEnd)
     }
 
-    /// The copy of `field` that stands inside; nil if it stays outside only.
+    /// The inner copy of `field`; nil if there is only an outer one.
     ///
-    /// What is signed only must pass every transport as it is: blanks at the end of a line are left out, and a field
-    /// that cannot be written in seven bits stays outside.
+    /// A signed copy must pass every mail server unchanged: blanks at line ends are removed, and a field that cannot be
+    /// written in seven bits gets no copy.
     func innerField(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
         let bytes = field.closedBytes(lineEnd)
         guard confidentiality == nil else { return bytes }
@@ -91,7 +91,7 @@ package struct HeaderProtection: Hashable, Sendable {
         return rewritten.isTransportSafe ? rewritten : nil
     }
 
-    /// The fields that record what stands outside.
+    /// The fields that record the outer header.
     func records(of header: HeaderBlock, omitting: Set<String>) -> [UInt8] {
         guard confidentiality != nil else { return [] }
         return header.fields.flatMap { field -> [UInt8] in

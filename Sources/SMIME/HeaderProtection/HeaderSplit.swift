@@ -90,7 +90,7 @@ package struct HeaderSplit: Sendable {
         return bytes + (field ?? []) + header.lineEnd.bytes
     }
 
-    /// The inner fields with those of the message among them, in their order; nil if that cannot be told by Content-Type.
+    /// The inner fields with the message's own among them, in order; nil if Content-Type cannot announce them.
     private static func protectedFields(
         _ header: HeaderBlock,
         _ protection: HeaderProtection,
@@ -191,7 +191,7 @@ extension HeaderSplit {
 }
 
 extension Array<String> {
-    /// Where each of them stands first.
+    /// The first index of each name.
     var firstPlaces: [String: Int] {
         Dictionary(zip(self, indices)) { first, _ in first }
     }

@@ -14,8 +14,8 @@ package enum LegacyDisplay {
         in source: any ByteSource
     ) throws -> (any ByteSource)? {
         guard !fields.isEmpty else { return nil }
-        // A part of no bytes has no header that could mark it. One that begins at a delimiter of a multipart further out is such a part,
-        // and what is written for it would stand behind its parent's parts.
+        // An empty part has no header to mark. A part that begins at a delimiter of an outer multipart is empty too,
+        // and text written for it would follow the parts of its parent.
         let parts = message.mainBodyParts.filter { !$0.range.isEmpty && $0.contentType.parameters[parameter] == nil }
         let edits = try parts.compactMap { part in
             try LegacyDisplayPart(part, in: source)?.adding(fields)

@@ -148,7 +148,7 @@ struct LegacyDisplayPart {
 }
 
 extension RandomAccessCollection<UInt8> where Index == Int {
-    /// Where `tag` first starts, ASCII letters of either case alike.
+    /// The start of the first `tag`, ignoring the case of ASCII letters.
     fileprivate func firstIndex(ofTag tag: String) -> Int? {
         let count = tag.utf8.count
         var rest = self[...]

@@ -57,7 +57,7 @@ extension ProtectedHeader {
             && !(keepingFrom && name == "from")
     }
 
-    /// A protected field as it was before it said that it was one.
+    /// A protected field without the parameters of header protection.
     private func restored(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8] {
         var bytes = field.closedBytes(header.lineEnd)
         if field.isNamed("Content-Type"), scheme != .wrapped {

@@ -1,14 +1,14 @@
 package import InternetMessage
 
-/// The header fields that stand inside what was signed or encrypted.
+/// The header fields inside a signed or encrypted entity.
 ///
-/// What they are worth depends on what is around them: nothing here is verified.
+/// They are only as trustworthy as the layers around them: nothing is verified here.
 ///
 /// RFC 9788 §4
 public struct ProtectedHeader: Sendable {
     /// How the fields came inside.
     public enum Scheme: String, Sendable {
-        /// `hp="cipher"`: the sender hid some fields, and recorded what stands outside (RFC 9788 §2.1.1).
+        /// `hp="cipher"`: the sender hid some fields, and recorded the outer ones (RFC 9788 §2.1.1).
         case cipher = "hp-cipher"
         /// `hp="clear"`: nothing is hidden (RFC 9788 §2.1.1).
         case clear = "hp-clear"
@@ -21,9 +21,9 @@ public struct ProtectedHeader: Sendable {
         public var isComplete: Bool { self == .cipher || self == .clear }
     }
 
-    /// How the fields came to stand inside.
+    /// How the fields were copied inside.
     package let scheme: Scheme
-    /// The header that the fields stand in: the protected entity's own, or the wrapped message's.
+    /// The header with the fields: the protected entity's own, or the wrapped message's.
     package let header: HeaderBlock
     /// What the sender says to have left outside.
     private let records: Set<Statement>
@@ -62,9 +62,9 @@ public struct ProtectedHeader: Sendable {
     package enum Extent: Sendable {
         /// All that are the message's.
         case all
-        /// Those alone that a gateway may take out of an encrypted header: Subject, Comments, Keywords, From, To, Cc,
-        /// Reply-To, Date, Message-ID, References and In-Reply-To; of the fields about the content those of MIME. Each comes
-        /// out once, but Comments and Keywords as often as they are there.
+        /// Only the fields that a gateway may take out of an encrypted header: Subject, Comments, Keywords, From, To,
+        /// Cc, Reply-To, Date, Message-ID, References and In-Reply-To; of the fields about the content those of MIME.
+        /// Each is taken once, but Comments and Keywords as often as they occur.
         case gateway
 
         func includes(_ name: String) -> Bool { self == .all || HeaderFieldKind.gatewayNames.contains(name) }
@@ -138,10 +138,9 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    /// The names, in lower case, of fields that stand outside only; also of one that stands there once more, and says
-    /// something else.
+    /// The names, in lower case, of fields that are only outside; also of a repeated field with another value outside.
     ///
-    /// What the way puts there about itself is left aside.
+    /// Fields that mail servers add are ignored.
     package func addedNames(outer: HeaderBlock) -> [String] {
         let known = Set(fields.map { $0.name.lowercased() })
         let left = scheme == .cipher ? records : Set(fields.map { Statement($0) })
@@ -151,7 +150,7 @@ public struct ProtectedHeader: Sendable {
         return outer.fields.filter { HeaderFieldKind($0) == .message }.map { $0.name.lowercased() }.filter { name in
             guard seen.insert(name).inserted else { return false }
             guard let expected = expected[name] else { return !known.contains(name) }
-            // Where something is missing it was changed.
+            // A missing statement counts as a change.
             let found = Set(statements[name] ?? [])
             return expected.isStrictSubset(of: found)
         }
@@ -192,7 +191,7 @@ public struct ProtectedHeader: Sendable {
     }
 }
 
-/// What a field says, folding, blanks and encoding aside.
+/// The value of a field without folding, blanks and encoding.
 private struct Statement: Hashable {
     /// In lower case.
     let name: String
@@ -203,7 +202,7 @@ private struct Statement: Hashable {
         value = Self.plain(field.displayValue)
     }
 
-    /// What an HP-Outer field says that another field says.
+    /// The value that an HP-Outer field records for another field.
     init?(record: HeaderField) {
         let text = record.value
         guard let colon = text.firstIndex(of: ":") else { return nil }

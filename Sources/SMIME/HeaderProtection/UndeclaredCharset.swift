@@ -1,8 +1,8 @@
 package import ByteStreams
 
-/// What the text of a message that declares nothing is written in.
+/// The charset of a message that declares none.
 package enum UndeclaredCharset: String, Sendable, CaseIterable {
-    /// RFC 2045 §5.2: what is meant where nothing is said.
+    /// RFC 2045 §5.2: the default.
     case ascii = "us-ascii"
     /// Bytes above 127 that are no UTF-8 (RFC 1428).
     case unknown = "unknown-8bit"

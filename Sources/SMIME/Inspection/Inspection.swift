@@ -3,9 +3,9 @@ package import CMSSyntax
 import InternetMessage
 package import PKIX
 
-/// What a file is and holds, as far as it can be told without any key and without judging anything.
+/// The structure of a file, as far as it is visible without keys. Nothing is verified.
 package struct Inspection: Sendable {
-    /// What the file is.
+    /// The kind of the file.
     package enum Subject: Sendable {
         /// Certificates, revocation lists and private keys.
         case certificates([KeyMaterial])
@@ -32,7 +32,7 @@ package struct Inspection: Sendable {
     package struct Part: Sendable {
         /// The media type, as `text/plain`.
         package let mediaType: String
-        /// Those of its parameters that matter to S/MIME and to people.
+        /// The parameters that matter to S/MIME and to people.
         package let parameters: [String: String]
         /// The name of the transfer encoding.
         package let transferEncoding: String
@@ -44,29 +44,29 @@ package struct Inspection: Sendable {
         public internal(set) var layer: Layer?
         /// The parts of a multipart, or the message in a message.
         public internal(set) var parts: [Part] = []
-        /// What is wrong with this part, leaving aside layer and parts.
+        /// The problems of this part, without those of its layer and its parts.
         public internal(set) var problems: [Problem] = []
     }
 
     /// A CMS object.
     package struct Layer: Sendable {
-        /// What the object says about itself.
+        /// The structure of the object.
         package let outline: CMSOutline
-        /// What is in it; nil if that is encrypted, detached, or nothing with a structure.
+        /// The object's content; nil if it is encrypted, detached, or has no structure.
         public internal(set) var content: Content?
-        /// What is wrong with the object or with its place in the message.
+        /// The problems of the object, or of its place in the message.
         public internal(set) var problems: [Problem]
     }
 
-    /// What a signed object holds.
+    /// The content of a signed object.
     package indirect enum Content: Sendable {
         case part(Part)
         case layer(Layer)
     }
 
-    /// What the file turned out to be, with what it holds.
+    /// The kind of the file, with its content.
     package let subject: Subject
-    /// What is wrong with the file as a whole.
+    /// The problems of the file as a whole.
     public internal(set) var problems: [Problem] = []
 
     init(_ subject: Subject) { self.subject = subject }

@@ -52,7 +52,7 @@ struct Inspector {
     private mutating func decompress(_ stream: ByteStream) throws -> any ByteSource {
         let spool = Spool()
         var count = 0
-        // What comes out of an object that is damaged counts, too.
+        // The output of a damaged object counts, too.
         defer { decompressedLeft -= count }
         let sink = ClosureSink { bytes in
             count += bytes.count
@@ -62,7 +62,7 @@ struct Inspector {
         return try spool.finish()
     }
 
-    /// What signed or compressed content is: a MIME entity, a CMS object, or nil if nothing of that kind.
+    /// The signed or compressed content: a MIME entity, a CMS object, or nil for anything else.
     private mutating func content(of source: any ByteSource, depth: Int) throws -> Inspection.Content? {
         let head = try source.bytes(in: 0..<min(source.count, 2))
         if head.first == 0x30, try CMSOutline.isCMS(source.stream()) {
@@ -134,7 +134,7 @@ struct Inspector {
 }
 
 extension Inspection.Part {
-    /// What the header of an entity says.
+    /// Reads the header of an entity.
     fileprivate init(_ entity: Entity) {
         let type = entity.contentType
         mediaType = type.name

@@ -36,15 +36,16 @@ extension Certificate {
         return addresses.compactMap { try? EmailAddress($0) }.filter { seen.insert($0).inserted }
     }
 
-    /// What its key may be wanted for.
+    /// A use of the certificate's key.
     public enum KeyPurpose: Sendable {
         case encryption
         case signing
     }
 
-    /// What keeps the certificate from being used for `purpose`, whatever chain it has; empty if nothing does.
+    /// The problems that prevent using the certificate for `purpose`, whatever chain it has; empty if there are none.
     ///
-    /// Key usage and purpose, validity, the strength of its key. `TrustStore.problems(of:for:at:)` judges the chain, too.
+    /// Checks key usage and purpose, validity, and the strength of the key. `TrustStore.problems(of:for:at:)` also
+    /// judges the chain.
     public func problems(for purpose: KeyPurpose, at time: Date = .now) -> [Problem] {
         CertificateFitness.problems(of: self, for: purpose, at: time)
     }
@@ -65,7 +66,7 @@ extension Certificate: Codable {
 }
 
 extension Certificate: CustomStringConvertible {
-    /// Whose it is, and its fingerprint.
+    /// The subject and the fingerprint.
     public var description: String { "\(subject) (\(fingerprint))" }
 }
 

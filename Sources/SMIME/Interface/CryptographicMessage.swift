@@ -8,7 +8,7 @@ public import PKIX
 /// Whose certificates may sign such an object is for the caller to say: mail addresses are not looked at, and `TrustStore.usage`
 /// says which extended key usage is asked for.
 public enum CryptographicMessage {
-    /// Bytes to sign or encrypt, or what comes out; in memory or in a file of any size.
+    /// Input or output bytes, in memory or in a file of any size.
     public struct Content: Sendable, WritableContent {
         let source: any ByteSource
         private let opened: OpenedMessage?
@@ -66,9 +66,9 @@ public enum CryptographicMessage {
         }
     }
 
-    /// What is to be said about a signature, over `content` or over what is inside. Runs on `SMIMEExecutor`.
+    /// The report about a signature over `content`, or over the content in the object. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.file`, `.cancelled`, and what the provider throws; a malformed object is in the report.
+    /// - Throws: `.file`, `.cancelled`, and the provider's errors; a malformed object is a problem in the report.
     public static func verify(
         _ signature: some Sequence<UInt8>,
         of content: Content? = nil,
@@ -98,9 +98,9 @@ public enum CryptographicMessage {
         }
     }
 
-    /// What is inside of an encrypted object. Runs on `SMIMEExecutor`.
+    /// The content of an encrypted object. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`, and what the provider throws.
+    /// - Throws: `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`, and the provider's errors.
     public static func decrypt(
         _ object: Content,
         with keys: some KeyProvider

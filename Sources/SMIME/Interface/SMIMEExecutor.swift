@@ -58,7 +58,7 @@ public final class SMIMEExecutor: TaskExecutor {
             }
             let job = state.jobs[state.taken]
             state.taken += 1
-            // What is taken goes from time to time, so that the queue does not grow under a steady load.
+            // Jobs that were taken are removed in batches, so that the queue does not grow under a steady load.
             if state.taken >= 1024 {
                 state.jobs.removeFirst(state.taken)
                 state.taken = 0

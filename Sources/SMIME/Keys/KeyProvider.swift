@@ -1,8 +1,8 @@
 public import PKIX
 
-/// Where keys, certificates and trust come from: a store, or an in-memory value in tests.
+/// A source of keys, certificates and trust: a store, or an in-memory value in tests.
 ///
-/// It is asked between opening a layer and reading it, with values and for values.
+/// It is asked after opening a layer and before reading it; arguments and results are values.
 public protocol KeyProvider: Sendable {
     /// Our identity for the first of `recipients` that is ours, old ones included; nil if none is. No other is tried.
     func identity(for recipients: [EntityIdentifier]) async throws -> Identity?
@@ -13,11 +13,11 @@ public protocol KeyProvider: Sendable {
     /// Anchors, pins and the intermediates above `certificates`.
     func trust(for certificates: [Certificate]) async throws -> TrustStore
 
-    /// What counts as a warning, though it spoils a verdict by default; nothing unless the provider says otherwise.
+    /// The errors that count as warnings; none by default.
     func exceptions() async throws -> VerdictExceptions
 }
 
 extension KeyProvider {
-    /// Nothing is accepted.
+    /// No exceptions.
     public func exceptions() async throws -> VerdictExceptions { [] }
 }

@@ -1,6 +1,6 @@
 import PKIX
 
-/// What spoils a verdict unless a caller accepts it, as for an archive of old mail.
+/// Errors that a caller accepts as warnings, for example for an archive of old mail.
 public struct VerdictExceptions: OptionSet, Hashable, Sendable {
     /// One bit for each exception.
     public let rawValue: Int

@@ -10,10 +10,10 @@ struct CompressedLayer: Sendable {
 
     init(cms stream: ByteStream) throws { data = try CompressedData(reading: stream) }
 
-    /// What the layer is, for the report.
+    /// The layer in the report.
     static let layer = VerificationReport.Layer(kind: .compressed, algorithm: "zlib", problems: [])
 
-    /// What was compressed, in a spool of its own.
+    /// The decompressed content, in a temporary file.
     func content() throws -> LocatedEntity {
         let spool = Spool()
         try data.content.makeReader().copy(to: spool)

@@ -7,7 +7,7 @@ package import PKIX
 ///
 /// The caller finds the private key of one of `recipientIdentifiers`, and then calls `decrypt`.
 package struct EncryptedLayer: Sendable {
-    /// What the plaintext may be.
+    /// The allowed kinds of plaintext.
     enum Content {
         /// Anything, as in a bare CMS object.
         case anything
@@ -23,10 +23,10 @@ package struct EncryptedLayer: Sendable {
     private let padding: PaddingWatch?
     private let declaredOddities: [Problem]
 
-    /// What is odd, and no error, about the bytes that carry it; known once it was decrypted.
+    /// Warnings about the encoded bytes; complete after decryption.
     var oddities: [Problem] { padding?.problems ?? [] }
 
-    /// Whose certificates open it, in the order of the message, each once.
+    /// The certificates that open it, in the order of the message, each once.
     package var recipientIdentifiers: [EntityIdentifier] {
         var seen: Set<EntityIdentifier> = []
         return data.recipients.compactMap(\.identifier).filter { seen.insert($0).inserted }
@@ -45,7 +45,7 @@ package struct EncryptedLayer: Sendable {
         declaredOddities = oddities
     }
 
-    /// What the layer is, for the report.
+    /// The layer in the report.
     var layer: VerificationReport.Layer {
         let isAuthenticated = data.isAuthenticated
         return VerificationReport.Layer(
@@ -69,10 +69,10 @@ package struct EncryptedLayer: Sendable {
             ? MessageError.needsSecret : .notARecipient
     }
 
-    /// Whether a RecipientInfo is meant for such a secret.
+    /// Whether a RecipientInfo is for a secret of this kind.
     func mayOpen(with secret: SharedSecret) -> Bool { data.recipients.contains { secret.matches($0) } }
 
-    /// Decrypts with the first RecipientInfo that is meant for such a secret; no other is tried.
+    /// Decrypts with the first RecipientInfo for a secret of this kind; no other one is tried.
     ///
     /// - Throws: as `decrypt(with:)`.
     func decrypt(with secret: SharedSecret) throws -> Plaintext {
@@ -138,13 +138,13 @@ struct Plaintext: Sendable {
     let content: CheckedContent
     /// The header of the entity that the plaintext is, or that clean text gets; nil if it is neither.
     var header: HeaderBlock?
-    /// Where the body begins in the plaintext; clean text is all body.
+    /// The start of the body in the plaintext; clean text is all body.
     var bodyStart = 0
     /// Whether a part may be binary, so that its line ends must not be touched.
     var mayHoldBinary = false
     /// Whether a part may have hidden header fields in its text.
     var mayHoldLegacyDisplay = false
-    /// What is odd, and no error, about it.
+    /// Warnings about it.
     var problems: [Problem] = []
 
     /// The plaintext in a spool of its own, to look at its structure.

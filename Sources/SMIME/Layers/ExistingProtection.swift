@@ -17,7 +17,7 @@ package enum ExistingProtection: Hashable, Sendable {
 /// cipher has blocks, a recipient of a kind that we know, and content that is not plainly text. Neither signatures nor
 /// certificates are judged.
 package struct ExistingLayer: Sendable {
-    /// What the layer does.
+    /// The kind of the layer.
     package let protection: ExistingProtection
     /// The certificates for which an encrypted layer has a RecipientInfo; empty for other layers.
     package let recipients: Set<EntityIdentifier>
@@ -69,7 +69,7 @@ package struct ExistingLayer: Sendable {
         }
         guard outline.isSound else { return ExistingLayer() }
         if outline.type == .signedData { return ExistingLayer(outline.signers.isEmpty ? .unprotected : .signed) }
-        // The text in clear can stand behind any cipher's name, or in a recipient that is none.
+        // An attacker could put clear text behind any cipher's name, or name a recipient that does not exist.
         guard outline.isWellFormedCiphertext, outline.recipients.contains(where: { $0.kind != .other }),
             !content.isPlaintext
         else { return ExistingLayer() }

@@ -8,7 +8,7 @@ enum Layer {
     case encrypted(EncryptedLayer)
     case signed(SignedLayer)
 
-    /// What the layer is, for the report.
+    /// The layer in the report.
     var reported: VerificationReport.Layer {
         switch self {
         case .compressed: CompressedLayer.layer
@@ -56,14 +56,15 @@ enum Layer {
         return "smime-type says \(declared.escapedForDisplay), but the content is something else"
     }
 
-    /// What is to be told of an smime-type that names less than is there: senders of AuthEnvelopedData often write the name
-    /// that they know.
+    /// The problem of an smime-type that names less protection than there is: senders of AuthEnvelopedData often write
+    /// the older name.
     static func understatement(of type: CMSContentType, _ declared: String?) -> [Problem] {
         guard type == .authEnvelopedData, declared == "enveloped-data" else { return [] }
         return [Problem(.smimeTypeUnderstated, "smime-type says enveloped-data, and it is AuthEnvelopedData")]
     }
 
-    /// What each smime-type stands for (RFC 8551 §3.2.2). What is said to be authenticated must be.
+    /// The content types that each smime-type allows (RFC 8551 §3.2.2). A type that promises authentication allows no
+    /// other.
     private static let types: [String: [CMSContentType]] = [
         "signed-data": [.signedData], "certs-only": [.signedData], "signed-receipt": [.signedData],
         "enveloped-data": [.envelopedData, .authEnvelopedData],

@@ -5,10 +5,9 @@ package import InternetMessage
 import LibCrypto
 package import PKIX
 
-/// A signed entity, opened as far as its claims: who is meant to have signed it, and what.
+/// A signed entity with its claimed signers and content, not yet verified.
 ///
-/// Opening checks nothing. The caller finds certificates and trust for `signerIdentifiers` and `certificates`, and
-/// then calls `verify`.
+/// The caller finds certificates and trust for `signerIdentifiers` and `certificates`, and then calls `verify`.
 package struct SignedLayer: Sendable {
     let data: SignedData
     /// The content that is signed, as an entity; nil if there is none (a certs-only message) or it is not held.
@@ -18,7 +17,7 @@ package struct SignedLayer: Sendable {
     /// The revocation lists and OCSP responses in the message.
     private let evidence: RevocationEvidence
     private let problems: [Problem]
-    /// What is odd, and no error, about the bytes that carry signature and content.
+    /// Warnings about the encoded bytes of signature and content.
     let oddities: [Problem]
 
     /// The signers that the signatures name.
@@ -101,7 +100,7 @@ package struct SignedLayer: Sendable {
     /// Whether the object has no signature and only contains certificates (RFC 8551 §3.8).
     var onlyBringsCertificates: Bool { content == nil && data.signers.isEmpty && !certificates.isEmpty }
 
-    /// What the layer is, for the report.
+    /// The layer in the report.
     var layer: VerificationReport.Layer {
         let names = data.signers.map(\.signatureName)
         return VerificationReport.Layer(kind: .signed, algorithm: names.joined(separator: ", "), problems: problems)

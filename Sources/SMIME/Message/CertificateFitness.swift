@@ -3,9 +3,9 @@ import Foundation
 import InternetMessage
 import PKIX
 
-/// What makes a certificate unusable, whatever chain it has.
+/// The faults that make a certificate unusable, whatever chain it has.
 enum CertificateFitness {
-    /// What keeps the certificate from being used; empty if nothing does.
+    /// The problems that prevent using the certificate; empty if there are none.
     static func problems(of certificate: Certificate, for purpose: Certificate.KeyPurpose, at time: Date) -> [Problem] {
         var problems: [Problem] = []
         switch purpose {

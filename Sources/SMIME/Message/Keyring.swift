@@ -2,13 +2,13 @@ public import PKIX
 
 /// Identities, certificates and trust in memory.
 public struct Keyring: KeyProvider {
-    /// What opens messages.
+    /// The identities that open messages.
     public var identities: [Identity]
     /// Certificates of signers that may not be in their messages.
     public var certificates: [Certificate]
-    /// What counts as a warning, though it spoils a verdict by default.
+    /// The errors that count as warnings.
     public var accepted: VerdictExceptions = []
-    /// What is trusted, and how strictly certificates are judged.
+    /// The trusted certificates, and how strictly certificates are judged.
     public var trust: TrustStore
 
     /// - Parameters:
@@ -38,7 +38,7 @@ public struct Keyring: KeyProvider {
         return nil
     }
 
-    /// Those of `certificates` that a signer is named by.
+    /// The `certificates` that `signers` name.
     public func certificates(for signers: [EntityIdentifier]) -> [Certificate] {
         certificates.filter { certificate in signers.contains { $0.matches(certificate) } }
     }

@@ -22,9 +22,9 @@ extension Message {
         }
     }
 
-    /// What is to be said about the signatures; nothing is decrypted. Runs on `SMIMEExecutor`.
+    /// The report about the signatures; nothing is decrypted. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.file`, `.cancelled`, and what the provider throws.
+    /// - Throws: `.file`, `.cancelled`, and the provider's errors.
     public func verified(
         with keys: some KeyProvider,
         at time: Date = .now
@@ -37,7 +37,7 @@ extension Message {
 }
 
 extension OpenedMessage: WritableContent {
-    /// Who wrote it, as a valid signature of all of it shows; nil if none does.
+    /// The author, proven by a valid signature over the whole message; nil without one.
     public var verifiedAuthor: EmailAddress? { learnable?.author }
 
     package func write(to sink: any ByteSink) throws { try write(to: sink, lineEnd: nil) }
@@ -53,7 +53,7 @@ extension OpenedMessage: WritableContent {
     /// - Throws: as for a sink.
     public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path, isPrivate: true) }
 
-    /// What it says, for a message that fits in memory.
+    /// The content of a message that fits in memory.
     ///
     /// - Throws: as for a sink.
     public func bytes() throws(SMIMEError) -> [UInt8] { try allBytes() }

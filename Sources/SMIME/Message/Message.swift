@@ -13,7 +13,7 @@ public import PKIX
 /// try mail.signed(by: alice).encrypted(to: bob, alice.certificate).write(to: "secret.eml")
 /// ```
 public struct Message: Sendable {
-    /// What writing does to the source.
+    /// The protection that writing adds to the source.
     private enum Protection: Sendable {
         case none
         case signed(SignedDataWriter.Signer, SignatureForm, Date)
@@ -23,7 +23,7 @@ public struct Message: Sendable {
     /// The header as the message has it now; protection that is still to be written changes it outside.
     public var header: HeaderBlock { structure.header }
     let source: any ByteSource
-    /// What the source holds, read once for everything that is done with the message.
+    /// The structure of the source, read once for all operations.
     let structure: Entity
     private var headers = HeaderPolicy()
     private var protection = Protection.none
@@ -68,12 +68,12 @@ public struct Message: Sendable {
         return message
     }
 
-    /// The message, to be encrypted; what was signed just before is inside.
+    /// The message, encrypted. A signature that was added before is inside.
     ///
     /// - Parameters:
-    ///   - cipher: nil takes the best that all recipients are known to read, or AES-256-GCM.
-    ///   - time: for which `Recipient` was checked; nothing in the message tells it.
-    /// - Throws: `.noCommonCipher`; what writing throws, if the message is encrypted already.
+    ///   - cipher: nil chooses the best one that all recipients announce, or AES-256-GCM.
+    ///   - time: the time that `Recipient` was checked for; it is not in the message.
+    /// - Throws: `.noCommonCipher`; writing throws if the message is already encrypted.
     public func encrypted(
         to recipients: [Recipient],
         cipher: ContentCipher? = nil,

@@ -1,6 +1,6 @@
 import ByteStreams
 
-/// What can be written in three ways: into a sink, into a file, into memory.
+/// Content that can be written to a sink, to a file, or to memory.
 package protocol WritableContent {
     func write(to sink: any ByteSink) throws
 }

@@ -19,7 +19,7 @@ struct LayerWalker {
         let part: LocatedEntity?
     }
 
-    /// Where the search goes on.
+    /// The position of the search.
     private enum Frontier {
         case bare(Layer)
         case closed
@@ -28,23 +28,23 @@ struct LayerWalker {
     }
 
     private var frontier: Frontier
-    /// What was found and not handed out yet. An error is the last.
+    /// Steps that were found and not returned yet. An error is the last.
     private var ahead: [Result<Step, any Error>] = []
     /// How many layers were found, with those around the first place.
     private var count: Int
     private var compressedCount = 0
     private var section: [Int]?
-    /// Whether the layer at the next place is mail, or stands in it; so are all but the first.
+    /// Whether the next layer is in mail; all but the first are.
     private var isMail: Bool
-    /// What may be wrong with the header at the next place; nothing but at the first.
+    /// Defects of the header at the next place that are ignored; only for the first place.
     private var ignored: Set<MIMEDefect>
 
     /// A walk that begins at `place`.
     ///
     /// - Parameters:
-    ///   - outer: how many layers are around `place`.
-    ///   - isMail: whether what is there is mail, or stands in it.
-    ///   - ignored: what may be wrong with the header there.
+    ///   - outer: the number of layers around `place`.
+    ///   - isMail: whether `place` is in mail.
+    ///   - ignored: defects of its header to ignore.
     init(_ place: MessagePlace, inside outer: Int = 0, isMail: Bool = true, ignoring ignored: Set<MIMEDefect> = []) {
         frontier = .place(place)
         count = outer
@@ -60,7 +60,7 @@ struct LayerWalker {
         ignored = []
     }
 
-    /// The next layer inside those before; nil behind the innermost that can be reached without a key.
+    /// The next inner layer; nil after the innermost one that can be reached without a key.
     ///
     /// - Throws: `MessageError.tooManyLayers`; `CMSError.limitExceeded` inside a second layer of compression;
     ///   `MessageError.malformed` and `.defective`, `CMSError`, `MIMEError`; `CancellationError`; what reading throws.
@@ -79,7 +79,7 @@ struct LayerWalker {
         }
     }
 
-    /// What is directly inside the layer that was handed out last; nil if no key gets at it, or nothing is there.
+    /// The content of the last layer that was returned; nil if it needs a key, or is empty.
     ///
     /// - Throws: as `next()`.
     mutating func content() throws -> LocatedEntity? {
@@ -89,9 +89,9 @@ struct LayerWalker {
         return place.part
     }
 
-    /// What is inside all layers; nil if a key is needed to get at it, or something on the way is damaged.
+    /// The content inside all layers; nil if it needs a key, or if a layer is damaged.
     ///
-    /// - Throws: `MessageError.tooManyLayers`; what says nothing about the message.
+    /// - Throws: `MessageError.tooManyLayers`; errors that are not about the message.
     mutating func payload() throws -> LocatedEntity? {
         if case .failure? = ahead.last { return nil }
         do { while let step = try find() { ahead.append(.success(step)) } } catch {

@@ -45,7 +45,7 @@ extension MessageOpener {
         let source: any ByteSource
         /// The header of the message as it came; nil for a bare CMS object.
         let header: HeaderBlock?
-        /// What finds the layers.
+        /// Finds the layers.
         var walker: LayerWalker
         /// The entity reached; nil if it is plaintext that is not held.
         var part: LocatedEntity?

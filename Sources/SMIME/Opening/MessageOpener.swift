@@ -24,9 +24,9 @@ package struct MessageOpener: Sendable {
     let terms: ValidationOptions
     /// The source to ask about revocation if the data at hand does not decide; nil for none.
     private(set) var revocation: (any RevocationSource)?
-    /// What opens encrypted layers without a certificate; never anything that was not given on purpose.
+    /// A secret that opens encrypted layers without a certificate; only ever one that the caller gave.
     let secret: SharedSecret?
-    /// What is accepted beside the provider's exceptions.
+    /// Exceptions in addition to the provider's.
     let exceptions: VerdictExceptions
 
     /// An opener that judges certificates as of `time`.
@@ -130,7 +130,7 @@ package struct MessageOpener: Sendable {
         return try await forOneVerdict.verify(place, LayerWalker(place))
     }
 
-    /// What `report` on the message with `header` allows to learn; nil if that is nothing.
+    /// The message to learn from, by `report`; nil if nothing may be learned.
     static func learnable(_ report: VerificationReport, header: HeaderBlock) -> VerifiedMessage? {
         VerifiedMessage(report, header: header)
     }

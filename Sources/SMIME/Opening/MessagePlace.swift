@@ -105,7 +105,7 @@ struct FoundLayer: Sendable {
 
     /// The layer, opened as far as it can be without keys.
     ///
-    /// - Parameter isMail: whether it is mail, or stands in it.
+    /// - Parameter isMail: whether the place is in mail.
     /// - Throws: `MessageError.malformed` if it is not what its header claims, `CMSError`, and what reading throws.
     func opened(isMail: Bool) throws -> Layer {
         if let content { return .signed(try SignedLayer(content: content, signature: object, in: source)) }

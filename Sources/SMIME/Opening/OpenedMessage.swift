@@ -6,7 +6,7 @@ package import InternetMessage
 public struct OpenedMessage: Sendable {
     /// The layers, and every signature judged.
     public let report: VerificationReport
-    /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
+    /// The message to learn from; nil unless it is valid, whole, and signed by one person.
     package let learnable: VerifiedMessage?
     /// Whether a signature is still around what it says, as was asked for.
     package let keepsSignature: Bool

@@ -1,15 +1,15 @@
 package import ByteStreams
 import InternetMessage
 
-/// What verifying a message gave: the report, and the content that the first signature is about.
+/// The result of verifying a message: the report, and the content of the first signature.
 package struct VerifiedContent: Sendable {
-    /// The verdict, with all that it rests on.
+    /// The report.
     package let report: VerificationReport
-    /// What may be learned from it; nil unless it is valid, whole, and signed by one person.
+    /// The message to learn from; nil unless it is valid, whole, and signed by one person.
     package let learnable: VerifiedMessage?
     private let content: SignedBytes?
 
-    /// What came of verifying.
+    /// Takes the result of `verification`.
     ///
     /// - Parameter header: the header of the message; nil for a bare CMS object, from which nothing is learned.
     init(_ verification: Verification, header: HeaderBlock?) {
@@ -33,7 +33,7 @@ package struct VerifiedContent: Sendable {
     }
 }
 
-/// What verifying found so far.
+/// The state of a verification.
 struct Verification: Sendable {
     var report = ReportBuilder()
     /// The content that the first signature is about.

@@ -11,7 +11,7 @@ package struct CipherNegotiation: Sendable {
         package let name: String
         /// The one to encrypt to.
         package let certificate: Certificate
-        /// What they announce to read; nil if nothing is known.
+        /// The capabilities that the party announced; nil if unknown.
         package let capabilities: [SMIMECapability]?
         /// Whether the reader is the sender, whose other mail programs have unknown abilities.
         package let isOurs: Bool
@@ -29,15 +29,15 @@ package struct CipherNegotiation: Sendable {
         }
     }
 
-    /// What decides.
+    /// The user's preferences.
     package struct Preferences: Sendable, Equatable {
-        /// What the user demands; it is not negotiated, but must not be below the floor.
+        /// The cipher that the user demands; it is not negotiated, but must not be below the floor.
         package var demanded: ContentCipher?
-        /// What is used where nothing is known.
+        /// The cipher for unknown capabilities.
         package var standard: ContentCipher
         /// Why that: `standard`, or whose rule says so.
         package var standardReason: Reason
-        /// Nothing below it is used, for whatever reason.
+        /// The weakest cipher that is ever used.
         package var floor: ContentCipher
 
         package init(
@@ -70,7 +70,7 @@ package struct CipherNegotiation: Sendable {
         case standard
     }
 
-    /// What is known of one party.
+    /// The result for one party.
     package struct Verdict: Sendable {
         /// The name in reports, as the party's.
         package let name: String

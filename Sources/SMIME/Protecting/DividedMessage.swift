@@ -47,7 +47,8 @@ struct DividedMessage {
         return ReplayableContent { try stream.makeReader().copy(to: $0) }
     }
 
-    /// The protected entity in the form in which it can be signed and sent anywhere, with its digest if one pass tells both.
+    /// The protected entity in a form that can be signed and sent anywhere, with its digest if the first pass computed
+    /// it.
     func safeContent(_ algorithm: DigestAlgorithm) throws -> ReplayableContent {
         let (form, digest, count) = try safeForm(algorithm)
         try Self.checkSafe(form)

@@ -1,4 +1,4 @@
-/// What becomes of a message's header when the message is signed or encrypted.
+/// How the header of a message is protected when the message is signed or encrypted.
 ///
 /// RFC 9788
 public struct HeaderPolicy: Hashable, Sendable {
@@ -6,7 +6,7 @@ public struct HeaderPolicy: Hashable, Sendable {
     public var isProtected: Bool
     /// Which of them are hidden outside if the message is encrypted.
     public var confidentiality: HeaderConfidentiality
-    /// Whether hidden ones stand in the text, too, for readers that know no header protection.
+    /// Whether hidden fields are repeated in the text, for readers that do not support header protection.
     public var hasLegacyDisplay: Bool
 
     /// By default everything is protected and nothing is hidden.
@@ -23,7 +23,7 @@ public struct HeaderPolicy: Hashable, Sendable {
     /// The header stays outside, and out of the protection.
     public static let unprotected = HeaderPolicy(isProtected: false)
 
-    /// What `HeaderSplit` does for a message that is encrypted or only signed.
+    /// The header protection for `HeaderSplit`, for an encrypted or a signed message.
     func protection(isEncrypted: Bool, hasLegacyDisplay: Bool = false) -> HeaderProtection? {
         guard isProtected else { return nil }
         return isEncrypted ? .cipher(confidentiality, hasLegacyDisplay: hasLegacyDisplay) : .clear

@@ -12,13 +12,13 @@ package struct AuthorReading: Sendable {
 
     /// The one address that all programs read; nil if there is a problem.
     package var soleAddress: EmailAddress? { problems.isEmpty ? mailboxes.first?.address : nil }
-    /// What is wrong first of all, as a sentence without its full stop; nil if nothing is.
+    /// The first problem as a sentence without a full stop; nil if there is none.
     package var firstProblem: String? { problems.first?.text }
 
-    /// What From says, as it is compared with a signer and as a signer is chosen by it.
+    /// Reads From, for comparing it with a signer and for choosing one.
     package init(_ header: HeaderBlock) { self.init(header, place: "") }
 
-    /// What a From field would say that holds `addresses` and nothing else.
+    /// As if From held exactly `addresses`.
     package init(listing addresses: [EmailAddress]) {
         mailboxes = addresses.map { Mailbox(displayName: nil, address: $0) }
         problems =

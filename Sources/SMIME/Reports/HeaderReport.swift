@@ -1,13 +1,13 @@
 import InternetMessage
 import PKIX
 
-/// What is known of the header fields inside a message's protection.
+/// The protected header fields of a message, compared with the outer ones.
 ///
 /// RFC 9788 §4.3
 public struct HeaderReport: Sendable {
     /// How the fields came inside.
     public let scheme: ProtectedHeader.Scheme
-    /// What the fields say, by their names in lower case, for display; one field after the other, one in each line.
+    /// The values of the fields for display, by their names in lower case; repeated fields on one line each.
     public let values: [String: String]
     /// The fields that are signed, and are what was signed.
     public let signed: [String]
@@ -15,9 +15,9 @@ public struct HeaderReport: Sendable {
     public let hidden: [String]
     /// The fields that are not outside what their author left there.
     public let differing: [String]
-    /// The fields that stand outside only.
+    /// The fields that are only outside.
     public let added: [String]
-    /// What stands outside of the fields that differ or were added, as in `values`.
+    /// The outer values of fields that differ or were added, as in `values`.
     public let outside: [String: String]
     /// Whether the author inside was hidden behind another one outside.
     private let hidesAuthor: Bool
@@ -44,7 +44,7 @@ public struct HeaderReport: Sendable {
             .mapValues { $0.map(\.displayValue).joined(separator: "\n") }
     }
 
-    /// What is to be said about it.
+    /// The problems to report.
     var problems: [Problem] {
         var problems: [Problem] = []
         if !differing.isEmpty {

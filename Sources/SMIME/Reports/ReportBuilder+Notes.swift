@@ -35,7 +35,7 @@ extension ReportBuilder {
         if layer.signers.contains(where: { !$0.integrity.holds }) {
             note(Problem(.innerSignature, "a signature inside is not valid"))
         }
-        // Where it counts, its own report says so.
+        // A decisive layer has a report of its own.
         guard !layer.isDecisive else { return }
         let others = layer.signers.filter { $0.identity.ok == false }.map(\.name.escapedForDisplay)
         guard !others.isEmpty else { return }

@@ -11,7 +11,7 @@ struct ReportBuilder: Sendable {
     var headers: HeaderReport?
     /// Every layer that was seen, the outermost first.
     private(set) var layers: [Layer] = []
-    /// What concerns the message as a whole.
+    /// The problems of the message as a whole.
     private(set) var problems: [Problem] = []
     /// Whether one of them is an error.
     private(set) var isFaulty = false

@@ -1,14 +1,14 @@
 import InternetMessage
 import PKIX
 
-/// Who a message says it is from, as far as a signature can be compared with it.
+/// The sender that a message claims, for comparison with its signer.
 ///
 /// RFC 8550 §3
 package struct SignerIdentity {
     private let author: AuthorReading
     /// The mailbox in Sender, where one field names one and programs agree on it.
     private let sender: Mailbox?
-    /// What From inside the signature says; nil if there is no such field.
+    /// From inside the signature; nil without such a field.
     private let inner: AuthorReading?
     /// The header fields inside the signature, if there are any.
     private let protected: ProtectedHeader?
@@ -49,7 +49,7 @@ package struct SignerIdentity {
         return Set((authors ?? []).flatMap { [$0.key, "@\($0.asciiDomain)"] })
     }
 
-    /// What was found about one signer.
+    /// The result for one signer.
     struct Finding {
         /// The identity axis.
         let axis: VerificationReport.Axis

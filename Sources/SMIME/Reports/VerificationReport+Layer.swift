@@ -3,7 +3,7 @@ public import PKIX
 extension VerificationReport {
     /// One layer of protection, from the outside in.
     public struct Layer: Sendable {
-        /// What a layer does.
+        /// The kind of a layer.
         public enum Kind: String, Sendable {
             case authenticatedEncrypted = "authenticated-encrypted"
             case compressed
@@ -14,13 +14,13 @@ extension VerificationReport {
             public var isEncryption: Bool { self == .encrypted || self == .authenticatedEncrypted }
         }
 
-        /// What the layer does.
+        /// The kind of the layer.
         public let kind: Kind
         /// The cipher or signature algorithm.
         public let algorithm: String
-        /// What is wrong with the layer itself, and not with a signer of it.
+        /// The problems of the layer itself, without those of its signers.
         public let problems: [Problem]
-        /// Who signed it, if it is signed.
+        /// The signers of a signed layer.
         public internal(set) var signers: [Signer] = []
         /// Whether the verdict depends on its signers.
         ///

@@ -7,7 +7,7 @@ extension VerificationReport {
     public struct Axis: Sendable, Equatable {
         /// False if and only if a problem is an error; nil if the axis was not checked.
         public let ok: Bool?
-        /// What was found, errors and warnings.
+        /// The errors and warnings of the axis.
         public let problems: [Problem]
         /// Whether it was looked at and found good, or at most weak: SHA-1 or a short key.
         public let holds: Bool
@@ -42,7 +42,7 @@ extension VerificationReport {
         public let digest: String
         /// The signature algorithm's name or number.
         public let signature: String
-        /// What the signer announces to read, best first.
+        /// The algorithms that the signer can read, best first.
         public let capabilities: [String]
         /// The bytes are those that were signed.
         public let integrity: Axis
@@ -59,7 +59,7 @@ extension VerificationReport {
         public let revocation: Axis
         /// Certificate and chain are valid at the time of judgement.
         public let time: Axis
-        /// Where in the message the signature is, as IMAP counts parts (RFC 3501 §6.4.5); nil if it is about the whole of it.
+        /// The part that is signed, as IMAP numbers parts (RFC 3501 §6.4.5); nil for the whole message.
         public internal(set) var section: String?
         /// What is known about revocation of the certificate and those above it; nil if it was not checked.
         let revocationStatus: ChainVerdict.Revocation.Status?
@@ -73,7 +73,7 @@ extension VerificationReport {
         let isIdentityUnclear: Bool
         /// The warning that the signer signed beside the sender; nil unless that is so.
         private(set) var cosigning: Problem?
-        /// What may be learned from the signature, if it turns out to be valid.
+        /// What may be learned from the signature if it is valid.
         let evidence: SignerEvidence?
 
         /// The address in From that the certificate names; nil if it names none of them.
@@ -82,10 +82,10 @@ extension VerificationReport {
         /// The address that the signer is called by: the one that From has, or else the first of the certificate.
         public var address: String? { author?.text ?? certificate?.addresses.first }
 
-        /// Who signed, in a word: an address, or else the certificate's subject.
+        /// A name for the signer: an address, or else the certificate's subject.
         public var name: String { address ?? certificate.map { "\($0.subject)" } ?? "unknown" }
 
-        /// What was found on all axes; what decides the status comes first.
+        /// The problems of all axes; those that decide the status come first.
         public var problems: [Problem] { [integrity, revocation, chain, time, identity].flatMap(\.problems) }
 
         /// Whether something weak was found, accepted or not.

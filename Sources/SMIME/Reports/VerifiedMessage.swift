@@ -29,14 +29,14 @@ public struct VerifiedMessage: Sendable {
     /// The Message-ID as it is written, which nothing protects.
     public let messageID: String?
 
-    /// What `report` on the message with `header` allows to learn; nil if that is nothing.
+    /// The message to learn from, by `report`; nil if nothing may be learned.
     init?(_ report: VerificationReport, header: HeaderBlock) {
         // The innermost of those that count is about what the message says.
         guard report.status == .valid, report.coverage == .whole, let signer = report.signers.last,
             let certificate = signer.certificate, let evidence = signer.evidence,
             report.layers.allSatisfy({ !$0.isDecisive || $0.signers.count == 1 }),
             report.signers.allSatisfy({ $0.certificate == certificate }),
-            // Who accepts weak signatures to read an archive does not want to encrypt to what they bring.
+            // A user who accepts weak signatures to read an archive does not want to encrypt to their certificates.
             !report.signers.contains(where: \.isWeak),
             let author = SignerIdentity(header).author(named: certificate)
         else { return nil }
@@ -53,7 +53,7 @@ public struct VerifiedMessage: Sendable {
     }
 }
 
-/// What stands behind one signature beside the verdict.
+/// The evidence for one signature that the registry stores, in addition to the verdict.
 struct SignerEvidence: Sendable {
     /// How many certificates that the signer may mean by one name are looked at.
     private static let preferenceLimit = 4
@@ -64,7 +64,7 @@ struct SignerEvidence: Sendable {
     /// A trusted certificate, fit for encryption, that the signer prefers; whose it is remains to be seen.
     let preferred: Certificate?
 
-    /// What `verdict` on the signer's certificate leaves to learn; nil if a list at hand says that it is revoked.
+    /// The evidence by `verdict` on the signer's certificate; nil if a list says that it is revoked.
     init?(
         _ signer: SignerInfo,
         verdict: ChainVerdict,

@@ -7,15 +7,15 @@ package import SMIMEStore
 package struct CurrentIdentities: Sendable {
     /// One that is used.
     package struct Choice: Hashable, Sendable {
-        /// What it is used for; nil is both purposes.
+        /// The purpose of the identity; nil is both purposes.
         package var purpose: IdentitySelection.Purpose?
         package let certificate: Certificate
         package let merit: IdentitySelection.Merit
     }
 
-    /// Whose they are.
+    /// The account.
     package let account: EmailAddress
-    /// Those that are used; none where the account has no choice.
+    /// The identities in use; empty if the account has no choice.
     package let choices: [Choice]
 
     /// - Parameter verdicts: what is known against the account's certificates.

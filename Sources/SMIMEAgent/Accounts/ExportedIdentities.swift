@@ -5,10 +5,10 @@ package import SMIMEStore
 /// The identities of an account that leave the store, and the certificates that go along.
 package struct ExportedIdentities: Sendable {
     package let identities: [Identity]
-    /// What is above them, roots included, each once.
+    /// The certificates above them, roots included, each once.
     package let chain: [Certificate]
 
-    /// - Parameter fingerprint: the one certificate that is meant; nil is all.
+    /// - Parameter fingerprint: the only certificate to export; nil is all.
     /// - Throws: `KeystoreError.noUsableIdentity` if there is none, `KeystoreError.unknownCertificate`
     package init(of address: EmailAddress, only fingerprint: Fingerprint?, in store: Store) async throws {
         let all = try await store.accounts.identities(of: address)

@@ -6,9 +6,9 @@ package import SMIMEStore
 package struct RestoredCiphers: Sendable {
     package static let setting = Setting.encryptionCipher
 
-    /// Those for accounts without a rule here.
+    /// The ciphers for accounts without a rule in this store.
     package let new: [(account: EmailAddress, cipher: ContentCipher)]
-    /// Those of the backup that another one here stands against, in words.
+    /// The ciphers of the backup that differ from this store's, in words. They are not restored.
     package let kept: [String]
 
     /// - Parameter preferences: what the store says.

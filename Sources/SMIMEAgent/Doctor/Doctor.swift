@@ -7,14 +7,14 @@ package struct Doctor: Sendable {
     private let warn: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - time: when things have to be valid.
-    ///   - warn: is told of files in the folder of revocation lists that are no lists.
+    ///   - time: the time at which certificates must be valid.
+    ///   - warn: called for files in the folder of revocation lists that are no lists.
     package init(at time: Date, warn: @escaping @Sendable (String) -> Void = { _ in }) {
         self.time = time
         self.warn = warn
     }
 
-    /// What is found of the libraries, the clock, and the store that `open` opens for looking.
+    /// The findings about the libraries, the clock, and the store that `open` opens read-only.
     package func findings(open: () async throws -> Store) async -> [DoctorFinding] {
         var library = DoctorLibraryCheck()
         library.run()
@@ -26,9 +26,9 @@ package struct Doctor: Sendable {
         return library.findings + check.findings
     }
 
-    /// What is found of how the filters are wired into Postfix.
+    /// The findings about the filters in Postfix's configuration.
     ///
-    /// - Parameter timeLimit: after how many seconds the filter ends by itself.
+    /// - Parameter timeLimit: the seconds after which the filter ends by itself.
     package func findings(of wiring: PostfixWiring, timeLimit: Int) -> [DoctorFinding] {
         var check = DoctorPostfixCheck(wiring: wiring, timeLimit: timeLimit)
         check.run()

@@ -4,9 +4,9 @@ package struct DoctorFinding: Sendable {
 
     /// How soon something has to be done.
     package enum Urgency: Int, CaseIterable, Comparable, Sendable {
-        /// Nothing has to be done.
+        /// No action is needed.
         case never
-        /// It should be mended soon.
+        /// It should be repaired soon.
         case soon
         /// Mail is or will be stopped.
         case now
@@ -14,7 +14,7 @@ package struct DoctorFinding: Sendable {
         package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// Where those are listed that a finding only counts.
+    /// The command that lists what a finding only counts.
     package enum Listing: Sendable {
         /// Certificates that end soon.
         case expiring
@@ -27,7 +27,7 @@ package struct DoctorFinding: Sendable {
     package let text: String
     package let remedies: [DoctorRemedy]
     package let urgency: Urgency
-    /// Where more is to be seen.
+    /// Where to find the details.
     package let listing: Listing?
 }
 

@@ -67,7 +67,7 @@ struct DoctorLibraryCheck: DoctorCheck {
         }
     }
 
-    /// A clock that was never set stands at the beginning of time or before this program was written.
+    /// A clock that was never set shows a time before this program was written.
     mutating func checkClock(_ time: Date) {
         let written = Date(timeIntervalSince1970: 1_767_225_600)
         if time < written {

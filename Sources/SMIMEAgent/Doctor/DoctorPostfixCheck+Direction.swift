@@ -1,6 +1,6 @@
 extension DoctorPostfixCheck {
-    /// Whether each port has the filter for what comes in there. Mail of our own that passes the incoming filter alone, or none,
-    /// leaves in clear, whatever a rule requires.
+    /// Checks that each port has the filter for its mail. Mail of our users that only passes the incoming filter, or
+    /// none, leaves in clear, whatever a rule requires.
     mutating func checkDirection(of port: PostfixWiring.Service) {
         guard let senders = PostfixSenders(of: port, in: wiring) else { return }
         let filter = wiring.contentFilter(of: port)?.transport
@@ -33,7 +33,7 @@ extension DoctorPostfixCheck {
         }
     }
 
-    /// A filter that is told no direction ends every mail with a usage error.
+    /// A filter without a direction ends with a usage error for every mail.
     mutating func checkDirectionGiven(_ service: PostfixWiring.Service) {
         guard service.direction == nil else { return }
         addDirection(

@@ -1,7 +1,7 @@
 import SMIMEStore
 
 extension DoctorPostfixCheck {
-    /// What Postfix would divide or end before the filter has done its work.
+    /// Checks the limits by which Postfix would divide mail or end the filter too early.
     mutating func checkLimits(of service: PostfixWiring.Service) {
         let recipients = wiring.number("\(service.name)_destination_recipient_limit") ?? 0
         let most = wiring.number("smtpd_recipient_limit") ?? 1000
@@ -22,7 +22,7 @@ extension DoctorPostfixCheck {
         if let command = service.option("--sendmail") { checkSendmail(command, of: service.name) }
     }
 
-    /// What a port with a filter does to mail before the filter, and how much of it.
+    /// Checks how a port with a filter changes mail before the filter, and how large mail may be.
     mutating func checkMail(of port: PostfixWiring.Service) {
         let name = "receive_override_options"
         let options = port.override(name) ?? wiring.parameters[name] ?? ""
@@ -45,7 +45,7 @@ extension DoctorPostfixCheck {
         )
     }
 
-    /// What the filter hands back comes from sendmail, and must not be taken for what needs SMTPUTF8 to the end of its way.
+    /// The filter's result comes from sendmail, and must not be marked as mail that needs SMTPUTF8.
     mutating func checkInternationalMail() {
         let pickup = wiring.services.first { $0.program == "pickup" }
         let name = "smtputf8_autodetect_classes"

@@ -132,7 +132,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// Who may use any sender gets any account's signature; who signs with DKIM before us signs what will change.
+    /// A user who may use any sender gets any account's signature. A DKIM signature from before the filter breaks.
     private mutating func checkSenders(_ port: PostfixWiring.Service) {
         let restrictions = wiring.value("smtpd_sender_restrictions", of: port)
         if restrictions?.contains("sender_login_mismatch") != true {

@@ -2,11 +2,11 @@ package import InternetMessage
 package import PKIX
 package import SMIMEStore
 
-/// What can be done about a finding.
+/// A remedy for a finding.
 package enum DoctorRemedy: Sendable {
     /// Something that is no command of ours, as to install a package.
     case advice(String)
-    /// What is done about this error anywhere.
+    /// The usual remedy for this error.
     case resolve(any Error)
     /// Anchors in the store take the place of the system's.
     case addAnchors
@@ -23,7 +23,7 @@ package enum DoctorRemedy: Sendable {
     /// A recipient's certificate comes with signed mail, or by hand.
     case learn(AddressScope)
     case listSettings
-    /// The source of certificates is to be mended, or given up.
+    /// Repair the source of certificates, or remove it from the settings.
     case mendSource(kind: String)
     /// A new certificate is to be issued, and imported.
     case renew

@@ -98,7 +98,8 @@ struct DoctorStoreCheck: DoctorCheck {
         }
     }
 
-    /// An account without any certificate, or with certificates for the other purpose alone, was meant to be so.
+    /// No finding for an account without any certificate, or with certificates for the other purpose only: that is
+    /// intended.
     private mutating func checkMissingIdentity(of account: Account, for purpose: IdentitySelection.Purpose) {
         let certificates = account.identities.map(\.certificate)
         // An account without a key is for a sender whose requests count, and who signs nothing.

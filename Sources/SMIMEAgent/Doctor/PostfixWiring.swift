@@ -1,7 +1,7 @@
 import ByteStreams
 import Foundation
 
-/// What Postfix says of the services in master.cf that have to do with `smime filter`.
+/// The services in Postfix's master.cf that concern `smime filter`.
 ///
 /// Source: master(5), pipe(8), postconf(1)
 package struct PostfixWiring: Sendable {
@@ -10,7 +10,7 @@ package struct PostfixWiring: Sendable {
         case incoming, outgoing
     }
 
-    /// One service: its name and type, the program, and the words behind it.
+    /// One service: its name and type, the program, and its arguments.
     struct Service: Sendable {
         let name: String
         let type: String
@@ -33,7 +33,7 @@ package struct PostfixWiring: Sendable {
             return command.count > 2 && command[0].hasSuffix("smime") && command[1] == "filter" ? command : nil
         }
 
-        /// What the filter's option `name` says; braces hold together what has blanks in it (pipe(8)).
+        /// The value of the filter's option `name`; braces group a value with blanks (pipe(8)).
         func option(_ name: String) -> String? {
             let words = filter ?? []
             guard let place = words.firstIndex(of: name), place + 1 < words.count else { return nil }
@@ -60,7 +60,7 @@ package struct PostfixWiring: Sendable {
             return nil
         }
 
-        /// Which way the mail goes through the service's filter; nil if it runs none, or is told neither.
+        /// The direction of the service's filter; nil without a filter or a direction.
         var direction: Direction? { filter?.dropFirst(2).lazy.compactMap(Direction.init).first }
     }
 
@@ -92,7 +92,7 @@ package struct PostfixWiring: Sendable {
     let parameters: [String: String]
     /// Why Postfix could not be asked.
     private(set) var failure: String?
-    /// What to do about it.
+    /// The remedy.
     private(set) var remedy = DoctorRemedy.findPostfix
 
     /// The value of `name`, of Postfix's default if it is in none of the files; nil where Postfix does not know it.
@@ -100,7 +100,7 @@ package struct PostfixWiring: Sendable {
         (port?.override(name) ?? parameters[name]).flatMap { Int($0) }
     }
 
-    /// The seconds that `name` stands for; Postfix's unit for time limits is the second.
+    /// The value of `name` in seconds, which is Postfix's default unit for time limits.
     func seconds(_ name: String) -> Int? {
         let units = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         guard let text = parameters[name], let last = text.last else { return nil }
@@ -118,9 +118,9 @@ package struct PostfixWiring: Sendable {
     /// The parameters that say who may send through a port, in the order in which Postfix asks them.
     static let restrictions = ["smtpd_client_restrictions", "smtpd_relay_restrictions", "smtpd_recipient_restrictions"]
 
-    /// What postconf says, of the configuration in `folder` or Postfix's own.
+    /// Reads the configuration in `folder`, or Postfix's own.
     ///
-    /// - Parameter postconf: runs postconf(1) with arguments, and gives what it says.
+    /// - Parameter postconf: runs postconf(1) with arguments, and returns its output.
     package init(from folder: String?, postconf: ([String]) throws -> String) {
         let place = folder.map { ["-c", $0] } ?? []
         do {
@@ -149,6 +149,6 @@ package struct PostfixWiring: Sendable {
         }
     }
 
-    /// Where Postfix looks if nothing else is said, as most systems build it.
+    /// The default folder of most Postfix packages.
     private static let defaultFolder = "/etc/postfix"
 }

@@ -4,7 +4,7 @@ package import LibCrypto
 package import PKIX
 package import SMIMEStore
 
-/// What keeps the sending or the receiving agent from its work.
+/// An error of the sending or the receiving agent.
 package enum AgentError: Error, Sendable {
     /// The directory cannot be read.
     case unreadableFolder(path: String)
@@ -20,7 +20,7 @@ package enum AgentError: Error, Sendable {
     case unpairedKey(file: String)
     /// The certificate of an identity names no address, and nothing else says whose it is.
     case unnamedIdentity(Certificate)
-    /// Nothing in the files could be stored; what is wrong with the last of it, if anything is.
+    /// Nothing in the files could be stored; with the problem of the last file, if it has one.
     case nothingToImport(Problem?)
     /// The message has more than one From field.
     case severalFrom
@@ -28,7 +28,7 @@ package enum AgentError: Error, Sendable {
     case noAuthor
     /// From is not exactly one mailbox that all programs read alike.
     case doubtfulAuthor(why: String)
-    /// Nothing says who signs.
+    /// The signer is not known.
     case noSigner
     /// The account has no identity that can sign; `fitting` could sign as the author.
     case unusableSigner(KeystoreError, fitting: [EmailAddress])
@@ -99,7 +99,7 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         }
     }
 
-    /// What is wrong with a signature for `author` whose certificate does not name that address.
+    /// The problem of a signature for `author` whose certificate does not name that address.
     package static func notNamed(_ author: EmailAddress) -> String {
         "the certificate does not name the message's From, \(author), so the signature would not be valid"
     }

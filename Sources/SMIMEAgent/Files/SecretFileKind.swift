@@ -1,7 +1,7 @@
 import PKIX
 import SMIMEStore
 
-/// A kind of file that private keys lie in.
+/// A kind of file with private keys.
 package enum SecretFileKind: CaseIterable, Sendable {
     case accountBackup
     /// PKCS#12, or private keys as such.
@@ -11,7 +11,7 @@ package enum SecretFileKind: CaseIterable, Sendable {
     /// How many bytes of a file tell.
     package static let headCount = 64 * 1024
 
-    /// What a file that begins with `head` is; nil if it is none of these.
+    /// The kind of a file that begins with `head`; nil for none of these.
     package init?(head: [UInt8]) {
         if Restoration.isBackup(head) {
             self = .accountBackup

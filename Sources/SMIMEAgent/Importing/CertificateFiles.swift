@@ -3,10 +3,10 @@ package import PKIX
 package import SMIMEStore
 
 extension ImportBatch {
-    /// Takes in what a file of certificates holds: `place` says what becomes of each certificate.
+    /// Adds the certificates of a file; `place` sorts each of them.
     ///
-    /// - Parameter file: what it is called.
-    /// - Throws: `AgentError.holdsPrivateKeys`: those are imported, and not added by the way.
+    /// - Parameter file: the file's name in messages.
+    /// - Throws: `AgentError.holdsPrivateKeys`: private keys must be imported explicitly.
     package mutating func add(
         _ items: [KeyMaterial],
         of file: String,

@@ -1,7 +1,7 @@
 package import LibCrypto
 import PKIX
 
-/// Where the passphrases of files come from that are brought into a store.
+/// The source of passphrases for imported files.
 package protocol ImportPassphrases {
     /// Whether one passphrase was given for all of them; else it is asked for.
     var isGiven: Bool { get }

@@ -4,9 +4,9 @@ package import PKIX
 import SMIME
 package import SMIMEStore
 
-/// What is to be stored, and what is odd about it.
+/// The items to store, with warnings about them.
 package struct ImportPlan {
-    /// What could be done next about a certificate.
+    /// Advice about a certificate.
     package enum Advice: Sendable {
         /// If the certificate is of the person with this address, or of its domain, and no authority's, it can be a recipient's.
         case addAsRecipient(Certificate, AddressScope)
@@ -17,7 +17,7 @@ package struct ImportPlan {
     private let account: EmailAddress?
     private let trust: Bool
     private let now: Date
-    /// What is to be stored.
+    /// The items to store.
     package private(set) var batch = ImportBatch()
     package private(set) var problems: [Problem] = []
     package private(set) var advice: [Advice] = []
@@ -35,7 +35,7 @@ package struct ImportPlan {
 
     /// Plans for everything in `contents`.
     ///
-    /// - Parameter renewals: what becomes of those certificates among them that are about keys of ours.
+    /// - Parameter renewals: those of the certificates that renew a certificate for one of our keys.
     /// - Throws: `AgentError.unnamedIdentity` for an identity without any address and no account, `AgentError.nothingToImport`
     ///   if nothing is left that could be stored.
     package mutating func add(_ contents: ImportedFiles, renewals: [ImportBatch.IdentityItem] = []) throws {

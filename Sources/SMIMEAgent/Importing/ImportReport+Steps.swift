@@ -3,7 +3,7 @@ import InternetMessage
 package import PKIX
 package import SMIMEStore
 
-/// What a person would do after an import.
+/// A next step after an import.
 package enum ImportStep: Sendable {
     /// Trust this root, which came along and is not trusted yet.
     case trust(Certificate)
@@ -14,7 +14,7 @@ package enum ImportStep: Sendable {
 }
 
 extension Store {
-    /// What a person would do after the import that `report` is of: trust the root unless it is trusted, then use the identity.
+    /// The next steps after the import: to trust the root unless it is trusted, then to use the identity.
     ///
     /// - Parameter systemAnchors: whether the system's trust anchors count.
     package func nextSteps(

@@ -6,7 +6,7 @@ package import PKIX
 import SMIME
 import SMIMEStore
 
-/// What the files of one import hold, sorted by what becomes of it.
+/// The contents of the files of one import, sorted by kind.
 package struct ImportedFiles {
     private struct LooseKey {
         let file: String
@@ -60,7 +60,7 @@ package struct ImportedFiles {
         }
         guard source.count <= KeyMaterial.maximumFileSize else { throw AgentError.tooBigForKeys(file: file) }
         var bytes = try source.bytes(in: 0..<source.count)
-        // A private key may stand in it as it is.
+        // It may contain an unencrypted private key.
         defer { bytes.wipe() }
         for item in try KeyMaterial.read(bytes) {
             switch item {

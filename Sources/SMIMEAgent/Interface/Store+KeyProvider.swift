@@ -17,14 +17,15 @@ extension Store: KeyProvider {
         try await StoreKeyProvider(self).certificates(for: signers)
     }
 
-    /// What judges `certificates`: the store's anchors, pins and lists, the settings' folder of lists, the system's anchors.
+    /// The trust settings for `certificates`: the store's anchors, pins and lists, the settings' folder of lists, and
+    /// the system's anchors.
     ///
     /// - Throws: `SMIMEError`: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public func trust(for certificates: [Certificate]) async throws -> TrustStore {
         try await StoreKeyProvider(self).trust(for: certificates)
     }
 
-    /// What the settings accept: `verify.accept-sender`, `verify.accept-weak`.
+    /// The exceptions in the settings: `verify.accept-sender`, `verify.accept-weak`.
     ///
     /// - Throws: `SMIMEError`: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public func exceptions() async throws -> VerdictExceptions { try await verdictExceptions() }

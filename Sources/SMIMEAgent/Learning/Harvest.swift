@@ -17,7 +17,7 @@ package struct Harvest: Sendable {
 
     /// - Parameters:
     ///   - opener: verifies the messages.
-    ///   - policy: what becomes of a certificate by another issuer or for another key than those known.
+    ///   - policy: how to treat a certificate by another issuer or for another key than before.
     ///   - jobs: how many messages are verified at once.
     package init(store: Store, opener: MessageOpener, policy: ChangePolicy, jobs: Int) {
         self.store = store
@@ -26,7 +26,7 @@ package struct Harvest: Sendable {
         self.jobs = jobs
     }
 
-    /// What came of one message.
+    /// The result for one message.
     private enum Verdict: Sendable {
         case failed(KeystoreError)
         case refused(HarvestSummary.Reason)
@@ -42,13 +42,13 @@ package struct Harvest: Sendable {
         let verdict: Verdict
     }
 
-    /// Goes through `sources` to their end, until `isInterrupted` says so, or until the store fails; what was begun is
-    /// finished, and what was done is kept and reported in any case.
+    /// Reads `sources` to their end, until `isInterrupted` returns true, or until the store fails. Messages in progress
+    /// are finished, and what was learned is kept and reported in any case.
     ///
     /// - Parameters:
-    ///   - advance: is told how many bytes are done.
-    ///   - unreadable: is told of each path that cannot be read.
-    ///   - learned: is told what every batch taught.
+    ///   - advance: called with the number of bytes that are done.
+    ///   - unreadable: called for each path that cannot be read.
+    ///   - learned: called with the result of every batch.
     package func run(
         _ sources: MailSources,
         advance: (Int) -> Void = { _ in },

@@ -3,7 +3,7 @@ package import InternetMessage
 package import PKIX
 package import SMIMEStore
 
-/// What a harvest came to.
+/// The result of a harvest.
 package struct HarvestSummary: Sendable {
     /// A certificate that was learned; of a mailbox of any size, it holds no more than this.
     package struct Learned: Sendable {
@@ -36,9 +36,9 @@ package struct HarvestSummary: Sendable {
 
     /// Why nothing was learned.
     package enum Reason: Sendable {
-        /// What the message is, in a few words.
+        /// The verdict on the message, in a few words.
         case verdict(String)
-        /// What kept it from being verified.
+        /// Why it could not be verified.
         case error(any Error)
     }
 
@@ -55,7 +55,7 @@ package struct HarvestSummary: Sendable {
     /// Messages that were signed before a mailbox quoted their lines "From ".
     package private(set) var unquoted: [MailSources.Place] = []
     package internal(set) var isInterrupted = false
-    /// What ended it before its time.
+    /// Why it ended early.
     package internal(set) var failure: (any Error)?
 
     package init() {}

@@ -7,15 +7,15 @@ package struct Learning: Sendable {
     private let store: Store
     private let policy: ChangePolicy
 
-    /// - Parameter policy: what becomes of a certificate by another issuer or for another key than those known.
+    /// - Parameter policy: how to treat a certificate by another issuer or for another key than before.
     package init(in store: Store, onChange policy: ChangePolicy) {
         self.store = store
         self.policy = policy
     }
 
-    /// What there is to learn from `messages`; nothing is changed.
+    /// What would be learned from `messages`; nothing is changed.
     ///
-    /// A store that was not made yet is not made for this: nothing is learned there.
+    /// A store that does not exist is not created for this: nothing is learned then.
     package func preview(_ messages: [VerifiedMessage]) async throws(KeystoreError) -> LearningReport {
         guard store.exists, !messages.isEmpty else { return LearningReport() }
         return try await store.recipients.preview(messages.map(SignerSighting.init), at: .now, onChange: policy)

@@ -13,7 +13,7 @@ package final class MailSources {
         package let source: any ByteSource
     }
 
-    /// Where a message stands.
+    /// The place of a message.
     package struct Place: Sendable {
         package let file: String
         /// Its number in a mailbox, from 1 on; nil for a file of its own.
@@ -22,7 +22,7 @@ package final class MailSources {
         package var name: String { number.map { "\(file), message \($0)" } ?? file }
     }
 
-    /// What lies in a directory and cannot be opened, and why.
+    /// A directory entry that cannot be opened, and the reason.
     package struct Refusal: Error {
         package let place: Place
         package let reason: String
@@ -61,8 +61,8 @@ package final class MailSources {
 
     /// The next message; nil at the end.
     ///
-    /// - Throws: `AgentError` for a path that cannot be read, `Refusal` for what lies in a directory and cannot be named. The
-    ///   next call goes on behind it.
+    /// - Throws: `AgentError` for a path that cannot be read, `Refusal` for a directory entry that cannot be opened.
+    ///   The next call continues after it.
     package func next() throws -> Item? {
         while true {
             if let item = try nextInMailbox() { return item }
@@ -131,13 +131,14 @@ package final class MailSources {
         guard let folder else { return nil }
         let path = "\(folder.path)/\(name)"
         guard let status = Self.status(path) else {
-            // What was gone since is no loss. Foundation hands out bytes that are no UTF-8 as another name.
+            // An entry that was removed meanwhile is no loss. Foundation returns names that are no UTF-8 with
+            // replacement characters.
             guard name.unicodeScalars.contains("\u{FFFD}") else { return nil }
             folder.entries.skipDescendants()
             throw Refusal(place: Place(file: path, number: nil), reason: "its name is no UTF-8; give it another one")
         }
         if status.st_mode & S_IFMT == S_IFDIR {
-            // What lies in a Maildir's tmp is not there yet.
+            // Files in a Maildir's tmp are not complete yet.
             let isUnfinished = name == "tmp" || name.hasSuffix("/tmp")
             if isUnfinished, Self.status("\(path)/../cur") != nil { folder.entries.skipDescendants() }
             return nil

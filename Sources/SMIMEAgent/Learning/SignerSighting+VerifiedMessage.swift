@@ -2,10 +2,10 @@ package import SMIME
 package import SMIMEStore
 
 extension SignerSighting {
-    /// What `message` showed of its author, for `RecipientRegistry.learn`.
+    /// What `message` shows of its author, for `RecipientRegistry.learn`.
     ///
-    /// Only the opener makes a `VerifiedMessage`, and there is no other public way to a sighting: nothing can be learned
-    /// from what was not verified.
+    /// Only the opener makes a `VerifiedMessage`, and there is no other public way to make a sighting, so nothing can
+    /// be learned from an unverified message.
     package init(_ message: VerifiedMessage) {
         self.init(
             address: message.author,

@@ -29,7 +29,7 @@ package actor OnlineRevocation: RevocationSource {
 
     package func isAsking() async -> Bool { await readyFetcher() != nil }
 
-    /// What asks the services; nil if none is to be asked.
+    /// The fetcher that asks the services; nil if none may be asked.
     private func readyFetcher() async -> RevocationFetcher? {
         if !isReady {
             do {

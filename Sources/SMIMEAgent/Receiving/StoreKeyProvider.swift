@@ -11,11 +11,11 @@ package struct StoreKeyProvider: KeyProvider {
     private let systemAnchors: Bool
     private let lists: FolderLists
 
-    /// What a store knows that is being opened; who asks waits for it.
+    /// A provider for a store that is still being opened; calls wait for it.
     ///
     /// - Parameters:
     ///   - systemAnchors: whether the system's trust anchors count.
-    ///   - warn: is told of files in the folder that are no lists.
+    ///   - warn: called for files in the folder that are no lists.
     package init(
         _ opening: StoreOpening,
         systemAnchors: Bool = true,
@@ -26,7 +26,7 @@ package struct StoreKeyProvider: KeyProvider {
         lists = FolderLists(warn: warn)
     }
 
-    /// What a store knows that is open; else as above.
+    /// A provider for an open store; else as above.
     package init(
         _ store: Store,
         systemAnchors: Bool = true,
@@ -45,7 +45,7 @@ package struct StoreKeyProvider: KeyProvider {
         try await opening.store().certificates(matching: signers)
     }
 
-    /// What judges `certificates`. Where the folder of revocation lists cannot be read, its verdicts say so.
+    /// The trust settings for `certificates`. If the folder of revocation lists cannot be read, its verdicts say so.
     ///
     /// - Throws: `KeystoreError`, `SettingError`
     package func trust(for certificates: [Certificate]) async throws -> TrustStore {
@@ -57,7 +57,7 @@ package struct StoreKeyProvider: KeyProvider {
         return trust
     }
 
-    /// What the settings accept: `verify.accept-sender`, `verify.accept-weak`.
+    /// The exceptions in the settings: `verify.accept-sender`, `verify.accept-weak`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func exceptions() async throws -> VerdictExceptions { try await opening.store().verdictExceptions() }

@@ -1,6 +1,6 @@
 package import SMIMEStore
 
-/// What the command line or the message itself wants for one message.
+/// The protection that the command line or the message itself requests.
 package struct ProtectionRequest: Hashable, Sendable {
     /// Whether it is to be signed; nil if that was not said.
     package var sign: Policy.Level?
@@ -44,7 +44,7 @@ package struct ProtectionRequest: Hashable, Sendable {
     /// Whether it asks for less than all there is.
     package var lowersSomething: Bool { [sign, encrypt].contains { $0 == .never || $0 == .available } }
 
-    /// What it asks for without what it asks less of.
+    /// The request without levels that would lower the protection.
     package var withoutLowering: ProtectionRequest {
         ProtectionRequest(sign: sign == .require ? sign : nil, encrypt: encrypt == .require ? encrypt : nil)
     }

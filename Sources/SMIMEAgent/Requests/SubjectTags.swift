@@ -7,7 +7,7 @@ import SMIMEStore
 ///
 /// RFC 5322 §3.6.5, RFC 2047
 package struct SubjectTags: Hashable, Sendable {
-    /// What each tag asks for; the tags in lower case and without their brackets.
+    /// The request of each tag; the tags in lower case and without brackets.
     private let meanings: [String: ProtectionRequest]
 
     /// `[encrypt]` and `[sign]`, which require what they say.
@@ -36,14 +36,15 @@ package struct SubjectTags: Hashable, Sendable {
         self.init(meanings)
     }
 
-    /// What the tags in the Subject `field` ask for, and the field without them; nil if there are none.
+    /// The request of the tags in the Subject `field`, and the field without them; nil without tags.
     ///
-    /// A tag that asks for less counts only as the first word of the subject, with a blank or nothing behind it: anywhere else
-    /// it may be a correspondent's, as in `Re: [open] Plans`, and stays there. What a tag requires counts everywhere.
+    /// A tag that asks for less counts only as the first word of the subject, followed by a blank or nothing. Anywhere
+    /// else it may be a correspondent's, as in `Re: [open] Plans`, and is not removed. A tag that requires protection
+    /// counts everywhere.
     ///
     /// - Parameter mayLower: whether a tag may ask for less at all.
-    /// - Throws: `MessageError.malformed` for a subject beyond all measure, which could hold anything, and for one with a tag in
-    ///   text that cannot be decoded.
+    /// - Throws: `MessageError.malformed` for an extremely long subject, which could hide anything, and for a subject
+    ///   with a tag in text that cannot be decoded.
     package func read(
         _ field: HeaderField,
         lineEnd: LineEnd,
@@ -53,7 +54,7 @@ package struct SubjectTags: Hashable, Sendable {
             throw MessageError.malformed("the subject is too long")
         }
         var wish = ProtectionRequest()
-        // Those that stand there plainly are taken out of the text as it is; those in encoded words out of what is said.
+        // Plain tags are removed from the field's text, tags in encoded words from the decoded text.
         var text = remove(from: field.value, isEncoded: true, mayLower: mayLower, &wish)
         let isFirstTaken = text != field.value
         let shown = EncodedWord.decode(text).trimmingCharacters(in: .whitespaces)
@@ -84,17 +85,17 @@ package struct SubjectTags: Hashable, Sendable {
         text.suffix(512).split(separator: " ", omittingEmptySubsequences: false).last?.hasPrefix("=?") == true
     }
 
-    /// What counts of a tag that means `meaning`; nil if nothing does.
+    /// The part of `meaning` that counts; nil if nothing does.
     private static func counted(_ meaning: ProtectionRequest, mayLower: Bool) -> ProtectionRequest? {
         guard meaning.lowersSomething, !mayLower else { return meaning }
         let rest = meaning.withoutLowering
         return rest == ProtectionRequest() ? nil : rest
     }
 
-    /// Whether nothing of the same word stands at the start of `rest`.
+    /// Whether `rest` does not continue the word.
     private static func endsWord(_ rest: Substring) -> Bool { rest.first?.isWhitespace ?? true }
 
-    /// `text` without its tags, each with the blanks behind it; without those in encoded words, if there may be some.
+    /// `text` without its tags and the blanks after them; tags in encoded words stay if there may be some.
     private func remove(
         from text: String,
         isEncoded: Bool,

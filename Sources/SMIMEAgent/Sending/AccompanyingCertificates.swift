@@ -60,7 +60,7 @@ package struct AccompanyingCertificates: Sendable {
         under terms: ValidationOptions,
         in snapshot: StoreSnapshot
     ) throws -> Certificate? {
-        // What is not valid now is not used anyway, and lists may be long.
+        // Identities that are not valid now are not used, and revocation lists may be long.
         let valid = identities.map(\.certificate).filter { $0.isValid(at: time) }
         return IdentitySelection.current(
             of: identities,

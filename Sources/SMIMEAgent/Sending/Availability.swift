@@ -4,7 +4,7 @@ package enum Availability: Hashable, Sendable {
     case missing(why: String)
     /// Unknown, since a source could not be asked: the message waits.
     case unknown(why: String)
-    /// There is one that cannot be used, such as one that expired: what goes without is told of.
+    /// There is one that cannot be used, for example because it expired. A warning says so.
     case unusable(why: String)
     case usable
 }

@@ -2,7 +2,7 @@ package import ByteStreams
 package import InternetMessage
 import SMIME
 
-/// Who a message says that it is from.
+/// The author that a message names.
 package struct MailAuthor: Sendable {
     /// The first mailbox of From.
     package let address: EmailAddress

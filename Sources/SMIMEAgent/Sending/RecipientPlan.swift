@@ -5,9 +5,9 @@ package import PKIX
 package import SMIME
 package import SMIMEStore
 
-/// Who can read what: the certificates that a message is encrypted to, all or none.
+/// The certificates that a message is encrypted to, all or none.
 package struct RecipientPlan: Sendable {
-    /// What is odd about who can read it, and no reason not to encrypt.
+    /// A warning about a reader that does not prevent encryption.
     package enum Warning: Sendable {
         /// Said of a source, of revocation or of the cipher.
         case other(String)
@@ -101,7 +101,7 @@ package struct RecipientPlan: Sendable {
         return copies
     }
 
-    /// Those who get a copy of their own, in the order of its numbers.
+    /// The recipients of separate copies, in the order of the copies' numbers.
     package static func hiddenRecipients(of header: HeaderBlock) throws -> [EmailAddress] {
         try addresses(["Bcc"], of: header)
     }

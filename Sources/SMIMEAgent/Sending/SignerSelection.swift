@@ -7,7 +7,7 @@ package import SMIMEStore
 
 /// Chooses who signs a message, and with what.
 package struct SignerSelection: Sendable {
-    /// What is odd about a signer, and no reason not to sign.
+    /// A warning about a signer that does not prevent signing.
     package enum Warning: Sendable {
         /// The certificate that was named is not valid at the time of signing.
         case notValid(Fingerprint)

@@ -42,7 +42,7 @@ package struct CipherPreferences: Sendable {
 
     /// `text` with `cipher` as the rule for `sender` itself, or without such a rule.
     ///
-    /// - Returns: nil if the address cannot stand in such a text.
+    /// - Returns: nil if the address cannot be written in such a text.
     package static func text(_ text: String, _ sender: EmailAddress, cipher: ContentCipher?) -> String? {
         guard let key = Policy.Pattern("\(sender)")?.key else { return nil }
         let others = text.split(separator: " ").filter { word in
@@ -52,7 +52,8 @@ package struct CipherPreferences: Sendable {
         return CipherPreferences(parsing: changed)?.cipher(for: sender) == cipher ? changed : nil
     }
 
-    /// What is preferred for one message: by the rule for a recipient, then by the one for the sender, the closest
+    /// The preferences for one message: by the rule for a recipient, then by the one for the sender, the closest
+    /// pattern first.
     /// pattern first.
     package func preferences(
         from senders: [EmailAddress],
@@ -69,7 +70,7 @@ package struct CipherPreferences: Sendable {
         )
     }
 
-    /// What the rule with the closest pattern says for `address`.
+    /// The cipher of the rule with the closest pattern for `address`.
     private func rule(for address: EmailAddress) -> ContentCipher? {
         Policy.Pattern.keys(for: address).lazy.compactMap { key in rules.first { $0.pattern.key == key }?.cipher }.first
     }

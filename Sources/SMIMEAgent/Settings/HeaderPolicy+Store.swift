@@ -3,7 +3,7 @@ package import SMIME
 package import SMIMEStore
 
 extension Store {
-    /// What becomes of the header of mail that `account` sends: by the account's own setting, then the store's,
+    /// The header protection of mail that `account` sends: the account's own setting, then the store's settings
     /// `header-protection`, `header-confidentiality` and `legacy-display`.
     ///
     /// - Parameter account: nil for a sender without an account.

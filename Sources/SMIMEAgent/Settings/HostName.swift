@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a machine is called: letters, digits, `-`, `.` and `_` (RFC 1123 §2.1), which can stand in a header field as they
-/// are.
+/// The name of a machine: letters, digits, `-`, `.` and `_` (RFC 1123 §2.1), so that it needs no quoting in a header
+/// field.
 package struct HostName: Hashable, Sendable {
     /// With its domain, where that is known.
     package let full: String

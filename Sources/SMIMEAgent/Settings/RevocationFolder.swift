@@ -58,7 +58,7 @@ struct RevocationFolder {
 
 /// A revocation list in the folder that the settings of a store name.
 package struct FiledRevocationList: Sendable {
-    /// The file that it lies in.
+    /// The list's file.
     package let path: String
     /// The list; whether it is genuine is checked where it is used.
     package let list: CertificateList
@@ -66,7 +66,7 @@ package struct FiledRevocationList: Sendable {
 
 /// The lists of the folder that a store's settings name, read once.
 package actor FolderLists {
-    /// What the folder holds.
+    /// The contents of the folder.
     package struct Contents: Sendable {
         /// The lists in it.
         package var lists: [CertificateList] = []
@@ -77,7 +77,7 @@ package actor FolderLists {
     private let warn: @Sendable (String) -> Void
     private var known: Contents?
 
-    /// - Parameter warn: is told of files that are no lists, or cannot be read.
+    /// - Parameter warn: called for files that are no lists, or cannot be read.
     package init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
 
     /// The lists; none if the settings name no folder. A folder that cannot be read is warned of, and every verdict given

@@ -1,6 +1,6 @@
-/// A sendmail program and what it is told besides sender and recipients.
+/// A sendmail program with its arguments before sender and recipients.
 package struct SendmailCommand: Hashable, Sendable {
-    /// Where Postfix, Exim and OpenSMTPD put it.
+    /// The path in Postfix, Exim and OpenSMTPD.
     package static let standardProgram = "/usr/sbin/sendmail"
     /// The mail comes from a gateway (Postfix), and a lone dot does not end it.
     package static let standardArguments = ["-G", "-i"]
@@ -24,7 +24,7 @@ package struct SendmailCommand: Hashable, Sendable {
         self.init(program: program, arguments: words.count == 1 ? Self.standardArguments : Array(words.dropFirst()))
     }
 
-    /// Whether the program is told that a line of a lone dot does not end the message, as `-i` and `-oi` say.
+    /// Whether `-i` or `-oi` is given, so that a line with a single dot does not end the message.
     package var passesLoneDots: Bool { arguments.contains("-i") || arguments.contains("-oi") }
 }
 

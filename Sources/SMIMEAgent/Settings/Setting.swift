@@ -3,37 +3,37 @@ import Foundation
 import InternetMessage
 import SMIME
 
-/// What can be set in a store: the names that `smime config` knows, and how their values are written.
+/// The settings of a store: the names that `smime config` accepts, and how their values are written.
 package enum Setting: String, CaseIterable, Sendable {
     /// As `CipherPreferences` reads it.
     case encryptionCipher = "encryption.cipher"
     /// The least cipher that is ever used.
     case encryptionFloor = "encryption.floor"
-    /// What a filter calls this host; empty for the host's full name.
+    /// The name of this host in verdicts; empty for the host's full name.
     case authservID = "filter.authserv-id"
-    /// One sentence that people find in what comes back to them; with a domain behind it for senders of that domain.
+    /// A sentence for people in bounces; with a domain after the name, for senders of that domain.
     case bounceText = "filter.bounce-text"
     /// The address that hears of decrypted mail which cannot be delivered; empty for none.
     case decryptedSender = "filter.decrypted-sender"
-    /// Where `smime filter` writes its line on each mail: a `LogTarget`.
+    /// The target of the log line that `smime filter` writes for each mail: a `LogTarget`.
     case filterLog = "filter.log"
-    /// Whether the verdict is told in the subject, too.
+    /// Whether the verdict is also written into the subject.
     case filterTags = "filter.tags"
-    /// The characters behind which an address has a detail that rules and accounts do not look at: `Subaddressing`.
+    /// The characters that begin a detail in an address, which rules and accounts ignore: `Subaddressing`.
     case recipientDelimiter = "filter.recipient-delimiter"
     /// As `SendmailCommand` reads it.
     case sendmail = "filter.sendmail"
-    /// What of the header encrypted mail hides, but for accounts that say so themselves.
+    /// What encrypted mail hides of its header, for accounts without a setting of their own.
     case headerConfidentiality = "header-confidentiality"
     /// Whether the header is signed and encrypted with the content.
     case headerProtection = "header-protection"
-    /// Whether what is hidden of the header stands in the text, too.
+    /// Whether hidden header fields are repeated in the text.
     case legacyDisplay = "legacy-display"
     /// A folder of recipients' certificates; empty for none.
     case lookupDirectory = "lookup.directory"
     /// How long that folder may take to answer, as `2s` or `500ms`.
     case lookupDirectoryTimeout = "lookup.directory.timeout"
-    /// Where recipients' certificates are looked up: `registry`, or `registry directory`.
+    /// The sources of recipients' certificates: `registry`, or `registry directory`.
     case lookupSources = "lookup.sources"
     /// A folder of revocation lists, which count as those of the store do; empty for none.
     case revocationDirectory = "revocation.directory"
@@ -50,14 +50,14 @@ package enum Setting: String, CaseIterable, Sendable {
     /// Whether SHA-1 and short keys are a warning only.
     case acceptWeak = "verify.accept-weak"
 
-    /// Where the line goes that `smime filter` writes on each mail.
+    /// The target of the log line that `smime filter` writes for each mail.
     package enum LogTarget: String, CaseIterable, Sendable {
         case none
         case stderr
         case syslog
     }
 
-    /// What holds where nothing was set.
+    /// The default value.
     package var standard: String {
         switch self {
         case .encryptionCipher: "aes-256-gcm"

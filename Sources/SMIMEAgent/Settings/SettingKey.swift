@@ -1,8 +1,8 @@
 package import InternetMessage
 
-/// The name of a setting in a store: that of a `Setting`, and for some a domain behind it that the value is for.
+/// The name of a setting in a store: that of a `Setting`, and for some a domain that the value is for.
 package struct SettingKey: Hashable, Sendable {
-    /// What is set.
+    /// The setting.
     package let setting: Setting
     /// The domain that it is set for, in lower case and with A-labels; nil for all others.
     package let domain: String?

@@ -4,7 +4,7 @@ package import PKIX
 package import SMIME
 package import SMIMEStore
 
-/// The settings of the store as the values they stand for. Each is read anew; the filters take theirs from here.
+/// The settings of the store as typed values. Each is read from the store every time.
 extension Store {
     /// The value of `setting` as `read` understands it, the standard one if it was not made.
     ///
@@ -18,7 +18,7 @@ extension Store {
         SettingValues(made: try await settings.all())
     }
 
-    /// What subject tags mean: `subject-tags`.
+    /// The meanings of subject tags: `subject-tags`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func subjectTags() async throws -> SubjectTags {
@@ -35,7 +35,7 @@ extension Store {
         return try values[.encryptionCipher, { CipherPreferences(parsing: $0, floor: floor) }]
     }
 
-    /// Where certificates of recipients are looked up after the registry: `lookup.sources`, `lookup.directory`,
+    /// The sources of recipients' certificates after the registry: `lookup.sources`, `lookup.directory`,
     /// `lookup.directory.timeout`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
@@ -79,7 +79,7 @@ extension Store {
         )
     }
 
-    /// What counts as a warning in a verdict: `verify.accept-sender`, `verify.accept-weak`.
+    /// The exceptions for verdicts: `verify.accept-sender`, `verify.accept-weak`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func verdictExceptions() async throws -> VerdictExceptions {
@@ -90,20 +90,20 @@ extension Store {
         return exceptions
     }
 
-    /// Whether the verdict on incoming mail is told in the subject, too: `filter.tags`.
+    /// Whether the verdict on incoming mail is also written into the subject: `filter.tags`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func tagsSubjects() async throws -> Bool { try await value(of: .filterTags, Setting.isOn) }
 
-    /// What is the detail of a local part: `filter.recipient-delimiter`.
+    /// How details of addresses are written: `filter.recipient-delimiter`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func subaddressing() async throws -> Subaddressing {
         try await value(of: .recipientDelimiter, Subaddressing.init(parsing:))
     }
 
-    /// The sentence for people in what comes back to `sender`: `filter.bounce-text` with the sender's domain behind it, else by
-    /// itself. Empty for none.
+    /// The sentence for people in bounces to `sender`: `filter.bounce-text` with the sender's domain, else the general
+    /// one. Empty for none.
     ///
     /// - Throws: `KeystoreError`
     package func bounceText(for sender: EmailAddress?) async throws -> String {
@@ -116,9 +116,9 @@ extension Store {
     ///
     /// - Parameters:
     ///   - terms: how strictly they are judged; the lists of the settings' folder are added, unless revocation is off.
-    ///   - sources: where they are looked up after the registry; by the settings if nil.
-    ///   - lists: those of the folder.
-    ///   - revocation: who is asked about revocation where nothing at hand tells.
+    ///   - sources: the sources after the registry; nil reads the settings.
+    ///   - lists: the lists of the folder.
+    ///   - revocation: the services to ask if the data at hand does not decide.
     /// - Throws: `SettingError`, `KeystoreError`
     package func lookup(
         systemAnchors: Bool,
@@ -138,9 +138,9 @@ extension Store {
     }
 }
 
-/// Values of settings, as they stand in the store.
+/// Values of settings, as in the store.
 package struct SettingValues {
-    /// Those that were made, by name.
+    /// The values that are set, by name.
     let made: [String: String]
 
     /// The value of `setting` as `read` understands it; the standard one if it was not made.

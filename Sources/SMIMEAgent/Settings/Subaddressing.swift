@@ -2,7 +2,7 @@ import Foundation
 package import InternetMessage
 package import SMIMEStore
 
-/// The characters behind which a local part has a detail that mail servers leave out, as in `alice+tag@example.org`.
+/// The characters that begin a detail in a local part, which mail servers ignore, as in `alice+tag@example.org`.
 ///
 /// RFC 5233; Postfix's `recipient_delimiter`
 package struct Subaddressing: Hashable, Sendable {
@@ -30,8 +30,9 @@ package struct Subaddressing: Hashable, Sendable {
         return Self.address(base, address.asciiDomain)
     }
 
-    /// Where mail for `address` may also go: to the address without its detail, and where mail servers send
-    /// `bob%bank.example@relay.example`, `bank.example!bob@relay.example` and `"bob@bank.example"@relay.example`.
+    /// Other addresses that may receive mail for `address`: the address without its detail, and those to which mail
+    /// servers route `bob%bank.example@relay.example`, `bank.example!bob@relay.example` and
+    /// `"bob@bank.example"@relay.example`.
     ///
     /// RFC 5321 appendix F.2; Postfix's `allow_percent_hack` and `swap_bangpath`
     package func implied(by address: EmailAddress) -> [EmailAddress] {

@@ -62,7 +62,7 @@ extension AccountStore {
                 )
                 guard count > 0 else { continue }
                 keys.append(certificate)
-                // Nobody can read any more what is encrypted to it.
+                // Mail encrypted to it can no longer be read.
                 try database.execute(
                     "DELETE FROM recipient WHERE certificate = ? AND source = ?",
                     [row, KnownRecipient.Source.identity.rawValue]

@@ -22,7 +22,7 @@ package enum IdentitySelection {
         case revoked
         /// It would do, but another one is pinned or newer.
         case superseded
-        /// It would do, but nobody here trusts it, and another one is pinned or trusted.
+        /// Usable, but its chain is not trusted, and another one is pinned or trusted.
         case untrusted
         /// The key is too short to encrypt to.
         case weakKey = "weak-key"
@@ -49,7 +49,7 @@ package enum IdentitySelection {
         /// No other one can be used.
         case only
         case pinned
-        /// Nobody here trusts the others, of which one is newer.
+        /// The chains of the others are not trusted, and one of them is newer.
         case trusted
     }
 
@@ -74,7 +74,7 @@ package enum IdentitySelection {
         let best = usable.max { precedes(identities[$1], identities[$0], verdicts) }
         guard let best else { return standings }
         for index in usable where verdicts.isUntrusted(identities[index].certificate) { standings[index] = .untrusted }
-        // Where nobody is trusted, the others are merely older.
+        // If none is trusted, the others are merely older.
         if standings[best] == .untrusted {
             for index in usable { standings[index] = .superseded }
         }

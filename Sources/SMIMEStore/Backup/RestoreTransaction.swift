@@ -110,8 +110,8 @@ struct RestoreTransaction {
         if try update(recipient, row) { report.updatedRecipients += 1 }
     }
 
-    /// Adds what the backup knows more: times beyond those known, newer capabilities, and a decision somebody made by
-    /// hand where none was made here.
+    /// Adds what only the backup knows: earlier and later times, newer capabilities, and a manual decision if the store
+    /// has none.
     private func update(_ recipient: Restoration.Recipient, _ row: Int64) throws -> Bool {
         let key: SQLArguments = [recipient.key, row]
         let times = try insert(

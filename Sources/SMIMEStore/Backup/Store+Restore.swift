@@ -9,9 +9,9 @@ package struct StoreRestored: Sendable {
 }
 
 extension Store {
-    /// Puts a copy that `backup` made in the place of the store at `location`, while others may be using that.
+    /// Replaces the store at `location` by a copy that `backup` made, while other processes may use the store.
     ///
-    /// They, and whoever comes after a kill, see the old store or the new one. What was there is kept beside.
+    /// They see either the old store or the new one, also after a kill. The old store is kept under another name.
     ///
     /// - Throws: `.malformedBackup` for a copy that is damaged or no store, `.newer` for one, or a store, of a newer
     ///   program, `.foreignCopy`; what opening a store throws, but for damage; `.writeFailed`

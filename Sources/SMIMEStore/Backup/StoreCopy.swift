@@ -9,7 +9,7 @@ struct StoreCopy {
     /// - Throws: `.malformedBackup` for a file that is damaged or no store, `.newer`
     init(_ path: String) throws(KeystoreError) {
         self.path = path
-        // Nothing is made beside somebody's copy, unless it was taken together with the log of a store in use.
+        // Opening must not create files beside the copy, unless the copy includes the log of a store in use.
         reader = try Self.attempt(path) {
             try SQLiteEngine.openReader(path, isFrozen: !StoreDatabase.hasLog(path))
         }

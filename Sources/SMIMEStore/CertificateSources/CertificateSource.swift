@@ -1,10 +1,10 @@
 import Foundation
 package import PKIX
 
-/// Where people's certificates can be looked up beside the registry: a directory, a server.
+/// A source of other people's certificates in addition to the registry: a directory, a server.
 ///
-/// What it answers is believed no more than any other certificate: a chain or a pin decides. Its methods may block for
-/// as long as they like; whoever asks waits for `timeLimit` and no longer.
+/// Its certificates are not trusted more than others: a chain or a pin decides. Its methods may block; the caller waits
+/// for `timeLimit` only.
 package protocol CertificateSource: Sendable {
     /// What its certificates are called in reports.
     var kind: KnownRecipient.Source { get }
@@ -41,7 +41,7 @@ package struct SourceAnswer: Sendable {
     package var found: [FoundCertificate] = []
     /// What could not be used, one sentence each.
     package var warnings: [String] = []
-    /// For whom there is something that could not be read: nobody knows what it is.
+    /// The addresses whose certificates could not be read, so that it is unknown whether there are any.
     package var outages: [AddressScope: SourceOutage] = [:]
 
     package init() {}
@@ -49,7 +49,7 @@ package struct SourceAnswer: Sendable {
 
 /// A certificate that a source has for an address or domain.
 package struct FoundCertificate: Sendable {
-    /// Whom it is for.
+    /// The address that it is for.
     package let address: AddressScope
     /// The certificate, believed no more than any other.
     package let certificate: Certificate

@@ -3,8 +3,9 @@ import PKIX
 
 /// A folder of certificates in files named by address, local or mounted.
 ///
-/// `bob@example.org.pem` holds Bob's certificate, `@example.org.pem` that of everybody at example.org, the names in lower
-/// case; endings are those of `endings`. PEM and PKCS#7 files may hold several certificates, and authorities beside them.
+/// `bob@example.org.pem` has Bob's certificate, `@example.org.pem` the one for all of example.org. File names are in
+/// lower case; `endings` has the allowed extensions. PEM and PKCS#7 files may have several certificates, and also those
+/// of authorities.
 package struct DirectorySource: CertificateSource {
     /// What the names of files may end with.
     package static let endings = ["pem", "crt", "cer", "der", "p7c", "p7b"]

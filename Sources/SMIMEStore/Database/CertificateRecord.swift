@@ -99,8 +99,8 @@ extension Certificate {
     /// Whether `scope` is one of the certificate's addresses, or the domain of one of them.
     package func names(_ scope: AddressScope) -> Bool { emailAddresses.contains(where: scope.contains) }
 
-    /// Whom mail is encrypted to with it: its addresses, and for the certificate of a gateway the whole domain. One that
-    /// says `*@example.com` is nobody's: what stands for a domain is said by hand.
+    /// The addresses that mail is encrypted to with it; for a gateway's certificate that a user assigned, the whole
+    /// domain. A certificate that names `*@example.com` itself counts for no address: only a user can assign a domain.
     ///
     /// RFC 3183
     package var recipientScopes: [AddressScope] {
@@ -109,6 +109,6 @@ extension Certificate {
             .map(AddressScope.init(domainOf:))
     }
 
-    /// The mailboxes that it names. One that says `*@example.com` is nobody's.
+    /// The mailboxes that it names. A name like `*@example.com` is none.
     package var ownAddresses: [EmailAddress] { emailAddresses.filter { $0.localPart != "*" } }
 }

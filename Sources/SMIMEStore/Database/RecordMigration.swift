@@ -27,7 +27,7 @@ struct RecordMigration: Sendable {
         let unreadable = "UPDATE certificate SET public_key = NULL, form = ? WHERE id = ?"
         for record in $0 {
             let id: Int64 = try record.value("id")
-            // One that this program cannot read any more is shown by whoever asks for it, and holds up nobody else.
+            // A record that this program cannot read is reported when it is used, and must not block the others.
             if let description = try? CertificateDescription(of: record.certificate()) {
                 try $1.execute(update, description.arguments + [CertificateRecord.form, id])
             } else {

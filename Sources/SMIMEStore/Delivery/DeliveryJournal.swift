@@ -16,16 +16,16 @@ package struct DeliveryJournal: Sendable {
         }
     }
 
-    /// How long it is remembered that somebody got a message, in seconds: longer than mail servers try.
+    /// How long a delivery is remembered, in seconds: longer than mail servers retry.
     static let memory = 30 * 86_400.0
 
     private let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }
 
-    /// Those of `recipients`, all whom the mail server names now, who have not got the message yet.
+    /// Those of `recipients`, all current recipients of the mail server, who have not got the message yet.
     ///
-    /// Somebody whom it names in another case or form than before is the same one, unless it names both.
+    /// A recipient in another case or form than before is the same one, unless `recipients` has both forms.
     package func waiting(
         _ recipients: [String],
         for entry: Entry

@@ -14,7 +14,7 @@ package struct DeliveryLock: ~Copyable {
     /// F_OFD_SETLK, which Swift does not see.
     private static let command: Int32 = 37
     #else
-    /// Within one process it holds nobody up.
+    /// Within one process it excludes no thread.
     private static let command = F_SETLK
     #endif
 

@@ -15,7 +15,7 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case cannotCreate(path: String, code: Int32)
     /// The store is there and cannot be opened. Never taken for an empty store.
     case cannotOpen(path: String, reason: String)
-    /// The store was closed by this process, and whoever holds it asks no more of it.
+    /// This process closed the store, and still used it afterwards.
     case closed(path: String)
     /// What the file holds is damaged or no store of ours.
     case corrupt(path: String, detail: String)

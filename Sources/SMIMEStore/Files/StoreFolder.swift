@@ -14,7 +14,7 @@ struct StoreFolder {
         return true
     }
 
-    /// Whether a store that lay here has handed over mail: the lock of that stays when the database is lost.
+    /// Whether a store here has sent mail: the lock file of deliveries stays when the database is lost.
     func hasServed() throws(KeystoreError) -> Bool { try inspect(location.deliveryLockFile, isFolder: false) }
 
     /// Makes the directories, mode 0700 under any umask. An empty directory of ours is made private, one with

@@ -19,9 +19,9 @@ package struct StoreLocation: Equatable, Sendable {
     var keyFileSuccessor: String { keyFile + ".next" }
     /// Locked while the store, its key or its form is being made.
     package var lockFile: String { (home ?? dataFolder) + "/lock" }
-    /// Locked, each at a place of its own, for messages that are being handed over.
+    /// The lock file for messages that are being sent; each message locks a byte of its own.
     package var deliveryLockFile: String { (home ?? dataFolder) + "/handover.lock" }
-    /// Everything of the store that is a file, be it there or not.
+    /// All possible files of the store, existing or not.
     package var files: [String] {
         ["", "-wal", "-shm"].map { database + $0 } + [keyFile, keyFileSuccessor, lockFile, deliveryLockFile]
     }

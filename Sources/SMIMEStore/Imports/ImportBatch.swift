@@ -28,11 +28,11 @@ package struct ImportBatch: Sendable {
         }
     }
 
-    /// Somebody's certificate, for the addresses or domains it is to be used for; refused for none.
+    /// Another person's certificate, for the given addresses or domains; rejected without any.
     package struct RecipientItem: Sendable {
         /// What mail to `addresses` is encrypted to.
         package let certificate: Certificate
-        /// Whom it is for; it need not name them.
+        /// The addresses to use it for; the certificate need not name them.
         package let addresses: [AddressScope]
         /// Where it comes from.
         package let source: KnownRecipient.Source
@@ -83,7 +83,7 @@ package struct ImportBatch: Sendable {
     package var intermediates: [Certificate] = []
     /// Certificates that are trusted from now on.
     package var anchors: [Certificate] = []
-    /// Revocation lists whose signatures nobody has checked; they take no other's place.
+    /// Revocation lists with unverified signatures; they replace no other list.
     package var crls: [CertificateList] = []
     /// Lists from their issuers' services whose signatures were checked; those that they take the place of are forgotten.
     package var fetchedLists: [CertificateList] = []

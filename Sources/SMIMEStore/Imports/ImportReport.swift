@@ -41,7 +41,7 @@ public struct ImportReport: Sendable {
     /// The recipients that mail told of.
     var fromMail: Set<String> = []
 
-    /// Whether there was anything to store, be it known already.
+    /// Whether there was anything to store, known or new.
     package var isFruitful: Bool {
         !identities.isEmpty || !recipients.isEmpty || !intermediates.isEmpty || !anchors.isEmpty || !crls.isEmpty
     }

@@ -95,7 +95,7 @@ struct RecipientEvidence: Sendable {
 }
 
 extension KnownRecipient {
-    /// What a source had, which nobody has seen before.
+    /// A certificate that a source had, and that is new to the store.
     fileprivate init(_ found: FoundCertificate) {
         self.init(
             address: found.address,

@@ -3,8 +3,9 @@ package import PKIX
 
 /// Finds the certificates that mail is encrypted to: in the registry, then in the other sources, in their order.
 ///
-/// The one place where certificates of recipients are looked up. A source is asked for what none before it had; where one
-/// cannot be asked the choice says so, for then nobody knows whether there is a certificate.
+/// The only place where recipients' certificates are looked up. A source is only asked for addresses without a
+/// certificate in the earlier sources. If a source cannot be asked, the choice says so, because the certificate may be
+/// there.
 package struct RecipientLookup: Sendable {
     /// Which addresses the sources after the registry are asked for.
     package enum Extent: Sendable {
@@ -30,7 +31,7 @@ package struct RecipientLookup: Sendable {
     package let systemAnchors: Bool
     /// How strictly chains are judged.
     package let terms: ValidationOptions
-    /// Who is asked about revocation where nothing at hand tells; nil for nobody.
+    /// The services to ask about revocation if the data at hand does not decide; nil for none.
     package let revocation: (any RevocationSource)?
     /// How many new verdicts are kept at once at the least: to judge a few certificates takes less than to write to the disk.
     package var fewestKept = 32

@@ -3,7 +3,7 @@ import PKIX
 
 /// What is known for one address or domain, as lists show it.
 package struct RecipientOverview: Sendable {
-    /// Whom it was asked for.
+    /// The address that was looked up.
     package let address: AddressScope
     /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
     package let candidates: [(entry: RecipientEntry, reason: RecipientSelection.Reason)]

@@ -12,7 +12,7 @@ extension Policy {
         ///
         /// Domains may be written with A-labels or U-labels.
         package init?(_ written: String) {
-            // `*@example.org` means what `@example.org` does, and not somebody whose name is a star.
+            // `*@example.org` means the same as `@example.org`, not a mailbox named `*`.
             let text = written.hasPrefix("*@") ? String(written.dropFirst()) : written
             let isWildcard = text.hasPrefix("*.")
             let domain = isWildcard ? text.dropFirst(2) : text.hasPrefix("@") ? text.dropFirst() : text[...]

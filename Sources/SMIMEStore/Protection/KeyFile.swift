@@ -4,8 +4,8 @@ import PKIX
 
 /// The file that holds the key which seals the store key.
 ///
-/// A new key is written beside the old one, as its successor, before the database is changed, and takes its place
-/// afterwards. Whoever is killed in between leaves both, and the database tells which one is right.
+/// A new key is written beside the old one before the database changes, and replaces it afterwards. A kill in between
+/// leaves both files, and the database shows which one is right.
 struct KeyFile {
     private static let magic = Array("smime-key-1\n".utf8)
 

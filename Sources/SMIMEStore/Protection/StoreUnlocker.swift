@@ -72,7 +72,7 @@ final class StoreUnlocker: Sendable {
         return key
     }
 
-    /// The key file first, which asks nobody.
+    /// The key file first, which needs no prompt.
     private func openAnew(_ protectors: Protectors) throws(KeystoreError) -> StoreKey {
         guard let sealed = protectors.keyFile else {
             guard let wrapped = protectors.passphrase else {
@@ -100,7 +100,7 @@ final class StoreUnlocker: Sendable {
     }
 
     private func passphrase(_ attempt: Int) throws(KeystoreError) -> Passphrase? {
-        // Outside the lock: it may wait for somebody who types.
+        // Outside the lock: this may wait for a person to type.
         let source = state.withLock { $0.source }
         do { return try source?(attempt) } catch {
             throw KeystoreError.locked(path: location.path, why: String(describing: error))

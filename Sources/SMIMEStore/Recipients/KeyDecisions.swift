@@ -1,7 +1,7 @@
 import Foundation
 import PKIX
 
-/// What people decided by hand about keys: for whom each was pinned or distrusted, with whatever certificate.
+/// Manual decisions about keys: the addresses for which each is pinned or distrusted, with any certificate.
 struct KeyDecisions {
     /// The addresses and domains that each key was pinned or distrusted for.
     private(set) var scopes: [PublicKeyDigest: TrustStore.Scopes] = [:]

@@ -31,10 +31,10 @@ public struct KnownRecipient: Sendable {
         case pinned
     }
 
-    /// Whether nobody has to trust it by hand before it is used.
+    /// Whether it is used without a manual decision.
     var isBelieved: Bool { trust == .chain || trust == .pinned }
 
-    /// Whose it is: an address, or everybody's in a domain.
+    /// Its owner: an address, or a whole domain.
     package let address: AddressScope
     /// What mail is encrypted to.
     public let certificate: Certificate

@@ -25,7 +25,7 @@ struct LearningTransaction {
 
     private func learn(_ sighting: SignerSighting, _ report: inout LearningReport) throws {
         let known = try RecipientRecord.all(for: AddressScope(sighting.address), in: database)
-        // What a signer announces whom nobody believes yet is worth no more than the signer.
+        // Capabilities that an untrusted signer announces are as untrusted as the signer.
         let signer = try trust(in: sighting.certificate, known, sighting)
         var isKnown = false
         for certificate in sighting.certificates {

@@ -3,12 +3,12 @@ package import PKIX
 
 /// What is known for one address or domain, judged.
 package struct RecipientChoice: Sendable {
-    /// Whom it was asked for.
+    /// The address that was looked up.
     package let address: AddressScope
     /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
     package let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
 
-    /// Why sources could not be asked for it, one sentence each: nobody knows what they have.
+    /// Why sources could not be asked, one sentence each: it is unknown what they have.
     public internal(set) var outages: [String] = []
 
     /// The chain of each candidate, without all of its problems; nil for what was distrusted by hand, and where a verdict was
@@ -38,10 +38,10 @@ package struct RecipientChoice: Sendable {
     /// Whether nothing is known about the revocation of what is used, or would be otherwise, and its chain was not read.
     let lacksChains: Bool
 
-    /// Whether nobody knows if there is one that could be used: none is at hand, and a source could not be asked.
+    /// Whether it is unknown if there is a usable certificate: none was found, and a source could not be asked.
     package var isUnknown: Bool { selected == nil && !outages.isEmpty }
 
-    /// Whether there is one that was good once, or would be if somebody vouched for it.
+    /// Whether there is a certificate that was usable once, or would be if a user trusted it.
     package var hasUnusable: Bool {
         candidates.contains { candidate in
             switch candidate.reason {

@@ -4,7 +4,7 @@ package import PKIX
 /// A certificate that is known for an address, or for every address of a domain, as lists show it: what stands in the store beside the
 /// certificate, which is not read.
 package struct RecipientEntry: Sendable {
-    /// Whose it is: an address, or everybody's in a domain.
+    /// Its owner: an address, or a whole domain.
     package let address: AddressScope
     /// The certificate's fingerprint.
     package let fingerprint: Fingerprint

@@ -62,7 +62,7 @@ package actor RecipientRegistry {
         }
     }
 
-    /// What is held back until somebody trusts it, by address.
+    /// The certificates that wait for a user's trust, by address.
     package func held() async throws(KeystoreError) -> [(address: AddressScope, certificate: Fingerprint)] {
         try await database.read { database in
             try database.rows(

@@ -9,7 +9,7 @@ package enum RecipientSelection {
         case authority
         case distrusted
         case expired
-        /// It does not continue what was known, and nobody has trusted it yet.
+        /// It does not continue the known certificates, and waits for a user's trust.
         case held
         /// It would do, but is for an account of ours, and the store has the key of another one.
         case keyMissing = "key-missing"

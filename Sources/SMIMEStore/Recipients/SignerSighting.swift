@@ -2,9 +2,9 @@ package import Foundation
 package import InternetMessage
 package import PKIX
 
-/// What one verified message showed of its author, for the registry to remember.
+/// What the registry learns from one verified message about its author.
 ///
-/// Whoever makes one vouches that the message was valid, that one signature covered it whole, and that the signer's
+/// The caller guarantees that the message was valid, that one signature covered all of it, and that the signer's
 /// certificate names `address`.
 package struct SignerSighting: Sendable {
     /// The author's address, for which alone something is learned.

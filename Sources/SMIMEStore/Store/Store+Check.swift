@@ -24,7 +24,7 @@ extension Store {
             + findings.filter { $0.level == .note }
     }
 
-    /// Forgets the certificates that nothing refers to. Nothing that anybody could miss is touched: no key, no file.
+    /// Removes the certificates that nothing refers to. Removes no key and no file.
     ///
     /// - Returns: how many there were.
     package func forgetUnusedCertificates() async throws(KeystoreError) -> Int {

@@ -36,9 +36,9 @@ extension Store {
     /// How many changes by others may come in between.
     private static let maximumChanges = 20
 
-    /// Counts a change by somebody else since there was `before`, which is tried again after.
+    /// Counts a change by another process since `before`, after which the caller tries again.
     ///
-    /// - Throws: `error` if nothing was changed, or too much.
+    /// - Throws: `error` if nothing was changed, or after too many changes.
     private func count(
         _ changes: inout Int,
         since before: Protectors,

@@ -3,8 +3,9 @@ import PKIX
 
 /// The store of one user or machine: accounts with their keys, other people's certificates, trust anchors.
 ///
-/// Opening checks that nobody else can read or change it. What is handed out are values; signing and decrypting happen
-/// outside, in parallel. Reads see one state and wait for no writer; writers follow each other, also across processes.
+/// Opening checks that no other user can read or change it. Its methods return values; signing and decrypting happen
+/// outside, in parallel. Reads see one state and wait for no writer; writers wait for each other, also across
+/// processes.
 ///
 /// ```swift
 /// let store = try await Store.open("/home/alice/.smime", mode: .readOnly)
@@ -15,7 +16,7 @@ public final class Store: Sendable {
     public enum Mode: Sendable {
         /// Looking. Where there is no store yet, an empty one is seen and nothing is made.
         case readOnly
-        /// Changing. A store is made where there is none, but never in the place of one that has handed over mail.
+        /// Reading and writing. Creates a missing store, but not in the place of one that has sent mail.
         case readWrite
         /// Changing a store that was there a moment ago. Where it is gone none is made: an empty one has no rules.
         case readWriteExisting
@@ -29,7 +30,7 @@ public final class Store: Sendable {
     package let accounts: AccountStore
     /// What is trusted, and what helps to judge: intermediates, revocation lists, answers of responders.
     package let anchors: AnchorStore
-    /// What was handed over to the mail server.
+    /// The record of messages that were sent.
     package let journal: DeliveryJournal
     /// The rules.
     package let policy: PolicyStore
@@ -86,7 +87,7 @@ public final class Store: Sendable {
                 if case KeystoreError.keyMismatch = error, try await isChanged(protectors) { continue }
                 throw KeystoreError(error, path: location.path)
             }
-            // Somebody may have given the store another key since; what the old one sealed would never open again.
+            // Another process may have changed the store key; data sealed with the old one would never open again.
             let value: Value? = try await database.write { database in
                 try Protectors(in: database) == protectors ? try body(sealed, database) : nil
             }

@@ -29,8 +29,8 @@ package final class StoreOpening: Sendable {
     /// Starts to open the store at `location`.
     ///
     /// - Parameters:
-    ///   - timeout: how long whoever does not say otherwise waits.
-    ///   - passphrase: where the passphrase of a locked store comes from, once a private key is needed.
+    ///   - timeout: how long calls wait unless they say otherwise.
+    ///   - passphrase: the source of the passphrase, asked when a private key of a locked store is needed.
     package init(
         _ location: StoreLocation,
         mode: Store.Mode,
@@ -72,7 +72,8 @@ package final class StoreOpening: Sendable {
                 return state.next
             }
             guard let ticket else { return answer(continuation) }
-            // Whoever waits holds on to this; the deadline does not, or store and passphrase would stay until it is over.
+            // Waiting calls hold this object; the deadline does not, or store and passphrase would stay in memory until
+            // then.
             Self.deadlines.asyncAfter(deadline: .now() + timeout.timeInterval) { [weak self] in
                 guard let self, let late = state.withLock({ $0.waiting.removeValue(forKey: ticket) }) else { return }
                 late.resume(returning: .failure(.openingTimedOut(path: location.path)))

@@ -19,6 +19,6 @@ extension RecipientVerdict {
 }
 
 extension ChainVerdict {
-    /// Whether the chain leads to an anchor, and everybody in it is valid at the time of the verdict.
+    /// Whether the chain leads to an anchor, and all its certificates are valid at the time of the verdict.
     var isTrustedNow: Bool { isTrusted && !timeProblems.contains { $0.level == .error } }
 }
