@@ -4,7 +4,7 @@ import SMIME
 /// Opens an archive as a server does: many mails in a task group, with keys in memory.
 ///
 /// Prints what it took, the memory at the first tenth and at the end, and the longest time for which a task that only ticks got
-/// no cooperative thread: while nothing else ran, which is the machine's own share, and while the mails were opened.
+/// no cooperative thread, beside that of a plain thread, which is the machine's own share.
 struct ArchiveBench {
     /// How many mails are open at a time, as in a server that reads no faster than it works.
     private let width = 64
@@ -22,15 +22,14 @@ struct ArchiveBench {
     }
 
     func run(_ count: Int) async throws {
-        let idle = try await Ticker.longestGap { try await Task.sleep(for: .seconds(2)) }.gap
         let clock = ContinuousClock()
         let start = clock.now
-        let (memory, busy) = try await Ticker.longestGap { try await open(count) }
+        let (memory, task, thread) = try await Ticker.latest { try await open(count) }
         let seconds = (clock.now - start) / .seconds(1)
         print(
             "\(count) mails in \(Self.decimal(seconds)) s, \(width) at a time; memory \(Self.decimal(memory.early)) MB at the first"
                 + " tenth, \(Self.decimal(memory.late)) MB at the end; longest wait for a cooperative thread"
-                + " \(Self.decimal(idle / .milliseconds(1))) ms idle, \(Self.decimal(busy / .milliseconds(1))) ms opening"
+                + " \(Self.decimal(task / .milliseconds(1))) ms, for a plain thread \(Self.decimal(thread / .milliseconds(1))) ms"
         )
     }
 
@@ -62,36 +61,5 @@ struct ArchiveBench {
 
     private static func decimal(_ number: Double) -> String {
         number.formatted(.number.precision(.fractionLength(1)).grouping(.never))
-    }
-}
-
-/// Tasks that tick on the cooperative pool, as many as it has threads, so that one thread that is blocked makes one of them wait.
-private enum Ticker {
-    private static let period = Duration.milliseconds(1)
-
-    /// Runs `body`, and says for how long at most a task that was due got no thread meanwhile.
-    static func longestGap<Value: Sendable>(
-        during body: @Sendable () async throws -> Value
-    ) async throws -> (value: Value, gap: Duration) {
-        let tickers = (0..<ProcessInfo.processInfo.activeProcessorCount).map { _ in
-            Task.detached {
-                let clock = ContinuousClock()
-                var longest = Duration.zero
-                while !Task.isCancelled {
-                    let start = clock.now
-                    try? await Task.sleep(for: period)
-                    longest = max(longest, clock.now - start - period)
-                }
-                return longest
-            }
-        }
-        defer { for ticker in tickers { ticker.cancel() } }
-        let value = try await body()
-        var longest = Duration.zero
-        for ticker in tickers {
-            ticker.cancel()
-            longest = max(longest, await ticker.value)
-        }
-        return (value, longest)
     }
 }
