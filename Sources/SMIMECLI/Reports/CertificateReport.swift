@@ -69,7 +69,7 @@ struct RevocationListReport: Encodable {
     let fingerprint: Fingerprint
     let thisUpdate: Date
     let nextUpdate: Date?
-    /// Where it lies, if that is not the store.
+    /// Its file, if it is not in the store.
     let file: String?
     let new: Bool?
 

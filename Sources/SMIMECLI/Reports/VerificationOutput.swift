@@ -13,7 +13,7 @@ struct VerificationOutput: Encodable {
         let insideEncryption: Bool
         /// `part` if it is around a part of the message only.
         let coverage: String
-        /// Who signed this layer.
+        /// The signers of this layer.
         let signers: [LayerSigner]
         let problems: [ProblemReport]
 
@@ -39,11 +39,11 @@ struct VerificationOutput: Encodable {
         }
     }
 
-    /// What is known of the header fields inside the protection.
+    /// The protected header fields.
     struct HeaderProtection: Encodable {
         let scheme: String
         let signed, encrypted, differing, added: [String]
-        /// What stands outside of those that differ or were added.
+        /// The outer values of fields that differ or were added.
         let outside: [String: String]
 
         init(_ headers: HeaderReport) {
@@ -132,7 +132,7 @@ struct VerificationOutput: Encodable {
     let headerConfidentiality: [String]
     /// Nil if no field is inside.
     let headerProtection: HeaderProtection?
-    /// What there is to learn from it; nil where nothing is learned from.
+    /// What can be learned from it; nil without learning.
     let learned: [LearnedReport]?
     let problems: [ProblemReport]
 
