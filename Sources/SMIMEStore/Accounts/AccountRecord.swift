@@ -84,7 +84,7 @@ enum AccountRecord {
         )
     }
 
-    /// What of the header the account in this row hides; nil if it leaves that to the store.
+    /// What the account in this row hides of its header; nil for the store's setting.
     private static func headerConfidentiality(_ row: Row) throws -> HeaderConfidentiality? {
         (try row.optional("header_confidentiality") as String?).flatMap { HeaderConfidentiality(rawValue: $0) }
     }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PKIX
 
-/// The CA certificates that can stand above given ones, looked up by name, level by level.
+/// The CA certificates that can be above given ones, looked up by name, level by level.
 ///
 /// Bounded in depth and number, so that hundreds of CAs of one name cost no more than a moment.
 struct Authorities {
@@ -78,7 +78,7 @@ extension TrustStore {
         pinnedCertificates = decisions.pinnedCertificates
     }
 
-    /// Those of `certificates` that are anchors themselves.
+    /// The `certificates` that are anchors themselves.
     private static func ownAnchors(among certificates: [Certificate], in database: Database) throws -> [Certificate] {
         try certificates.filter { certificate in
             try Bool.fetchOne(

@@ -34,7 +34,7 @@ enum OutageRecord {
             )
         }
         for url in answered { try database.execute(sql: "DELETE FROM \(table) WHERE url = ?", arguments: [url]) }
-        // A time that is yet to come was told by a wrong clock.
+        // A time in the future came from a wrong clock.
         try database.execute(
             sql: """
                 DELETE FROM \(table) WHERE time <= ? OR time > ?

@@ -46,7 +46,7 @@ enum RevocationListRecord {
                 arguments: [Data(list.issuer.matchingKey)]
             )
             for der in others {
-                // What cannot be read is for `store check` to find.
+                // `store check` reports unreadable lists.
                 guard let other = try? CertificateList(der: [UInt8](der)), let last = other.nextUpdate, last < end,
                     list.supersedes(other, at: end)
                 else { continue }

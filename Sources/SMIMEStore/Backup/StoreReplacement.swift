@@ -70,7 +70,7 @@ struct StoreReplacement {
         try target.close()
     }
 
-    /// What becomes another number when others write.
+    /// A number that changes when another process writes.
     private func version(of watch: DatabaseQueue) throws -> Int? {
         try watch.read { try Int.fetchOne($0, sql: "PRAGMA data_version") }
     }
@@ -83,7 +83,7 @@ struct StoreReplacement {
         }
         defer { close(descriptor) }
         try lockOutSQLite(descriptor)
-        // The log belongs to what was there, and would be written over what comes.
+        // The log belongs to the old database, and SQLite would write it over the new one.
         for suffix in ["-wal", "-shm"] { unlink(location.database + suffix) }
         try StoreFolder(location: location).rename(successor, to: location.database)
         // A process that opened the old file and waits for its locks finds no store in it, instead of writing beside

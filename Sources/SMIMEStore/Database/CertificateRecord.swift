@@ -9,7 +9,7 @@ enum CertificateRecord {
     /// The form of the records that this program writes.
     static let form = 4
 
-    /// What a certificate may be used for, as bits that a query can ask for.
+    /// The uses of a certificate, as bits for queries.
     struct Usage: OptionSet {
         let rawValue: Int
 
@@ -21,7 +21,7 @@ enum CertificateRecord {
         static let weakKey = Usage(rawValue: 16)
         /// Others than its issuer issue revocation lists about it.
         static let foreignLists = Usage(rawValue: 32)
-        /// What its key is good for is for libcrypto to say, and must be asked anew.
+        /// The use depends on libcrypto, and must be asked each time.
         static let libraryDependent = Usage(rawValue: 64)
 
         init(rawValue: Int) { self.rawValue = rawValue }

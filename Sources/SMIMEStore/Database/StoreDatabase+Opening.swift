@@ -54,7 +54,7 @@ extension StoreDatabase {
         }
     }
 
-    /// What `migrate` and the migration of records have to do. Nothing is changed.
+    /// The work of `migrate` and of the migration of records. Changes nothing.
     static func pendingMigration(of location: StoreLocation) throws(KeystoreError) -> StoreMigration {
         let reader = try openReader(location)
         let found = try form(of: reader, location.database)
@@ -166,7 +166,7 @@ extension StoreDatabase {
             configuration.foreignKeysEnabled = false
             return configuration
         }
-        // What is deleted or sealed anew does not stay in free pages.
+        // Deleted and resealed data must not stay in free pages.
         configuration.prepareDatabase {
             try $0.execute(sql: "PRAGMA synchronous = FULL")
             try $0.execute(sql: "PRAGMA secure_delete = ON")
@@ -179,7 +179,7 @@ extension StoreDatabase {
     }
 }
 
-/// What a database says it is.
+/// The schema version of a database.
 struct SchemaVersion: Sendable {
     let version: Int
     let applicationID: Int

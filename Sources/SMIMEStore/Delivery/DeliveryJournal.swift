@@ -2,7 +2,7 @@ package import Foundation
 import GRDB
 import InternetMessage
 
-/// Who has got a message from us already, so that a mail server's second attempt sends nothing twice.
+/// Records which recipients got a message, so that a mail server's second attempt sends nothing twice.
 package actor DeliveryJournal {
     /// One message in a mail server's queue.
     package struct Entry: Hashable, Sendable {
@@ -37,7 +37,7 @@ package actor DeliveryJournal {
         return recipients.filter { !done.contains($0) && !before.contains(Self.key($0)) }
     }
 
-    /// Those who have got the message, as the mail server named them.
+    /// The recipients who have the message, as the mail server named them.
     package func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
         try await database.read { database in
             try String.fetchSet(
@@ -59,7 +59,7 @@ package actor DeliveryJournal {
         return isKnown
     }
 
-    /// What equal recipients have in common.
+    /// A key that equal recipients share.
     private static func key(_ recipient: String) -> String { (try? EmailAddress(recipient))?.key ?? recipient }
 
     /// Remembers that `recipients` got the message, durably, and forgets what is too old to be asked for.

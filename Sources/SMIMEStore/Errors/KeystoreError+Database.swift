@@ -3,7 +3,7 @@ import InternetMessage
 import PKIX
 
 extension KeystoreError {
-    /// What an error of GRDB or of our own means to the caller.
+    /// Maps an error of GRDB or of our own.
     init(_ error: any Error, path: String) {
         if let error = error as? KeystoreError {
             self = error
@@ -13,7 +13,7 @@ extension KeystoreError {
             self =
                 switch error {
                 case is CancellationError: .cancelled
-                // What we stored was well-formed.
+                // The stored data was well-formed, so it was damaged later.
                 case is CMSError, is MIMEError, is RowDecodingError:
                     .corrupt(path: path, detail: String(describing: error))
                 default: .unexpected(String(describing: error))

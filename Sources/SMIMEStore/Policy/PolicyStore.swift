@@ -112,7 +112,7 @@ package actor PolicyStore {
         )
     }
 
-    /// The value in `column`. One that is not known is never taken for none, which would say less than was meant.
+    /// The value in `column`. An unknown value is an error: ignoring it would weaken the rule.
     private static func value<Value: RawRepresentable<String>>(_ row: Row, _ column: String) throws -> Value? {
         guard let text = try row.optional(column) as String? else { return nil }
         guard let value = Value(rawValue: text) else { throw unknown() }

@@ -19,7 +19,7 @@ final class StoreUnlocker: Sendable {
     private static let maximumAttempts = 5
 
     private struct State {
-        /// Where the passphrase comes from.
+        /// The source of the passphrase.
         var source: PassphraseSource?
         var opened: (protectors: Protectors, key: StoreKey)?
         var isClosed = false
@@ -64,7 +64,7 @@ final class StoreUnlocker: Sendable {
         if let key = try known(protectors) { return key }
         let key: StoreKey
         do throws(KeystoreError) { key = try openAnew(protectors) } catch {
-            // Without its source it may have been told another reason.
+            // A closed store has no source, and the error must say that it is closed.
             try checkOpen()
             throw error
         }

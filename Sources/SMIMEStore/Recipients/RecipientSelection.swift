@@ -24,7 +24,7 @@ package enum RecipientSelection {
         /// It is the domain's and would do, but the address has one of its own.
         case ownPreferred = "own-preferred"
         case revoked
-        /// Nothing says whether it was revoked, and something must.
+        /// It is unknown whether it was revoked, and that must be known.
         case revocationUnknown = "revocation-unknown"
         /// The one that is used.
         case selected
@@ -43,7 +43,7 @@ package enum RecipientSelection {
         package var isSelected: Bool { self == .selected || self == .selectedForDomain }
     }
 
-    /// What the outside world says of a certificate.
+    /// The verdict on a certificate's chain.
     package struct Chain: Hashable, Sendable {
         /// Whether it leads to an anchor and is valid now.
         package let isTrusted: Bool

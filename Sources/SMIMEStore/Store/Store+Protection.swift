@@ -4,9 +4,9 @@ package import LibCrypto
 import PKIX
 
 extension Store {
-    /// What protects the store key.
+    /// The kind of protection of the store key.
     ///
-    /// - Throws: `.corrupt` if nothing does.
+    /// - Throws: `.corrupt` if there is none.
     package func protection() async throws(KeystoreError) -> Protection {
         let protectors = try await database.read { try Protectors(in: $0) }
         guard let protection = protectors.protection else {
@@ -67,7 +67,8 @@ extension Store {
         let passphrases = protection.usesPassphrase ? wrapped : nil
         try await change { store, writer, file in
             var after = Protectors(keyFile: protection.usesKeyFile ? before.keyFile : nil, passphrase: passphrases)
-            // A key file that does not open its protector is made anew, too: the passphrase has stood in for it.
+            // A key file that does not open its protector is replaced, too: the passphrase has opened the store
+            // instead.
             let isSound = before.keyFile.map { (try? StoreKey(sealed: $0, location: store.location)) != nil } ?? false
             if protection.usesKeyFile, !isSound {
                 let fileKey = try SealingKey.generate()
@@ -166,7 +167,7 @@ extension Store {
             throw error
         }
         try settleKeyFile(with: writer)
-        // What was sealed before should not lie about in the log; readers may keep it for a while.
+        // Data sealed with the old key must not stay in the log; readers may keep it for a while.
         _ = try? writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         return value
     }

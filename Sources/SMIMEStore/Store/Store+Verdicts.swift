@@ -17,7 +17,7 @@ extension Store {
             do {
                 let writer = try StoreDatabase.openWriter(path, timeout: 0)
                 try writer.write { try NewVerdict.keep(verdicts, in: $0) }
-                // Who only looks cannot tidy the log away.
+                // A read-only process cannot truncate the log.
                 _ = try? writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
                 try writer.close()
             } catch { throw KeystoreError(error, path: path) }

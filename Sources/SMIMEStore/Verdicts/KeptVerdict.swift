@@ -2,10 +2,11 @@ import Foundation
 import GRDB
 import PKIX
 
-/// A verdict on a certificate that is kept in the store, with what it depends on and when it holds.
+/// A cached verdict on a certificate, with what it depends on and when it is valid.
 ///
-/// It is used only if `basis` is what a verdict of now would depend on, and the time lies within its limits. A store's files can be
-/// written by its owner alone, who could as well make an anchor, so nothing more than that is checked: a key
+/// It is only used if a verdict made now would have the same `basis`, and if the time is within its limits. It is not
+/// authenticated: only the owner can write a store's files, and could add an anchor as well; and a key for
+/// authentication would be in the same place.
 /// to authenticate it with would lie beside it.
 struct KeptVerdict: Sendable {
     let verdict: RecipientVerdict
@@ -26,8 +27,8 @@ struct NewVerdict: Sendable {
     let byPin: Bool
     let kept: KeptVerdict
 
-    /// Puts `verdicts` in the place of those that are kept. For certificates that are gone nothing is done; where another one has got its
-    /// row meanwhile, the basis fits none.
+    /// Replaces the cached verdicts by `verdicts`. Verdicts on removed certificates are skipped. If another certificate
+    /// has got the row meanwhile, the basis does not match.
     static func keep(_ verdicts: [NewVerdict], in database: Database) throws {
         let insert = try database.cachedStatement(
             """
