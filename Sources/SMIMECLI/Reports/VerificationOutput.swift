@@ -4,7 +4,7 @@ import PKIX
 import SMIME
 import SMIMEStore
 
-/// A verification report as JSON; the keys are those of cli.md.
+/// A verification report as JSON.
 struct VerificationOutput: Encodable {
     struct Layer: Encodable {
         let type: String
