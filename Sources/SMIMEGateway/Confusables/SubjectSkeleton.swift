@@ -57,7 +57,7 @@ struct SubjectSkeleton {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format, .privateUse, .unassigned: true
         case .control: !scalar.properties.isWhitespace
-        // The signs for an object and for a character that are not there.
+        // The replacement signs for missing objects and characters.
         default: scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{FFFC}" || scalar == "\u{FFFD}"
         }
     }

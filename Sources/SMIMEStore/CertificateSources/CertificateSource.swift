@@ -16,7 +16,7 @@ package protocol CertificateSource: Sendable {
     /// - Throws: `SourceOutage` if the whole source is missing.
     func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer
 
-    /// Says in a few words that it is there.
+    /// A few words that confirm that the source is available.
     ///
     /// - Throws: `SourceOutage`
     func state() throws(SourceOutage) -> String

@@ -226,7 +226,8 @@ enum Schema {
         "CREATE INDEX ocsp_response_by_end ON ocsp_response (until)",
     ]
 
-    /// Certificates of form 3 have the digest of the key itself in `public_key`, those of form 2 that of one of its encodings.
+    /// In records of version 3 `public_key` is the digest of the key itself; in version 2 it is that of one of its
+    /// encodings.
     private static let keyDigests = [
         "DROP INDEX certificate_of_old_form",
         "CREATE INDEX certificate_of_old_form ON certificate (id) WHERE form < 3",

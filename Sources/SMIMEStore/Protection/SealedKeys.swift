@@ -47,7 +47,7 @@ struct SealedKeys: Sendable {
 
     /// The keys of the certificates that a RecipientInfo names.
     ///
-    /// A certificate that was issued anew for a key of ours is opened by that key, although it came without it.
+    /// A renewed certificate for one of our keys has no key entry of its own, but that key opens mail to it.
     init(matching identifier: EntityIdentifier, in database: Database) throws {
         let (condition, arguments): (String, StatementArguments) =
             switch identifier {

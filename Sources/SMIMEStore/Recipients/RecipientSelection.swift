@@ -28,7 +28,7 @@ package enum RecipientSelection {
         case revocationUnknown = "revocation-unknown"
         /// The one that is used.
         case selected
-        /// The one that is used for an address, and is its domain's: no own one can be used.
+        /// Used for an address that has no usable certificate of its own; it belongs to the domain.
         case selectedForDomain = "selected-for-domain"
         /// It would do, but a newer one is used.
         case superseded
