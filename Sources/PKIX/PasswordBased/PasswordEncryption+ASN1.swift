@@ -56,7 +56,7 @@ extension PasswordEncryption {
                     hasVariableKey: true
                 )
             }
-            // Old NSS wrote AES-128 and set the key length separately.
+            // Old NSS always named AES-128; the key length says which AES it used.
             if cipher.name.hasPrefix("AES"), let count = function.keyCount, count != cipher.keyCount {
                 let meant = pbes2Rows.first { $0.cipher.keyCount == count && $0.cipher.name.hasPrefix("AES") }
                 cipher = meant?.cipher ?? cipher

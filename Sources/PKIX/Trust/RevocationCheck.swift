@@ -84,7 +84,7 @@ struct RevocationCheck {
 
     /// Applies the responders' answers. An answer that a certificate was revoked takes precedence.
     ///
-    /// - Returns: whether every certificate has an answer.
+    /// - Returns: whether all responses could be used.
     private func apply(
         _ responses: [OCSPResponse],
         to statuses: inout [Int: Status],

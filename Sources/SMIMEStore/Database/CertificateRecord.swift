@@ -135,8 +135,8 @@ extension Certificate {
     /// Whether `scope` is one of the certificate's addresses, or the domain of one of them.
     package func names(_ scope: AddressScope) -> Bool { emailAddresses.contains(where: scope.contains) }
 
-    /// The addresses that mail is encrypted to with it; for a gateway's certificate that a user assigned, the whole
-    /// domain. A certificate that names `*@example.com` itself counts for no address: only a user can assign a domain.
+    /// The addresses that mail is encrypted to with it: its own, and the whole domain for the certificate of a gateway,
+    /// which names `domain-confidentiality-authority`. A name like `*@example.com` counts for no address.
     ///
     /// RFC 3183
     package var recipientScopes: [AddressScope] {
