@@ -102,7 +102,7 @@ private struct LocalPart {
 extension String {
     /// Composed and in lower case; a character that would become an ASCII one stays what it is, the Kelvin sign no k.
     var foldedForMail: String {
-        // Nearly every address, and nothing in it needs the tables of Unicode.
+        // Nearly every address is ASCII, which needs no Unicode tables.
         guard !utf8.allSatisfy({ $0 < 128 }) else { return lowercased() }
         return unicodeScalars.map { scalar in
             scalar.isASCII || !scalar.properties.lowercaseMapping.unicodeScalars.contains(where: \.isASCII)

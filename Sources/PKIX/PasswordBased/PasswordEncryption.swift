@@ -56,7 +56,7 @@ struct PasswordEncryption: Sendable {
         return switch derivation {
         case .pbes1(_, _, let iterations): DerivationCost(iterations, count: block, blockCount: block)
         case .pkcs12(_, let iterations):
-            // Key and vector are derived apart, and no vector is longer than a block.
+            // Key and vector are derived separately, and no vector is longer than a block.
             DerivationCost(iterations, count: cipher.keyCount + min(cipher.ivCount, 1) * block, blockCount: block)
         case .pbes2(let function, _): try function.cost(count: cipher.keyCount)
         }

@@ -15,7 +15,7 @@ package typealias PassphraseSource = @Sendable (_ attempt: Int) throws -> Passph
 
 /// Opens the store key once for all who need it.
 final class StoreUnlocker: Sendable {
-    /// How many wrong passphrases end the asking.
+    /// The number of wrong passphrases after which no more are asked for.
     private static let maximumAttempts = 5
 
     private struct State {

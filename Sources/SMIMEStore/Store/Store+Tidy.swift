@@ -90,7 +90,7 @@ private struct FetchedRemains {
             return (try? row.certificate()).map { (id: id, certificate: $0) }
         }
         guard !learned.isEmpty else { return [] }
-        // One certificate of each issuer says how the issuer is named.
+        // One certificate of each issuer suffices to get the issuer's name.
         var names = try Set(
             Row.fetchAll(
                 database,
