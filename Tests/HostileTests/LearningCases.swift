@@ -164,7 +164,7 @@ enum LearningCases {
         Case(
             "another key is held back",
             knows: ["bob*", "bob-new"],
-            says: "to use it once",
+            says: "to use it after",
             options: ["--on-change", "hold"]
         ) {
             [try signed(by: "bob"), try signed(by: "bob-new")]

@@ -133,7 +133,7 @@ import Testing
         #expect(transport.sent == [["a@x.test"]])
         let told = warnings.withLock { $0 }
         try #require(told.count == 1, "\(told)")
-        #expect(told[0].hasPrefix("not remembered who has it") && told[0].hasSuffix("is full"), "\(told)")
+        #expect(told[0].hasPrefix("the delivery is not recorded") && told[0].hasSuffix("is full"), "\(told)")
     }
 
     /// Makes SQLite say that the disk is full at each line of the journal: there is no greater number for one more.
@@ -166,7 +166,7 @@ import Testing
                 try transport.send(file, from: "", to: ["a@x.test"])
                 #expect(passes)
             } catch {
-                #expect(!passes && error.reason.contains("a lone dot"))
+                #expect(!passes && error.reason.contains("a single dot"))
             }
         }
     }

@@ -1,6 +1,6 @@
-/// What a path says of itself.
+/// Operations on paths as text.
 enum FilePath {
-    /// The folder that `path` lies in; `.` if it names none.
+    /// The folder of `path`; `.` if it names none.
     ///
     /// Foundation's `deletingLastPathComponent` ends the process for a path of one character (swift-foundation of Swift 6.3).
     static func folder(of path: String) -> String {

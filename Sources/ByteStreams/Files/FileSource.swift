@@ -13,7 +13,7 @@ package final class FileSource: ByteSource {
     /// - Throws: `StreamError.cannotOpen` if there is no such file, or it is a directory (`EISDIR`); `.notRegular` for a pipe
     ///   or device, which `Input.open` reads.
     package convenience init(path: String) throws(StreamError) {
-        // What turns out to be a pipe must not hold us up.
+        // Opening a pipe must not block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
         do throws(StreamError) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a message comes from: a regular file is read in place, everything else is spooled first.
+/// A message's input: a regular file is read in place, everything else is spooled first.
 package enum Input {
     /// Opens the file at `path`; pipes, terminals and devices are read to their end into a spool.
     ///
@@ -18,7 +18,7 @@ package enum Input {
         return try source(adopting: descriptor, mayBeSecret: mayBeSecret)
     }
 
-    /// What is left of standard input.
+    /// The rest of standard input.
     ///
     /// - Parameter mayBeSecret: as with a file.
     package static func standardInput(mayBeSecret: Bool = false) throws -> any ByteSource {

@@ -1,9 +1,9 @@
 import Foundation
 
 extension OutputFile {
-    /// Where an output at `path` appears, from the root: without symlinks, as far as there is anything yet.
+    /// The absolute path of an output at `path`, without symlinks as far as it exists.
     ///
-    /// - Throws: `StreamError.cannotCreate` for symlinks that lead nowhere.
+    /// - Throws: `StreamError.cannotCreate` for symlinks without a target.
     package static func place(of path: String) throws(StreamError) -> String {
         if let found = canonical(path) { return found }
         var folder = try resolved(path)
@@ -31,7 +31,7 @@ extension OutputFile {
         throw .cannotCreate(path: named, code: ELOOP)
     }
 
-    /// Where the symlink at `path` leads; nil if it is none.
+    /// The target of the symlink at `path`; nil if it is none.
     private static func target(ofLink path: String) throws(StreamError) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &bytes, bytes.count)

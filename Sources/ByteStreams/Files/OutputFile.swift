@@ -7,7 +7,7 @@ import Foundation
 /// regular file (a device, a pipe) is written in place.
 package final class OutputFile: ByteSink {
     private let target: String
-    /// Where the temporary is made; nil if the target is written in place.
+    /// The folder of the temporary file; nil if the target is written in place.
     private let folder: String?
     /// The temporary's name, if it has one.
     private var temporary: String?

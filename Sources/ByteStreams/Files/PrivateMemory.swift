@@ -20,7 +20,7 @@ final class PrivateMemory: ByteSource {
         return length
     }
 
-    /// What `reader` has, up to `limit` bytes, and whether that is not all.
+    /// The bytes of `reader`, up to `limit`, and whether there are more.
     static func filled(by reader: any ByteReader, limit: Int) throws -> (memory: PrivateMemory, isFull: Bool) {
         var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: min(limit, 1 << 16), alignment: 16)
         var count = 0

@@ -2,7 +2,7 @@ import Foundation
 
 /// Keeps bytes for a second reading: in memory up to a limit, then in an unlinked file.
 ///
-/// The file lies in `$TMPDIR`, else in /var/tmp, has mode 0600 and no name, so nothing of it outlives the process.
+/// The file is in `$TMPDIR`, else in /var/tmp, has mode 0600 and no name, so that it disappears with the process.
 package final class Spool: ByteSink {
     /// How many bytes are kept in memory.
     package static let memoryLimit = 1024 * 1024

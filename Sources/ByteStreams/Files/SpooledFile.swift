@@ -30,8 +30,8 @@ package final class SpooledFile: Sendable {
         try self.init { try reader.copy(to: $0) }
     }
 
-    /// The file that `body` makes, for those who can only write to a name: it gets a path at which there is nothing yet, in
-    /// a folder of mode 0700. Both names are gone afterwards.
+    /// The file that `body` writes, for functions that need a file name: it gets an unused path in a folder of mode
+    /// 0700. Both names are removed afterwards.
     ///
     /// - Throws: `StreamError.cannotCreate`, `.cannotOpen` if there is no file then; what `body` throws.
     package init(named body: (String) async throws -> Void) async throws {

@@ -18,7 +18,7 @@ extension ByteSink {
 
 /// Keeps what it is given in memory.
 package final class MemorySink: ByteSink {
-    /// What was written so far.
+    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
 
     package init() {}

@@ -13,7 +13,7 @@ package protocol ByteSource: Sendable {
 extension ByteSource {
     package func checkUnchanged() throws(StreamError) {}
 
-    /// The bytes of `range`, which must lie inside the source.
+    /// The bytes of `range`, which must be inside the source.
     package func bytes(in range: Range<Int>) throws(StreamError) -> [UInt8] {
         var failure: StreamError?
         let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in

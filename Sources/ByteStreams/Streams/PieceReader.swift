@@ -1,4 +1,4 @@
-/// Reads no more at once than it is told to.
+/// Limits how much is read at once.
 private final class PieceReader: ByteReader {
     private let upstream: any ByteReader
     private let size: Int

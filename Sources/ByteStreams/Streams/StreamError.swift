@@ -19,7 +19,7 @@ package enum StreamError: Error, Equatable, Sendable {
     case notRegular(path: String)
     /// Reading failed; `code` is errno.
     case readFailed(code: Int32)
-    /// What is kept for a second reading cannot be written in the folder for it; `code` is errno.
+    /// The temporary file for a second reading cannot be written in its folder; `code` is errno.
     case spoolFailed(folder: String, code: Int32)
     /// Writing failed; `code` is errno.
     case writeFailed(code: Int32)

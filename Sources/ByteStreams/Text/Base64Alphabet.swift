@@ -3,7 +3,7 @@ enum Base64Alphabet {
     /// The character of each six-bit value.
     static let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// What a byte that is no base64 character stands for in `values`.
+    /// The entry in `values` of a byte that is no base64 character.
     static let skipped: UInt8 = 0x80
     static let padding: UInt8 = 0x81
     static let invalid: UInt8 = 0xFF

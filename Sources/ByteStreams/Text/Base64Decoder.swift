@@ -17,7 +17,7 @@ package final class Base64Decoder: ByteReader {
 
     private let noteMissingPadding: (() -> Void)?
 
-    /// A reader of the bytes that the text of `upstream` stands for.
+    /// A reader of the bytes that the text of `upstream` encodes.
     ///
     /// - Parameter noteMissingPadding: called at the end of a text that lacks its padding.
     package init(_ upstream: any ByteReader, noteMissingPadding: (() -> Void)? = nil) {
@@ -138,7 +138,7 @@ extension UInt32 {
 }
 
 extension ByteStream {
-    /// The bytes that the base64 text of this stream stands for (RFC 4648 §4; line ends and blanks are skipped).
+    /// The bytes that the base64 text of this stream encodes (RFC 4648 §4; line ends and blanks are skipped).
     ///
     /// - Parameter noteMissingPadding: called at the end of a text that lacks its padding.
     package func base64Decoded(noteMissingPadding: (@Sendable () -> Void)? = nil) -> ByteStream {

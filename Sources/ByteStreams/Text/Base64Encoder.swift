@@ -87,7 +87,7 @@ package final class Base64Encoder: ByteSink {
 }
 
 extension Array<UInt8> {
-    /// The bytes that a base64 text stands for, blanks and line ends skipped.
+    /// The bytes that a base64 text encodes, without blanks and line ends.
     package init(base64 text: some Collection<UInt8>) throws {
         let decoder = Base64Decoder(MemorySource(Array(text)).reader())
         self = try decoder.readAll(limit: .max, orThrow: StreamError.malformedBase64)

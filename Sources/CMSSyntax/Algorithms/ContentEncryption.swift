@@ -106,7 +106,7 @@ package struct ContentEncryption: Sendable {
         else { throw CMSError.malformed(.cms, "\(cipher.name) parameters") }
     }
 
-    /// `RC2-CBCParameter` (RFC 3370 §5.2): the version stands for the effective key bits.
+    /// `RC2-CBCParameter` (RFC 3370 §5.2): the version encodes the effective key bits.
     private static func rc2Parameters(_ encoded: [UInt8]) throws -> (iv: [UInt8], keyCount: Int) {
         try BER.sequence(BER.parse(encoded), identifier: .sequence) { nodes in
             let version = try Int(berEncoded: &nodes)

@@ -36,7 +36,7 @@ struct KeyAgreementScheme: Sendable {
         KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 21], .hkdf, .sha512),
     ]
 
-    /// Those that we announce to read.
+    /// The schemes that we announce.
     static let announced = rows.filter { row in
         row.oid == [1, 3, 132, 1, 11, 1] || row.oid == [1, 3, 132, 1, 11, 2]
             || row.derivation == .hkdf && row.kdfDigest == .sha256

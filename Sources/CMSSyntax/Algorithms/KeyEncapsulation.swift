@@ -22,8 +22,8 @@ struct KeyEncapsulation: Sendable {
         ([1, 2, 840, 113549, 1, 9, 16, 3, 30], .sha512),
     ]
 
-    /// What we write around `ciphertext` to wrap a key of `count` bytes: what every reader has (RFC 9936 §2.1), under a
-    /// key that is as long as what it wraps, or longer where the scheme is stronger.
+    /// The parameters that we write with `ciphertext` to wrap a key of `count` bytes: those that every reader supports
+    /// (RFC 9936 §2.1), with a wrapping key as long as the wrapped one, or longer for a stronger scheme.
     init(writing scheme: PostQuantumScheme, ciphertext: [UInt8], forKeyOf count: Int) throws {
         self.scheme = scheme
         kdfDigest = .sha256

@@ -6,7 +6,7 @@ extension ASN1ObjectIdentifier {
     /// The name that reports show, or the dotted number of anything without one.
     var displayName: String { Self.names[self] ?? algorithmName }
 
-    /// Names of what is told apart in reports but has no row in a table of its own.
+    /// Names of objects that reports distinguish and that have no table of their own.
     private static let names: [ASN1ObjectIdentifier: String] = contentTypes.merging(attributes) { first, _ in first }
         .merging(algorithms) { first, _ in first }
 

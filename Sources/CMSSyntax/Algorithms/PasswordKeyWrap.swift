@@ -55,7 +55,7 @@ struct PasswordKeyWrap: Sendable {
     /// The key that `wrapped` holds; nil if it was not wrapped under `wrappingKey`.
     func unwrap(_ wrapped: [UInt8], under wrappingKey: SecretBytes) throws -> SecretBytes? {
         guard wrapped.count >= 2 * block, wrapped.count.isMultiple(of: block), wrapped.count <= 1024 else { return nil }
-        // The last block tells the vector of the outer pass: it is the last block of the inner one.
+        // The vector of the outer pass is the last block of the inner one, which the last two blocks give.
         let beforeLast = Array(wrapped.dropLast(block).suffix(block))
         let last = try transform(Self.secret(wrapped.suffix(block)), wrappingKey, iv: beforeLast, isEncrypting: false)
         let iv = last.withBytes { Array($0) }

@@ -23,7 +23,7 @@ extension SMIMECapability {
         return Recipient.RSAWrapping.allCases.first { $0.digest == digest }
     }
 
-    /// What we announce: everything that we read and want to be sent, best first.
+    /// The capabilities that we announce: everything that we read and recommend, best first.
     ///
     /// Ciphers, then ways to wrap the key (RFC 5753 §8, RFC 8418 §5), then compression (RFC 3274 §2).
     package static let ours: [SMIMECapability] = {
@@ -46,7 +46,7 @@ extension SMIMECapability {
         return all.map(SMIMECapability.init)
     }()
 
-    /// The names of what is announced, each once: some algorithms stand there for every wrap or digest.
+    /// The names of the announced algorithms, each once: some are listed for every wrap or digest.
     package static func names(of capabilities: [SMIMECapability]) -> [String] {
         var seen: Set<String> = []
         return capabilities.map(\.name).filter { seen.insert($0).inserted }

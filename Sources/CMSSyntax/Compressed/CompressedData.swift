@@ -10,7 +10,7 @@ package struct CompressedData: Sendable {
     package static let maximumRatio = 200
     /// How many bytes may come out in all.
     package static let maximumCount = 4 << 30
-    /// What may come out whatever went in: little that is all alike shrinks to next to nothing.
+    /// The output that is always allowed: short uniform content compresses to almost nothing.
     package static let allowance = 1 << 20
 
     static let zlib: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 16, 3, 8]

@@ -5,7 +5,7 @@ import PKIX
 ///
 /// RFC 1950; zlib: `inflate`, `deflate`
 final class ZlibStream {
-    /// What a step did.
+    /// The result of a step.
     struct Step {
         let consumed: Int
         let produced: Int

@@ -2,7 +2,7 @@ import ByteStreams
 import LibCrypto
 import PKIX
 
-/// Decrypts in one piece, once all of the ciphertext and the tag behind it are known, as CCM demands.
+/// Decrypts in one piece, after reading all of the ciphertext and the tag, as CCM demands.
 ///
 /// RFC 5084 §1.2; libcrypto: `EVP_CipherUpdate`, which for CCM may be called once.
 final class BufferedDecryption {

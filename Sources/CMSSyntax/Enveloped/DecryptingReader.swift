@@ -4,10 +4,10 @@ import PKIX
 
 /// Reads the plaintext of an encrypted message while it decrypts.
 ///
-/// The end is only reached when tag or padding, and the structure behind the content, are right; before that nothing
-/// that was read may be believed or let out.
+/// The end is only reached if tag or padding, and the structure after the content, are right. Before that, callers must
+/// not use or output what they read.
 final class DecryptingReader: ByteReader {
-    /// What the first pass over the message learned from behind the content.
+    /// What the first pass read after the content.
     private(set) var trailer: EnvelopedLayout.Trailer?
 
     private let reader: BERReader

@@ -72,7 +72,7 @@ package struct EnvelopedData: Sendable {
                 try first.copy(to: observer)
                 return (CheckedContent(stream, encryption, key, attributes: nil), observer)
             } catch {
-                // The attributes that the tag covers stand behind the content: only now can they be put before it.
+                // The attributes that the tag covers follow the content: only now they can be processed before it.
                 guard let attributes = first.trailer?.authenticatedAttributes else { throw error }
                 let observer = makeObserver()
                 try DecryptingReader(stream, encryption, key, attributes: attributes).copy(to: observer)

@@ -61,14 +61,14 @@ struct EnvelopedLayout {
         return recipients
     }
 
-    /// What stands behind the encrypted content.
+    /// The elements after the encrypted content.
     struct Trailer {
         /// The authenticated attributes in DER, as the cipher takes them (RFC 5083 §2.2); nil if there are none.
         var authenticatedAttributes: [UInt8]?
         var tag: [UInt8] = []
     }
 
-    /// Reads everything behind the encrypted content, to the end of the input.
+    /// Reads everything after the encrypted content, to the end of the input.
     func readTrailer(_ reader: BERReader) throws -> Trailer {
         var trailer = Trailer()
         try reader.leave()

@@ -34,7 +34,7 @@ public struct Recipient: Sendable {
     package var usesKeyIdentifier: Bool
     /// How the content key is wrapped, if the certificate's key is of RSA.
     package var rsaWrapping: RSAWrapping
-    /// What the recipient announces to read; nil if nothing is known.
+    /// The announced capabilities; nil if unknown.
     public var capabilities: [SMIMECapability]?
 
     /// A recipient whose certificate is taken as it is: whether it is valid, trusted and fit for encryption is for the caller to
@@ -169,7 +169,7 @@ public struct Recipient: Sendable {
     /// Whether the RecipientInfo is OtherRecipientInfo.
     var isOther: Bool { if case .lattice = certificate.publicKeyAlgorithm { true } else { false } }
 
-    /// `KeyAgreeRecipientIdentifier`, where a key identifier stands in a sequence of its own.
+    /// `KeyAgreeRecipientIdentifier`, which has a key identifier in a sequence of its own.
     private func serializeAgreementIdentifier(into coder: inout DER.Serializer) throws {
         guard case .subjectKeyIdentifier(let octets) = identifier else { return identifier.serialize(into: &coder) }
         try coder.appendConstructedNode(identifier: .context(0)) { coder in

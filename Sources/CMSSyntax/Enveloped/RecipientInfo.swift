@@ -33,7 +33,7 @@ package struct RecipientInfo: Sendable {
 
     /// How the content key reaches the recipient, and who that is.
     package let kind: Kind
-    /// Whose certificate opens it; nil for the kinds that name no certificate.
+    /// The certificate that opens it; nil for kinds without a certificate.
     package let identifier: EntityIdentifier?
     /// The key-encryption algorithm's name for people, or its dotted OID.
     package let algorithm: String
@@ -64,7 +64,7 @@ package struct RecipientInfo: Sendable {
         }
     }
 
-    /// The key-encryption algorithm of KEKRecipientInfo and PasswordRecipientInfo: what stands before the key.
+    /// The key-encryption algorithm of KEKRecipientInfo and PasswordRecipientInfo, which precedes the key.
     static func algorithm(of node: ASN1Node) -> String? {
         guard let fields = try? node.children().suffix(2), fields.count == 2, let field = fields.first else {
             return nil
@@ -172,7 +172,7 @@ package struct RecipientInfo: Sendable {
         }
     }
 
-    /// `KeyAgreeRecipientIdentifier`: as elsewhere, but the key identifier stands in a sequence.
+    /// `KeyAgreeRecipientIdentifier`: as elsewhere, but the key identifier is in a sequence.
     private static func recipient(_ node: ASN1Node) throws -> EntityIdentifier {
         guard node.identifier == .context(0) else { return try EntityIdentifier(berEncoded: node) }
         return try BER.sequence(node, identifier: .context(0)) { nodes in

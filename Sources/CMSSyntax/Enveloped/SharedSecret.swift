@@ -30,7 +30,7 @@ package struct SharedSecret: Sendable {
         kind = .key(SecretBytes(count: key.count) { $0.copyBytes(from: key) }, identifier: identifier)
     }
 
-    /// What it is for, as reports name it: `password` or `key-encryption-key`.
+    /// The kind of secret in reports: `password` or `key-encryption-key`.
     package var recipientKind: RecipientInfo.Kind {
         switch kind {
         case .key: .keyEncryptionKey

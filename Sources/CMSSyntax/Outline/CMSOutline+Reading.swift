@@ -3,7 +3,7 @@ import PKIX
 import SwiftASN1
 
 extension CMSOutline {
-    /// Reads the object from behind its content type, keeping what was reached if it throws.
+    /// Reads the object after its content type, and keeps what was read if it throws.
     mutating func read(_ reader: BERReader, _ sink: any ByteSink) throws {
         switch type {
         case .data: try readContent(reader, .octetString, sink)

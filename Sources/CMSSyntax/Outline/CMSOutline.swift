@@ -11,7 +11,7 @@ package struct CMSOutline: Sendable {
     /// How many bytes of certificates, recipients and similar data are kept of one object.
     package static let maximumCount = 32 << 20
 
-    /// What kind of object the outermost ContentInfo holds.
+    /// The type of the object in the outermost ContentInfo.
     package let type: CMSContentType
     /// The type of the content inside by name, as `data`, or by its dotted OID; nil if it was not reached.
     public internal(set) var contentType: String?
@@ -21,7 +21,7 @@ package struct CMSOutline: Sendable {
     public internal(set) var algorithms: [String] = []
     /// Its recipients, in order.
     public internal(set) var recipients: [RecipientInfo] = []
-    /// Who claims to have signed it, in the order of the object; no signature is checked.
+    /// The claimed signers, in the order of the object; no signature is checked.
     public internal(set) var signers: [SignerInfo] = []
     /// The certificates in it; unreadable ones are counted in `problems`.
     public internal(set) var certificates: [Certificate] = []
@@ -31,7 +31,7 @@ package struct CMSOutline: Sendable {
     public internal(set) var authenticatedAttributes: [String] = []
     /// The names or dotted OIDs of attributes that nothing protects.
     public internal(set) var unprotectedAttributes: [String] = []
-    /// What is wrong with it or stays unknown.
+    /// The faults of the object, and what could not be found out.
     public internal(set) var problems: [Problem] = []
     /// The cipher of an encrypted object with its parameters; nil if there is none that can be read.
     var contentEncryption: ContentEncryption?
@@ -109,7 +109,7 @@ package struct CMSOutline: Sendable {
             case .malformed(_, let why): Problem(.cmsMalformed, "the CMS object is malformed: \(why)")
             default: Problem(.cmsMalformed, "the CMS object is malformed: \(error)")
             }
-        // Twenty thousand broken recipients need not be told one by one.
+        // Thousands of broken recipients need not be reported one by one.
         if problems.count < 20, !problems.contains(problem) { problems.append(problem) }
     }
 }

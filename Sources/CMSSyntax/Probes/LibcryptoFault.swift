@@ -1,8 +1,8 @@
 package import LibCrypto
 
-/// A fault of old libcrypto versions that touches what we ask of libcrypto.
+/// A fault of old libcrypto versions in functions that we use.
 ///
-/// Distributions mend faults without changing the version, so an old number is a reason to look, and no proof.
+/// Distributions fix faults without changing the version, so an old number is a hint, and no proof.
 package struct LibcryptoFault: Sendable, Equatable {
     /// A release of OpenSSL.
     package struct Version: Sendable, Comparable, CustomStringConvertible {
@@ -22,9 +22,9 @@ package struct LibcryptoFault: Sendable, Equatable {
 
     /// The fault's names, as in `CVE-2022-3602`.
     package let identifier: String
-    /// What can come of it.
+    /// The possible consequence.
     package let text: String
-    /// The first release without it, in each series that was mended.
+    /// The first release without it, in each series that was fixed.
     let mended: [Version]
 
     /// All that are known, the oldest first.
@@ -88,9 +88,9 @@ package struct LibcryptoFault: Sendable, Equatable {
         ),
     ]
 
-    /// Those that `version` has as OpenSSL published it.
+    /// The faults of `version` as OpenSSL published it.
     ///
-    /// A series of which no mended release is known here counts as mended: newer ones are not looked at.
+    /// A series without a known fixed release counts as fixed: newer series are not listed.
     package static func known(in version: Version) -> [LibcryptoFault] {
         all.filter { fault in
             fault.mended.contains { ($0.major, $0.minor) == (version.major, version.minor) && version < $0 }

@@ -1,11 +1,11 @@
 import LibCrypto
 import PKIX
 
-/// Something that libcrypto must do or refuse, tried on the libcrypto at hand, in milliseconds.
+/// A test of something that libcrypto must do or reject, run on the libcrypto in use, in milliseconds.
 ///
-/// A version number says what its makers published; distributions mend faults, and leave algorithms out, without changing it.
+/// A version number does not suffice, because distributions fix faults, and leave out algorithms, without changing it.
 package struct LibcryptoProbe: Sendable {
-    /// What came of it.
+    /// The result.
     package enum Outcome: Sendable, Equatable {
         /// It does what it must, in words.
         case passed(String)
@@ -15,7 +15,7 @@ package struct LibcryptoProbe: Sendable {
         case untried(String)
     }
 
-    /// What is tried, in kebab-case.
+    /// The name of the test, in kebab-case.
     package let code: String
     private let body: @Sendable () throws -> Outcome
 
@@ -99,7 +99,7 @@ package struct LibcryptoProbe: Sendable {
 }
 
 extension LibcryptoProbe {
-    /// What S/MIME 4.0 needs, by libcrypto's names.
+    /// The algorithms of S/MIME 4.0, by libcrypto's names.
     private static let algorithms = LibcryptoProbe("algorithms") {
         func missing(_ names: [String], _ isThere: (String) -> Bool) -> [String] { names.filter { !isThere($0) } }
         let ciphers = missing([

@@ -1,7 +1,7 @@
 package import PKIX
 import SwiftASN1
 
-/// What a signer asks of those who write back.
+/// The preferences that a signer announces for mail to the signer.
 extension SignerInfo {
     /// The DER of the announced SMIMECapabilities; nil if they do not stand there exactly once, or cannot be read.
     ///
@@ -46,7 +46,7 @@ extension EntityIdentifier {
                 try EntityIdentifier(issuer: nodes.next(), serialNumber: nodes.next())
             }
         case .context(1):
-            // A date and another identifier may follow, which say nothing about which certificate is meant.
+            // A date and another identifier may follow, which do not identify the certificate.
             guard let identifier = try node.children(.context(1)).first(where: { _ in true }) else {
                 throw CMSError.malformed(.cms, "RecipientKeyIdentifier")
             }

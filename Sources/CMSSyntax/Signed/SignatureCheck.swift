@@ -2,7 +2,7 @@ import LibCrypto
 package import PKIX
 import SwiftASN1
 
-/// What a look at one signature found: the certificates it verifies with, and everything that is wrong.
+/// The result of checking one signature: the certificates that it verifies with, and all problems.
 package struct SignatureCheck: Sendable {
     /// The certificates that the signer may mean and whose key made the signature; the caller takes the best. A key may
     /// have several, and an attacker can put a damaged copy first. If no key made the signature: the first certificate
@@ -14,7 +14,7 @@ package struct SignatureCheck: Sendable {
     package let isContentChanged: Bool
 }
 
-/// What the attributes of a signer and its algorithms are like, whatever its certificate.
+/// The result of checking a signer's attributes and algorithms, without its certificate.
 private struct AttributeCheck {
     var problems: [Problem] = []
     /// Whether it is known which digest the signature is over.
@@ -82,7 +82,7 @@ extension SignedData {
     /// The most certificates of one key among which the best is looked for.
     static let maximumChoice = 8
 
-    /// What trying certificates may cost for one signer, in the units of `Certificate.verificationCost`.
+    /// The budget for trying certificates for one signer, in the units of `Certificate.verificationCost`.
     private static let allowance = 5000
 
     /// The digests that the signature may be over: of the content, or of the attributes.
@@ -209,8 +209,8 @@ private struct SignatureAttempt {
         }
     }
 
-    /// What each certificate more costs: a scheme that hashes the message itself hashes the key along, so that it does so
-    /// for each key anew.
+    /// The additional cost for each certificate: a scheme that hashes the message itself also hashes the key, so that
+    /// it hashes everything again for each key.
     var hashingCost: Int { algorithm.scheme.takesMessage ? values.reduce(0) { $0 + $1.count } >> 14 : 0 }
 
     /// Whether the signature value fits the key of `certificate`.

@@ -19,17 +19,17 @@ package struct SignedData: Sendable {
 
     /// The digests announced in front of the content; an algorithm unknown to us is left out.
     package let digestAlgorithms: [DigestAlgorithm]
-    /// The type of the content that is signed, as a dotted OID; `isData` tells the usual one.
+    /// The type of the signed content, as a dotted OID; `isData` recognizes the usual one.
     package let contentType: String
-    /// Whether the content stands inside the structure.
+    /// Whether the content is inside the structure.
     package let hasContent: Bool
     /// The certificates in the object, in their order; unreadable ones are counted in `problems`.
     package let certificates: [Certificate]
     /// The CRLs in the object, each in its encoding.
     package let crls: [[UInt8]]
-    /// Who claims to have signed, in the order of the object.
+    /// The claimed signers, in the order of the object.
     package let signers: [SignerInfo]
-    /// What is wrong with the structure as a whole.
+    /// The problems of the structure as a whole.
     package private(set) var problems: [Problem]
 
     let contentTypeOID: ASN1ObjectIdentifier
@@ -127,7 +127,7 @@ package struct SignedData: Sendable {
         self.problems = problems
     }
 
-    /// What stands in front of the content.
+    /// The elements before the content.
     private struct Preamble {
         let digestAlgorithms: [DigestAlgorithm]
         let contentType: ASN1ObjectIdentifier

@@ -8,7 +8,7 @@ import SwiftASN1
 ///
 /// RFC 5652 §5.1
 package struct SignedDataWriter {
-    /// Who signs, and how.
+    /// A signer, with digest and attributes.
     package struct Signer: Sendable {
         /// The key that signs, the certificate by which the SignerInfo names the signer, and what travels along.
         package var identity: Identity

@@ -3,11 +3,11 @@ package import LibCrypto
 package import PKIX
 import SwiftASN1
 
-/// What one signer claims: who it is, how it signed, and the signature itself. Nothing in it is checked.
+/// The claims of one signer: its identifier, its algorithms, and the signature itself. Nothing is verified.
 ///
 /// RFC 5652 §5.3
 package struct SignerInfo: Sendable {
-    /// Whose certificate the signature is to be checked with.
+    /// Names the certificate to verify the signature with.
     package let identifier: EntityIdentifier
     /// The digest of the content; nil if it is none that we know.
     package let digest: DigestAlgorithm?
@@ -81,7 +81,7 @@ package struct SignerInfo: Sendable {
     /// The names or numbers of the attributes beside the signature, for reports.
     package var unsignedAttributeTypes: [String] { unsignedAttributes.map(\.type.displayName) }
 
-    /// The value of a signed attribute that stands there once, with one value.
+    /// The value of a signed attribute that occurs once, with one value.
     func signedValue(_ type: ASN1ObjectIdentifier) -> [UInt8]? {
         let found = signedAttributes.all(type)
         return found.count == 1 ? found[0].onlyValue : nil

@@ -7,7 +7,7 @@ import SwiftASN1
 ///
 /// ESSCertID and ESSCertIDv2 of RFC 5035 §3-5.
 struct SigningCertificate {
-    /// The digest; nil if it is none that we know, and then nothing matches.
+    /// The digest; nil for an unknown algorithm, and then no certificate matches.
     let digest: DigestAlgorithm?
     let hash: [UInt8]
     /// The certificate's issuer and serial number, which may be left out.

@@ -16,7 +16,7 @@ package final class BERReader {
     private let window = Window()
     private var buffered = 0..<0
     private var position = 0
-    /// Where each open element ends; nil for the indefinite form.
+    /// The end of each open element; nil for the indefinite form.
     private var ends: [Int?] = []
     private var peeked: BERHeader?
 

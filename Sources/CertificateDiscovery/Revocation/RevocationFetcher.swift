@@ -194,7 +194,7 @@ package actor RevocationFetcher: RevocationSource {
             if knownOutages.insert(url.service).inserted { note(question.url, .silent(since: since)) }
             return nil
         }
-        // What it was silent about is among the outages.
+        // The outage of a silent service is already recorded.
         guard !silentServices.contains(url.service) else { return nil }
         let left = deadline.map { $0 - .now } ?? client.timeLimit
         guard left > .zero else {

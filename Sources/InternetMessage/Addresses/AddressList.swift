@@ -21,7 +21,7 @@ package enum AddressDefect: String, Hashable, Sendable, CaseIterable {
 package struct AddressList: Sendable {
     /// The mailboxes, those of groups included.
     package let mailboxes: [Mailbox]
-    /// What else was found.
+    /// The defects that were found.
     package let defects: Set<AddressDefect>
 
     /// Reads the body of an address field.

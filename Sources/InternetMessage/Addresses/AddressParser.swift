@@ -27,10 +27,10 @@ struct AddressParser {
     private struct Element {
         /// The words before an address in angle brackets, or the pieces of one without.
         var words: [AddressTokens.Token] = []
-        /// The words as they stand in the field: an @ in a name, which no name may hold unquoted, must not be overlooked.
+        /// The words as written in the field: an unquoted @, which a name must not contain, must be noticed.
         var phrase = ""
         var comment: String?
-        /// What readers may show beside an address in angle brackets.
+        /// The text that readers may show beside an address in angle brackets.
         var name: String? {
             guard !phrase.isEmpty else { return comment }
             return comment.map { "\(phrase) (\($0))" } ?? phrase
@@ -65,7 +65,7 @@ struct AddressParser {
         mailboxes.append(Mailbox(displayName: name.map { EncodedWord.decode($0) }, address: address))
     }
 
-    /// Reads what stands between angle brackets, without the route that may lead it.
+    /// Reads the text between angle brackets, without a preceding route.
     private mutating func readAngleAddress() {
         var words: [AddressTokens.Token] = []
         while let token = tokens.next() {
@@ -96,7 +96,7 @@ struct AddressTokens {
         case quoted(content: String, raw: String)
         case special(Unicode.Scalar)
 
-        /// The token as it stands in an address.
+        /// The token as written in an address.
         var text: String {
             switch self {
             case .atom(let text), .comment(let text), .literal(let text), .quoted(_, let text): text

@@ -10,13 +10,13 @@ import Foundation
 public struct EmailAddress: Sendable {
     /// The address as it was written.
     public let text: String
-    /// What stands before the @, as it was written.
+    /// The part before the @, as written.
     public let localPart: String
-    /// What stands after the @, as it was written.
+    /// The part after the @, as written.
     public let domain: String
     /// The domain in lower case, with A-labels.
     public let asciiDomain: String
-    /// What equal addresses have in common: the local part in lower case, @, and `asciiDomain`.
+    /// A key that equal addresses share: the local part in lower case, @, and `asciiDomain`.
     package let key: String
 
     /// Reads `text`, which must be an address and nothing else.
@@ -57,9 +57,9 @@ extension EmailAddress: CustomStringConvertible {
     public var description: String { text }
 }
 
-/// What stands before the @: a dot-atom or a quoted string.
+/// The part before the @: a dot-atom or a quoted string.
 private struct LocalPart {
-    /// The form that equal local parts have in common.
+    /// A key that equal local parts share.
     let key: String
 
     init?(_ text: String) {
@@ -102,7 +102,7 @@ private struct LocalPart {
 extension String {
     /// Composed and in lower case; a character that would become an ASCII one stays what it is, the Kelvin sign no k.
     var foldedForMail: String {
-        // Nearly every address, and nothing in it needs the tables of Unicode.
+        // Nearly every address is ASCII, which needs no Unicode tables.
         guard !utf8.allSatisfy({ $0 < 128 }) else { return lowercased() }
         return unicodeScalars.map { scalar in
             scalar.isASCII || !scalar.properties.lowercaseMapping.unicodeScalars.contains(where: \.isASCII)

@@ -11,7 +11,7 @@ package struct IDNLibrary: Sendable {
         @convention(c) (UnsafePointer<UInt8>?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, CInt) -> CInt
     private typealias Free = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-    /// What the file is called, for messages.
+    /// The library's file name, for messages.
     package static let name = "libidn2.so.0"
     /// The library; nil if it cannot be loaded, which is tried again the next time: descriptors may have been short.
     package static var shared: IDNLibrary? {

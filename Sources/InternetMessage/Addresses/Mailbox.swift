@@ -14,7 +14,7 @@ package struct Mailbox: Hashable, Sendable {
         self.address = address
     }
 
-    /// Whether the name shows an address, and one that is not this mailbox's own.
+    /// Whether the name shows an address that is not this mailbox's own.
     ///
     /// It is looked at as the most different readers show it: with encoded words decoded wherever they stand, in other forms
     /// of the same characters, and without invisible ones.

@@ -26,7 +26,7 @@ struct SoleMailbox {
 
     /// The longest body that is read, in bytes.
     private static let maximumCount = 65_536
-    /// What some programs end a line at, and others show.
+    /// Characters that end a line for some programs, and are shown by others.
     private static let lineSeparators: Set<Unicode.Scalar> = ["\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"]
 
     /// Whether a carriage return has no line feed after it behind it, at which some programs end a line.

@@ -50,6 +50,6 @@ package enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
 }
 
 extension MIMEDefect: CustomStringConvertible {
-    /// The defect's code, as it stands in reports.
+    /// The defect's code in reports.
     package var description: String { rawValue }
 }

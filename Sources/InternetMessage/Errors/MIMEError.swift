@@ -12,7 +12,7 @@ package enum MIMEError: Error, Equatable, Sendable {
     case unreadable(StreamError)
 }
 
-/// What there may not be more of in one message.
+/// A limit for one message.
 @nonexhaustive
 package enum MIMELimit: Int, Equatable, Sendable {
     /// Mailboxes in one address list.

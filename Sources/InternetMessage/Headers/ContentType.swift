@@ -1,4 +1,4 @@
-/// What a body is: a media type with its parameters.
+/// The type of a body: a media type with its parameters.
 ///
 /// RFC 2045 §5
 package struct ContentType: Hashable, Sendable {
@@ -8,12 +8,13 @@ package struct ContentType: Hashable, Sendable {
     package let subtype: String
     /// The parameters.
     package let parameters: FieldParameters
-    /// Whether every reader finds this type and subtype: no comment and no other text stands beside them, no blank between.
+    /// Whether every reader finds this type and subtype: without comments or other text beside them, and without blanks
+    /// between.
     package let hasPlainName: Bool
 
-    /// What a part is whose header does not say (RFC 2045 §5.2).
+    /// The default type of a part (RFC 2045 §5.2).
     package static let plainText = ContentType(type: "text", subtype: "plain")
-    /// What a part of a multipart/digest is whose header does not say (RFC 2046 §5.1.5).
+    /// The default type of a part of a multipart/digest (RFC 2046 §5.1.5).
     package static let message = ContentType(type: "message", subtype: "rfc822")
 
     private init(type: String, subtype: String) {

@@ -3,7 +3,7 @@
 /// RFC 5322 §3.2, RFC 2045 §5.1
 struct FieldTokens {
     private var rest: ArraySlice<UInt8>
-    /// What stood in comments so far.
+    /// The text of the comments so far.
     private(set) var comments: [UInt8] = []
     /// Whether a quoted string was never closed.
     private(set) var hasOpenQuote = false
@@ -63,7 +63,7 @@ struct FieldTokens {
     /// Takes all bytes up to one of `stops`.
     mutating func takeAll(until stops: String) -> [UInt8] { take(rest.prefix { !stops.utf8.contains($0) }) }
 
-    /// Takes `token`, which stands outside of quotes.
+    /// Takes `token`, which is outside of quotes.
     private mutating func take(_ token: ArraySlice<UInt8>) -> [UInt8] {
         rest = rest.dropFirst(token.count)
         if token.contains(where: "\"\\()".utf8.contains) { isAmbiguous = true }

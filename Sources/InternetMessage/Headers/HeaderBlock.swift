@@ -7,15 +7,15 @@ import ByteStreams
 ///
 /// RFC 5322 §2.2, RFC 2045 §3
 public struct HeaderBlock: Sendable {
-    /// The bytes of the fields and of what stands in front of them; the empty line at the end is not among them.
+    /// The bytes of the fields and of any text before them, without the empty line at the end.
     public let bytes: [UInt8]
-    /// Where `bytes` lie in the source.
+    /// The range of `bytes` in the source.
     package private(set) var range: Range<Int>
     /// Where the empty line lies that ends the header; empty if there is none, or if it belongs to the delimiter behind the header.
     package private(set) var separatorRange: Range<Int>
     /// How the header's first line ends.
     package let lineEnd: LineEnd
-    /// What is wrong with the header as such.
+    /// The defects of the header itself.
     package let defects: Set<MIMEDefect>
 
     private let extents: [HeaderField.Extent]
@@ -74,7 +74,7 @@ public struct HeaderBlock: Sendable {
         return header
     }
 
-    /// The fields in the order they stand in.
+    /// The fields, in order.
     public var fields: Fields { Fields(block: bytes, extents: extents) }
 
     /// The first field called `name`, in whatever case.
@@ -88,7 +88,7 @@ public struct HeaderBlock: Sendable {
         leadingBytes.isEmpty && fields.allSatisfy(\.isStructural)
     }
 
-    /// What stands in front of the first field: a byte order mark, a mailbox's From line.
+    /// The bytes before the first field: a byte order mark, a mailbox's From line.
     package var leadingBytes: ArraySlice<UInt8> { bytes[..<(extents.first.map { Int($0.start) } ?? bytes.count)] }
 
     /// The fields of a header, made when they are asked for.

@@ -2,7 +2,7 @@
 ///
 /// RFC 5322 §2.2
 public struct HeaderField: Sendable {
-    /// Where a field and its pieces lie among the bytes of its block.
+    /// The places of a field and its parts in the bytes of its block.
     struct Extent: Sendable {
         var start: Int32
         var nameEnd: Int32
@@ -29,7 +29,7 @@ public struct HeaderField: Sendable {
     /// Everything: name, colon, body, folding and line ends.
     public var rawBytes: ArraySlice<UInt8> { block[Int(extent.start)..<Int(extent.end)] }
 
-    /// What follows the colon, with folding and line ends.
+    /// The bytes after the colon, with folding and line ends.
     package var bodyBytes: ArraySlice<UInt8> { block[Int(extent.bodyStart)..<Int(extent.end)] }
 
     /// The body unfolded and without blanks around it.

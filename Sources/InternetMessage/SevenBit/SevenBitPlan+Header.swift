@@ -14,7 +14,7 @@ extension SevenBitPlan {
         let header = entity.header
         if newEncoding != nil { needsEncoding = true }
         if let replacement {
-            // Which other fields stand there, and in how many bits, its author has decided.
+            // The author decides about the other fields and their bits.
             return try addLiteral(inSevenBits(replacement(newEncoding), of: entity) { $0.isContentField })
         }
         guard newEncoding != nil || header.has8Bit else {
@@ -51,7 +51,7 @@ extension SevenBitPlan {
         try append(.literal(bytes.asSafeHeader.withLines(endingIn: .crlf)))
     }
 
-    /// The header `bytes` of `entity` with those fields in seven bits that are meant; as it is where that cannot be.
+    /// The header `bytes` of `entity` with the selected fields in seven bits; unchanged if that is impossible.
     private mutating func inSevenBits(
         _ bytes: [UInt8],
         of entity: Entity,

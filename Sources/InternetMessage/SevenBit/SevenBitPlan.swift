@@ -39,7 +39,7 @@ struct SevenBitPlan {
         _ header: HeaderBlock,
         replacement: SevenBitEncoding.Header?
     ) throws {
-        // What is the whole of a message has its type outside, too, and there is nothing to put it in.
+        // An entity that is the whole message also has its type outside, and there is no outer part to hold it.
         guard replacement == nil, header.isUTF8 else {
             unsafeMessages.append(entity.range)
             try addHeader(of: entity, replacement: replacement, newEncoding: nil)
@@ -101,7 +101,7 @@ struct SevenBitPlan {
         let isAsItIs = viewer == nil || isCanonical
         let text: any ByteReader = isAsItIs ? reader : LineEndReader(reader, lineEnd: .crlf)
         let window = Window()
-        // What is not safe by now does not become so.
+        // Unsafe text stays unsafe, so reading can stop.
         while case let count = try text.read(into: window.bytes), count > 0, reader.census.mayBeTransportSafe {
             try viewer?.write(window.prefix(count))
         }
@@ -144,7 +144,7 @@ struct SevenBitPlan {
 }
 
 extension Entity {
-    /// The label that safe content gets instead of one that tells transports to expect more than seven bits.
+    /// The label for safe content in place of one that announces more than seven bits.
     fileprivate var sevenBitLabel: TransferEncoding? {
         transferEncoding == .eightBit || transferEncoding == .binary ? .sevenBit : nil
     }

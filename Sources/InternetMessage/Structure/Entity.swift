@@ -12,11 +12,11 @@
 package struct Entity: Sendable {
     /// The header with its fields. Its ranges end where the entity ends, also where `header.bytes` have a line end more.
     package private(set) var header: HeaderBlock
-    /// Where header and body lie; the line break before the next boundary is not of it.
+    /// The range of header and body, without the line break before the next boundary.
     package private(set) var range: Range<Int>
-    /// Where the body lies.
+    /// The range of the body.
     package private(set) var bodyRange: Range<Int>
-    /// What the body is; `text/plain`, or `message/rfc822` in a digest, where the header does not say.
+    /// The type of the body; by default `text/plain`, or `message/rfc822` in a digest.
     package let contentType: ContentType
     /// How the body is encoded.
     package let transferEncoding: TransferEncoding
@@ -24,7 +24,7 @@ package struct Entity: Sendable {
     package private(set) var children: [Entity]
     /// Whether a multipart has its closing delimiter; true for all else.
     package let isTerminated: Bool
-    /// What is wrong with this entity, the parts in it not counted.
+    /// The defects of this entity, without those of its parts.
     package let defects: Set<MIMEDefect>
 
     /// An entity that begins with `header` and ends at `end`, or where it begins if `end` lies before that.
@@ -54,7 +54,7 @@ package struct Entity: Sendable {
         header.first("Content-Disposition").flatMap { ContentDisposition(field: $0) }
     }
 
-    /// Brings the children inside the body, each behind the one before it.
+    /// Moves the children inside the body, each after the one before it.
     private mutating func clampChildren() {
         var position = bodyRange.lowerBound
         for index in children.indices {

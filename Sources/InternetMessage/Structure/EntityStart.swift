@@ -1,7 +1,7 @@
-/// Whether bytes can be the start of a MIME entity: does a header field, or the empty line, stand there?
+/// Whether bytes can be the start of a MIME entity: a header field, or the empty line.
 ///
-/// `HeaderBlock` says the same, but takes a time that depends on the bytes. This takes one look-up in a table for each
-/// byte, whatever it is, and so may look at plaintext that was not found intact yet.
+/// `HeaderBlock` finds out the same, but in a time that depends on the bytes. This takes one table look-up for each
+/// byte, and so may read plaintext that was not verified yet.
 package enum EntityStart {
     /// How far is looked. What has no field begun by then, behind a byte order mark and a mailbox's From line, is no entity.
     package static let reach = 4096
@@ -18,7 +18,7 @@ package enum EntityStart {
         return end == State.yes.rawValue || head.isEmpty
     }
 
-    /// How much of what may stand there was met.
+    /// How much of the possible start was read.
     private enum State: UInt8, CaseIterable {
         /// Nothing yet; only here a byte order mark or an empty line may follow.
         case start
@@ -33,7 +33,7 @@ package enum EntityStart {
         case fromBlank
         /// The same with a greater-than sign before it.
         case quote, quoteF, quoteFr, quoteFro, quoteFrom
-        /// In a mailbox's line, which tells nothing.
+        /// In a mailbox's From line, which decides nothing.
         case mailbox
         /// The start of the line behind that.
         case line

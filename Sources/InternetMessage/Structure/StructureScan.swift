@@ -75,14 +75,14 @@ struct StructureScan {
         }
     }
 
-    /// What a line is to the multiparts around it.
+    /// The role of a line for the multiparts around it.
     private enum Mark {
         case delimiter(level: Int, isClosing: Bool)
         /// A line that begins as a delimiter of that level does; a mere one has only blanks and controls more.
         case likeness(level: Int, isMere: Bool)
     }
 
-    /// Whose boundary `line` is; the innermost one's if there are several.
+    /// The multipart whose boundary `line` is; the innermost one if there are several.
     private static func mark(of line: LineScanner.Text, among boundaries: [[UInt8]?]) -> Mark? {
         var likeness: Mark?
         for level in boundaries.indices.reversed() {
@@ -113,7 +113,7 @@ private struct Draft {
     let header: HeaderBlock
     let contentType: ContentType
     let transferEncoding: TransferEncoding
-    /// What separates the parts; nil if there are none.
+    /// The boundary between the parts; nil without parts.
     let boundary: [UInt8]?
     var children: [Entity] = []
     var isTerminated: Bool

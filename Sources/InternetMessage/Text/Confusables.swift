@@ -7,12 +7,12 @@
 enum Confusables {
     private enum Alphabet { case latin, greek, cyrillic, armenian, cherokee, coptic, lisu }
 
-    /// Where in `scalars` something poses as something else.
+    /// The indices in `scalars` of characters that look like others.
     static func indices(in scalars: [Unicode.Scalar]) -> Set<Int> {
         var found: Set<Int> = []
         var start = 0
         while start < scalars.count {
-            // An address is what stands between blanks and brackets around an @; its words end at dots, too.
+            // An address is the text around an @, between blanks and brackets; its words also end at dots.
             let end = scalars[start...].firstIndex(where: isBoundary) ?? scalars.count
             let isAddress = scalars[start..<end].contains("@")
             for word in scalars[start..<end].split(whereSeparator: { $0.isASCII && !$0.properties.isAlphabetic }) {

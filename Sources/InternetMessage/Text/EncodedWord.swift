@@ -22,10 +22,11 @@ package enum EncodedWord {
             .map { "=?utf-8?B?\(Data($0.utf8).base64EncodedString())?=" }.joined(separator: " ")
     }
 
-    /// How many bytes stand in one word, which has 75 characters at the most: 12 around it, and 4 for each 3 bytes (RFC 2047 §2).
+    /// The number of bytes in one word, which has at most 75 characters: 12 around it, and 4 for each 3 bytes (RFC 2047
+    /// §2).
     private static let maximumCount = 45
 
-    /// What becomes of words in character sets that are not known, or that hold bytes which are not of theirs.
+    /// How to treat words in unknown character sets, or with bytes that are invalid in theirs.
     package enum Undecodable {
         /// They are decoded as far as they are ASCII, for those who look for ASCII in them.
         case guessed
@@ -177,7 +178,7 @@ enum Charset {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What stands in the place of `bytes` that `decode` cannot read: nothing of them where their character set is unknown.
+    /// The replacement for `bytes` that `decode` cannot read: one for all of them if their character set is unknown.
     static func replacement(for bytes: [UInt8], charset: String) -> String {
         ["utf-8", "utf8", "us-ascii"].contains(charset.lowercased())
             ? String(decoding: bytes, as: UTF8.self) : "\u{FFFD}"
@@ -214,7 +215,7 @@ enum Charset {
 
 /// Bytes written as an escape character and two hexadecimal digits.
 enum PercentDecoding {
-    /// The bytes that `text` stands for; an escape without two digits stays as it is.
+    /// The bytes that `text` encodes; an escape without two digits is not changed.
     static func decode(_ text: some Collection<UInt8>, escape: UInt8, underscoreIsSpace: Bool = false) -> [UInt8] {
         let text = Array(text)
         var bytes: [UInt8] = []

@@ -28,7 +28,7 @@ package enum TransferEncoding: Hashable, Sendable {
         self.init(String(mail: tokens.takeToken(until: ";(")))
     }
 
-    /// The name that stands in the header.
+    /// The name in a header.
     package var name: String {
         switch self {
         case .sevenBit: "7bit"

@@ -27,7 +27,7 @@ package struct ChainVerification {
 
     package init(_ chain: [Handle<X509>], maximumDepth: Int) { (self.chain, self.maximumDepth) = (chain, maximumDepth) }
 
-    /// What libcrypto finds at `time`, in seconds since 1970.
+    /// The findings of libcrypto at `time`, in seconds since 1970.
     package func run(at time: Int) throws(OpenSSLError) -> [Finding] {
         Libcrypto.start()
         guard let leaf = chain.first, let anchor = chain.last else { return [] }
@@ -54,7 +54,7 @@ package struct ChainVerification {
         }
     }
 
-    /// What stands for no demand: without it libcrypto finds no policy good enough where an authority requires one.
+    /// Demands nothing: without it libcrypto accepts no policy if an authority requires one.
     private static let anyPolicy = "2.5.29.32.0"
 
     private func addPolicies(to context: OpaquePointer) throws(OpenSSLError) {

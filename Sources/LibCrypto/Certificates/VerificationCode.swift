@@ -6,7 +6,7 @@ package struct VerificationCode: RawRepresentable, Hashable, Sendable {
 
     package init(rawValue: CInt) { self.rawValue = rawValue }
 
-    /// What it means, in libcrypto's words.
+    /// The meaning in libcrypto's words.
     ///
     /// libcrypto: `X509_verify_cert_error_string`
     package var text: String { String(cString: X509_verify_cert_error_string(Int(rawValue))) }

@@ -4,7 +4,7 @@ import COpenSSL
 ///
 /// libcrypto: `EVP_CipherInit_ex2`, `EVP_CipherUpdate`, `EVP_CipherFinal_ex`
 package final class CipherContext {
-    /// What must be known before the key, where it differs from the cipher's defaults.
+    /// Parameters to set before the key, if they differ from the cipher's defaults.
     package struct Parameters {
         /// The length of the nonce of an authenticated cipher, in bytes.
         package var nonceCount: Int?

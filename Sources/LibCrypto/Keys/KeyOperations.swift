@@ -138,7 +138,7 @@ extension Handle<EVP_PKEY> {
     }
 }
 
-/// A fresh key by what `context` was told.
+/// A new key with the parameters of `context`.
 ///
 /// libcrypto: `EVP_PKEY_generate`
 package func generatedKey(_ context: OpaquePointer) throws(OpenSSLError) -> Owned<EVP_PKEY> {

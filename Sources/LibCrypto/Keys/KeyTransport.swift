@@ -70,7 +70,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// A fresh secret, and the ciphertext that tells it to the owner of this key.
+    /// A new secret, and the ciphertext that transports it to the owner of this key.
     ///
     /// libcrypto: `EVP_PKEY_encapsulate`
     package func encapsulate() throws(OpenSSLError) -> (ciphertext: [UInt8], secret: SecretBytes) {
@@ -88,7 +88,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// The secret that `ciphertext` tells the owner of this private key.
+    /// The secret that `ciphertext` transports to the owner of this private key.
     ///
     /// libcrypto: `EVP_PKEY_decapsulate`
     package func decapsulate(_ ciphertext: [UInt8]) throws(OpenSSLError) -> SecretBytes {

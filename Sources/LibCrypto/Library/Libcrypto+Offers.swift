@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What this libcrypto has.
+/// The algorithms that this libcrypto supports.
 extension Libcrypto {
     /// Whether a cipher of this name can be fetched.
     ///

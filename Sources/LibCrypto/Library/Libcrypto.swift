@@ -31,7 +31,7 @@ package enum Libcrypto {
     /// Every use of libcrypto calls this first; otherwise libcrypto would load openssl.cnf.
     package static func start() { _ = started }
 
-    /// Nothing is tidied up at the end of the process, when the system takes all memory back.
+    /// libcrypto does not clean up at the end of the process, when the system takes all memory back.
     private static let started: Bool =
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT), nil) == 1
 
@@ -63,7 +63,7 @@ package enum Libcrypto {
     private static let legacyContext: Result<Context, OpenSSLError> = Result { () throws(OpenSSLError) in
         start()
         guard let context = OSSL_LIB_CTX_new() else { throw OpenSSLError("OSSL_LIB_CTX_new") }
-        // Where this libcrypto was built to look, not where OPENSSL_MODULES points.
+        // The folder that this libcrypto was built for, not the one in OPENSSL_MODULES.
         if let folder = OPENSSL_info(OPENSSL_INFO_MODULES_DIR) {
             OSSL_PROVIDER_set_default_search_path(context, folder)
         }

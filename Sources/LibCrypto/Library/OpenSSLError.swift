@@ -10,7 +10,7 @@ package struct OpenSSLError: Error, Equatable, Sendable {
         package let code: UInt
         /// The part of libcrypto that noticed it; empty if it has no name.
         package let library: String
-        /// What was wrong, in libcrypto's words; empty if it has none.
+        /// The reason in libcrypto's words; empty if it has none.
         package let reason: String
         /// Detail the library attached, such as a file name. Never a secret.
         package let detail: String?

@@ -1,7 +1,7 @@
 import COpenSSL
 import Foundation
 
-/// What the process does where its address space is limited.
+/// Adapts the process to a limited address space.
 package enum AddressSpace {
     /// Keeps the C library from reserving 64 MiB for every thread, if there is a limit. Call while there is one thread.
     ///

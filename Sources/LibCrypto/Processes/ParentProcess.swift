@@ -2,7 +2,7 @@ import COpenSSL
 import Foundation
 
 #if os(Linux)
-/// What `ps` and `top` call this process. It stands here because only this module can call prctl.
+/// The name of this process in `ps` and `top`. It is in this module because only this module can call prctl.
 package enum ProcessName {
     /// Gives this thread, and so the process if it is its first one, a name of at most 15 bytes.
     ///

@@ -32,7 +32,7 @@ extension Handle<X509_CRL> {
 
     private static func entry(of certificate: OpaquePointer, in list: OpaquePointer) -> OpaquePointer? {
         var entry: OpaquePointer?
-        // 2 stands for an entry that takes a revocation back.
+        // 2 means an entry that removes a revocation.
         return X509_CRL_get0_by_cert(list, &entry, certificate) == 1 ? entry : nil
     }
 

@@ -4,11 +4,11 @@ import COpenSSL
 ///
 /// libcrypto: `OSSL_HTTP_transfer`, which neither connects nor follows redirections here.
 package struct HTTPExchange: Sendable {
-    /// The host as it stands in the URL, with its port if that is not the usual one.
+    /// The host in the URL, with its port if that is not the default.
     package let host: String
-    /// What is asked for, with its query; printable ASCII without spaces.
+    /// The path of the request, with its query; printable ASCII without spaces.
     package let path: String
-    /// What is posted, with its type; nil gets.
+    /// The body to post, with its type; nil for a GET request.
     package let content: (type: String, bytes: [UInt8])?
     /// The type that the answer must have; nil takes any.
     package let expectedType: String?

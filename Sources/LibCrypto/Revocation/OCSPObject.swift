@@ -13,7 +13,7 @@ package struct OCSPObject: ~Copyable {
         fileprivate let isNegative: Bool
     }
 
-    /// What is said about one certificate (RFC 6960 §4.2.1, SingleResponse).
+    /// The answer about one certificate (RFC 6960 §4.2.1, SingleResponse).
     package struct SingleResponse {
         package enum Status {
             case good
@@ -152,6 +152,6 @@ extension OCSPObject.Moment {
     /// Whether it is `time` or lies before it.
     package func isReached(by time: Date) -> Bool { isWellFormed && date.map { $0 <= time } ?? false }
 
-    /// Whether it lies behind `time`.
+    /// Whether it is after `time`.
     package func isLater(than time: Date) -> Bool { isWellFormed && date.map { $0 > time } ?? false }
 }

@@ -6,7 +6,7 @@ extension SecretBytes {
         self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
     }
 
-    /// What base64 in `lines` stands for, decoded into its place: no other copy is left of it; nil if it is not base64.
+    /// The bytes of the base64 in `lines`, decoded in place so that no other copy is left; nil if it is not base64.
     ///
     /// libcrypto: `EVP_DecodeUpdate`
     package convenience init?(base64 lines: ArraySlice<ArraySlice<UInt8>>) throws(OpenSSLError) {

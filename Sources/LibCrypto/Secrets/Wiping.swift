@@ -9,7 +9,7 @@ extension [UInt8] {
     }
 }
 
-/// What calls before this one have left in memory.
+/// Data that earlier calls left in memory.
 package enum Leftovers {
     /// Overwrites the stack that calls before this one used, and the vector registers.
     package static func wipe() { smime_wipe_stack() }

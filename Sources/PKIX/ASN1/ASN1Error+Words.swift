@@ -1,7 +1,7 @@
 import SwiftASN1
 
 extension ASN1Error {
-    /// What is wrong, for people. What the error says itself names source files of its library.
+    /// The error in words for people. Its own description names source files of its library.
     var words: String {
         switch code {
         case .invalidASN1IntegerEncoding: "an INTEGER that is empty or longer than it must be"

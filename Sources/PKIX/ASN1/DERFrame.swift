@@ -5,9 +5,9 @@ package import SwiftASN1
 /// Built from the inside out: each `wrap` puts one more constructed element around what is there. The content's
 /// length is known beforehand, so all lengths are definite.
 package struct DERFrame: Sendable {
-    /// What goes out before the content.
+    /// The bytes before the content.
     package private(set) var prefix: [UInt8] = []
-    /// What goes out after the content.
+    /// The bytes after the content.
     package private(set) var suffix: [UInt8] = []
     /// How many bytes stand between the two.
     package let contentCount: Int

@@ -1,7 +1,8 @@
-/// Where a BER element ends, found by reading the headers inside it and nothing else.
+/// The end of a BER element, found by reading only the headers inside it.
 ///
-/// The tree that swift-asn1 builds takes some hundred bytes for each element, so that a few megabytes of empty
-/// elements would fill the memory. This walk needs none, and refuses what is too deep or too many beforehand.
+/// The tree of swift-asn1 takes some hundred bytes for each element, so that a few megabytes of empty elements would
+/// fill the memory. This walk needs no memory, and rejects elements that are nested too deeply or too many, before the
+/// tree is made.
 package struct ElementExtent {
     /// The length of the element in bytes, its header included.
     package let count: Int
@@ -42,8 +43,8 @@ package struct ElementExtent {
         self.elements = elements
     }
 
-    /// Where the first elements inside the constructed one at `start` lie, at most `limit`, found without reading more
-    /// than that takes: a revocation list of a million entries costs as little as an empty one.
+    /// The ranges of the first `limit` elements inside the constructed element at `start`, found without reading the
+    /// others: a revocation list of a million entries costs no more than an empty one.
     static func elements(of bytes: [UInt8], at start: Int = 0, limit: Int) throws -> [(
         identifier: UInt8, range: Range<Int>
     )] {
@@ -70,7 +71,7 @@ package struct ElementExtent {
         /// Nil if the length is indefinite.
         package let end: Int?
 
-        /// Reads the header at `start`; the element must end before `limit`, which may lie behind `bytes`.
+        /// Reads the header at `start`; the element must end before `limit`, which may be beyond the end of `bytes`.
         package init(_ bytes: [UInt8], at start: Int, limit: Int) throws {
             var position = start
             func byte() throws -> UInt8 {

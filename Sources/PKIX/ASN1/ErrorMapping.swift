@@ -2,10 +2,10 @@ import ByteStreams
 import LibCrypto
 import SwiftASN1
 
-/// Gives what `body` throws on reading or writing a `structure` as the error that callers of this module know; what comes
-/// from elsewhere, as from a disk, stays what it is.
+/// Maps the errors of `body`, which reads or writes a `structure`, to this module's errors. Other errors, as from a
+/// disk, are not mapped.
 ///
-/// - Parameter part: which part of the structure is read, if that helps to find the fault.
+/// - Parameter part: the part of the structure that is read, if that helps to find the fault.
 package func reporting<Result>(
     _ structure: CMSError.Structure,
     in part: String? = nil,
@@ -32,7 +32,7 @@ func lift<Value: ~Copyable>(_ body: () throws(OpenSSLError) -> Value) throws(CMS
 }
 
 extension CMSError {
-    /// What `error` says about a `structure`; nil if it is about something else.
+    /// The error about a `structure`; nil if `error` is about something else.
     fileprivate init?(_ error: any Error, in structure: Structure, _ part: String? = nil) {
         let place = part.map { "\($0): " } ?? ""
         switch error {

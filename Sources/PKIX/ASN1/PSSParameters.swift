@@ -30,9 +30,9 @@ struct PSSParameters {
         guard (0...1024).contains(saltLength) else { throw CMSError.malformed(.cms, "PSS salt length") }
     }
 
-    /// What a key may be used with: the parameters in its SubjectPublicKeyInfo; nil if they leave it open.
+    /// The parameters in a key's SubjectPublicKeyInfo; nil if the key may be used with any.
     ///
-    /// RFC 4055 §1.2: digest and mask must be these, the salt no shorter.
+    /// RFC 4055 §1.2: digest and mask must be equal, and the salt at least as long.
     static func restriction(_ publicKeyInfo: [UInt8]) throws -> PSSParameters? {
         var fields = try ElementReader(ASN1Node.read(publicKeyInfo))
         let identifier = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
@@ -42,7 +42,7 @@ struct PSSParameters {
         return try PSSParameters(parameters)
     }
 
-    /// What to sign with: the digest for everything and a salt of its length, as far as the key allows.
+    /// The parameters to sign with: `digest` for everything and a salt of its length, as far as the key allows.
     init(signing digest: DigestAlgorithm, publicKeyInfo: [UInt8]) throws {
         let restriction = try Self.restriction(publicKeyInfo)
         self.init(

@@ -1,7 +1,7 @@
 package import LibCrypto
 package import SwiftASN1
 
-/// What messages call digests.
+/// The identifiers of digests in messages.
 extension DigestAlgorithm {
     /// The digest's object identifier (RFC 5754 §2, RFC 3370 §2, RFC 9688 §2, RFC 8702 §3).
     package var oid: ASN1ObjectIdentifier {

@@ -6,7 +6,7 @@ package import SwiftASN1
 /// libcrypto has them since 3.5. With an older one they are named, and refused.
 /// RFC 9882 §2, RFC 9936 §3; FIPS 204, FIPS 203
 public struct PostQuantumScheme: Hashable, Sendable {
-    /// What its keys are for.
+    /// The use of its keys.
     package enum Use: Sendable {
         case keyEncapsulation
         case signature

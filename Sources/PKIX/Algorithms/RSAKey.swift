@@ -45,7 +45,7 @@ struct RSAKey {
         self.publicKeyInfo = publicKeyInfo
     }
 
-    /// Where the elements lie in the SEQUENCE that fills `range`; nil if it is none.
+    /// The ranges of the elements in the SEQUENCE that fills `range`; nil if it is none.
     private static func elements(of bytes: [UInt8], in range: Range<Int>) -> [Range<Int>]? {
         guard var content = content(of: bytes, at: range, identifier: 0x30) else { return nil }
         var elements: [Range<Int>] = []
@@ -60,7 +60,7 @@ struct RSAKey {
         return elements
     }
 
-    /// Where the content of the element lies that fills `range`; nil if it is another one.
+    /// The range of the content of the element that fills `range`; nil if it has another identifier.
     private static func content(of bytes: [UInt8], at range: Range<Int>, identifier: UInt8) -> Range<Int>? {
         guard let header = try? ElementExtent.Header(bytes, at: range.lowerBound, limit: range.upperBound),
             header.identifier == identifier, header.end == range.upperBound

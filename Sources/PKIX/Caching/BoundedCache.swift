@@ -1,9 +1,9 @@
 import Synchronization
 
-/// What a pure function gave for the arguments of late, so that it need not be worked out again.
+/// A cache of the results of a pure function.
 ///
-/// The key must be all that the value depends on; then none is ever stale. What was not asked for in a while is forgotten:
-/// there are two generations, and when the young one is full the old one makes room for it.
+/// The key must contain everything that the value depends on, so that no value becomes stale. Unused values are
+/// dropped: there are two generations, and when the new one is full it replaces the old one.
 package final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Generations {
         var young: [Key: Value] = [:]

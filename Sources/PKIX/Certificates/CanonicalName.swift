@@ -15,7 +15,7 @@ final class CanonicalName: Sendable {
         }
     }
 
-    /// The order of the attributes in one relative name does not count, nor how often one stands there.
+    /// The order of the attributes in one relative name does not matter, nor do repetitions.
     private static func form(_ relativeName: [DistinguishedName.Attribute]) -> [UInt8] {
         let attributes = Set(relativeName.map { framed(Array("\($0.type)".utf8)) + framed(folded($0)) })
         return framed(attributes.sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self))
@@ -36,7 +36,7 @@ final class CanonicalName: Sendable {
         return folded
     }
 
-    /// `bytes` behind their length, so that no two sequences of fields look the same.
+    /// `bytes` after their length, so that different sequences of fields have different bytes.
     private static func framed(_ bytes: [UInt8]) -> [UInt8] {
         stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bytes.count >> $0) } + bytes
     }

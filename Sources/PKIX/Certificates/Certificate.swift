@@ -9,9 +9,9 @@ public struct Certificate: Sendable {
     public let der: [UInt8]
     /// The SHA-256 of `der`.
     public let fingerprint: Fingerprint
-    /// Whose certificate it is; empty where only subjectAltName says so.
+    /// The owner; empty if only subjectAltName names the owner.
     public let subject: DistinguishedName
-    /// Who signed it.
+    /// The signer.
     public let issuer: DistinguishedName
     /// The content octets of the INTEGER as it was encoded.
     public let serialNumber: [UInt8]
@@ -27,7 +27,7 @@ public struct Certificate: Sendable {
     /// Whether an address was left out of `addresses` because it holds control or non-ASCII characters where there
     /// must not be any, or is empty.
     package let hasMalformedAddress: Bool
-    /// The addresses that stand there as SmtpUTF8Mailbox (RFC 9598).
+    /// The addresses of the kind SmtpUTF8Mailbox (RFC 9598).
     let internationalAddresses: [String]
     /// How much in it is compared with other certificates and with lists.
     let comparedParts: ComparedParts
@@ -49,7 +49,7 @@ public struct Certificate: Sendable {
     package let publicKeyInfo: [UInt8]
     /// The SHA-256 of the key itself, the same in every certificate about it.
     package let publicKeyDigest: PublicKeyDigest
-    /// What kind of key it is about, and of what size.
+    /// The kind and size of the public key.
     public let publicKeyAlgorithm: PublicKeyAlgorithm
     /// The name of the algorithm that the issuer signed with, or its dotted object identifier.
     package let signatureAlgorithm: String

@@ -12,7 +12,7 @@ struct CertificateExtensions {
     private(set) var authorityKeyIdentifier: [UInt8]?
     /// The mail addresses of the subject alternative name that can be read as text.
     private(set) var addresses: [String] = []
-    /// Those of them that are SmtpUTF8Mailbox.
+    /// The addresses of the kind SmtpUTF8Mailbox.
     private(set) var internationalAddresses: [String] = []
     /// Whether the subject alternative name has a mail address, readable or not.
     private(set) var hasAddress = false
@@ -21,7 +21,7 @@ struct CertificateExtensions {
     private(set) var capabilities: [UInt8]?
     /// The DER of the NameConstraints.
     private(set) var nameConstraints: [UInt8]?
-    /// What is compared of them with other certificates and with lists.
+    /// The parts that are compared with other certificates and with lists.
     private(set) var comparedParts = ComparedParts()
 
     init(_ nodes: [ASN1Node]) throws {

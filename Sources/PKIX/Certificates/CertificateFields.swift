@@ -18,8 +18,8 @@ struct CertificateFields {
 
     /// Reads one certificate in DER.
     init(_ der: [UInt8]) throws {
-        // The tree of BER alone would let one certificate have many encodings, and as many fingerprints: what stands around
-        // the signed fields is not signed.
+        // A BER parser would allow many encodings of one certificate, and as many fingerprints, because the bytes
+        // around the signed fields are not signed.
         var certificate = try ElementReader(ASN1Node.readDER(der))
         let signed = try certificate.next(.sequence)
         let outerAlgorithm = try certificate.next(.sequence)

@@ -2,9 +2,9 @@ package import Foundation
 package import SwiftASN1
 
 extension ASN1Node {
-    /// The moment that a UTCTime or GeneralizedTime names.
+    /// The time of a UTCTime or GeneralizedTime.
     ///
-    /// RFC 5280 §4.1.2.5 wants seconds and `Z`; both may be missing here, as in BER, or an offset stand instead.
+    /// RFC 5280 §4.1.2.5 demands seconds and `Z`. Here both may be missing, as in BER, or be replaced by an offset.
     package func time() throws -> Date {
         guard identifier == .utcTime || identifier == .generalizedTime else {
             throw ElementReader.Mismatch(description: "\(identifier) is not a time")

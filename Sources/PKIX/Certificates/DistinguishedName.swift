@@ -14,7 +14,7 @@ public struct DistinguishedName: Sendable {
         let text: String?
     }
 
-    /// The encoding as it stands in the certificate.
+    /// The encoding in the certificate.
     public let der: [UInt8]
     /// The relative names in the order of the encoding, most general first.
     let relativeNames: [[Attribute]]

@@ -41,7 +41,7 @@ extension EntityIdentifier: CustomStringConvertible {
         }
     }
 
-    /// What people are shown, safe to print.
+    /// A text for people, safe to print.
     public var description: String {
         switch self {
         case .issuerAndSerial: "serial \(hexadecimal) of \(issuerName.map { "\($0)" } ?? "an unreadable issuer")"

@@ -18,7 +18,7 @@ package struct FingerprintPrefix: Hashable, Sendable {
         self.digits = digits
     }
 
-    /// Those of `fingerprints` that begin so.
+    /// The `fingerprints` that begin with this prefix.
     package func matches(among fingerprints: some Sequence<Fingerprint>) -> Set<Fingerprint> {
         Set(fingerprints.filter { $0.hexadecimal.hasPrefix(digits) })
     }

@@ -1,4 +1,4 @@
-/// What a certificate allows its key to be used for.
+/// The allowed uses of a certificate's key.
 ///
 /// RFC 5280 §4.2.1.3
 public struct KeyUsage: OptionSet, Hashable, Sendable {

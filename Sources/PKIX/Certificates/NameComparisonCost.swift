@@ -1,5 +1,5 @@
-/// What libcrypto has to read of the certificates of a path, and to compare with each other: the names in each with the
-/// name constraints of all above it.
+/// The cost for libcrypto to read the certificates of a path, and to compare the names in each with the name
+/// constraints of all certificates above it.
 ///
 /// RFC 5280 §6.1.3 (b), (c)
 struct NameComparisonCost {
@@ -34,7 +34,7 @@ struct NameComparisonCost {
     private static let internationalPairsPerUnit = 50
 }
 
-/// What in a certificate is compared with what stands in others.
+/// The parts of a certificate that are compared with those of others.
 struct ComparedParts: Sendable {
     /// The subject's names, those of its distinguished name among them.
     var names = 0
@@ -55,6 +55,6 @@ extension Certificate {
     /// Whether it holds more than is compared.
     var isExcessive: Bool { comparedParts.count > Self.maximumNames }
 
-    /// What it takes libcrypto to read it, beyond what it takes for a usual one, in the units of `WorkBudget`.
+    /// The additional cost for libcrypto to read a large certificate, in the units of `WorkBudget`.
     var readingCost: Int { der.count > Self.keptCount ? der.count >> 13 : 0 }
 }

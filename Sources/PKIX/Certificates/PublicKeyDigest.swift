@@ -33,7 +33,7 @@ package struct PublicKeyDigest: Hashable, Sendable {
             let shortest = Array(modulus.drop { $0 == 0 })
             return Array("RSA \(shortest.count) ".utf8) + shortest + exponent.drop { $0 == 0 }
         case .ellipticCurve(let curve):
-            // What makes a point of a compressed one is another rule on curves that are not over a prime field.
+            // On curves that are not over a prime field, compressed points follow another rule.
             guard algorithm.curveBits != nil, let point = compressed(bits) else { return nil }
             return Array("EC \(curve) ".utf8) + point
         case .x25519:

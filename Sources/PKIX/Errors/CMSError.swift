@@ -4,7 +4,7 @@ package import LibCrypto
 /// Why a cryptographic structure could not be read, written or used.
 @nonexhaustive
 package enum CMSError: Error, Equatable, Sendable {
-    /// What the bytes were supposed to be.
+    /// The expected structure.
     package enum Structure: String, Sendable {
         case certificate = "certificate"
         case certificateList = "certificate revocation list"

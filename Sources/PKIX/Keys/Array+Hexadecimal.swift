@@ -2,11 +2,11 @@ import ByteStreams
 import LibCrypto
 
 extension [UInt8] {
-    /// What pairs of hexadecimal digits stand for; nil if something else is among them, or half a pair.
+    /// The bytes of pairs of hexadecimal digits; nil for other characters or half a pair.
     ///
-    /// Never by way of a String, of which copies would stay in memory: the digits may be those of a secret.
+    /// Never converts to a String, whose copies would stay in memory: the digits may be a secret.
     ///
-    /// - Parameter separators: characters that do not count, wherever they stand.
+    /// - Parameter separators: characters to ignore anywhere.
     package init?(hexadecimal digits: some Collection<UInt8>, ignoring separators: String) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2 + 1)

@@ -8,7 +8,7 @@ public struct Identity: Sendable {
     public var chain: [Certificate]
     /// The certificate that others are to encrypt to, if that is not the one that signs (RFC 8551 §2.5.3).
     public var encryptionCertificate: Certificate?
-    /// The name that a PKCS#12 file gives it, as it stands there: escape it before showing it.
+    /// The unescaped name in a PKCS#12 file: escape it before showing it.
     public let friendlyName: String?
 
     /// An identity that is not checked: the caller knows that the key belongs to the certificate, or checks it itself.
@@ -26,6 +26,6 @@ public struct Identity: Sendable {
 }
 
 extension Identity: CustomStringConvertible {
-    /// Whose it is, and the certificate's fingerprint; nothing of the key.
+    /// The owner and the certificate's fingerprint, without the key.
     public var description: String { "\(certificate.subject) (\(certificate.fingerprint))" }
 }

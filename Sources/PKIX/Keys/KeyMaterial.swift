@@ -2,7 +2,7 @@ import ByteStreams
 import LibCrypto
 import SwiftASN1
 
-/// What files of keys and certificates hold, whatever form they come in.
+/// The contents of files with keys and certificates, in any format.
 ///
 /// PEM with any number of blocks and text between them, DER, base64 without armour; certificates, revocation lists,
 /// PKCS#7 bags of certificates (`.p7b`, `.p7c`), private keys, PKCS#12.
@@ -97,7 +97,7 @@ package enum KeyMaterial: Sendable {
         }
     }
 
-    /// What one DER or BER structure is, told by its first elements; nil if it is nothing of ours.
+    /// The kind of a DER or BER structure, recognized by its first elements; nil for any other structure.
     private static func item(_ der: [UInt8]) throws(CMSError) -> [KeyMaterial]? {
         guard let fields = try? ElementExtent.elements(of: der, limit: 4) else { return nil }
         switch fields.map(\.identifier) {

@@ -6,7 +6,7 @@ import LibCrypto
 /// RFC 7468, and RFC 1421's header fields as old private keys have them.
 enum PEM {
     struct Block {
-        /// What stands after BEGIN, as in `CERTIFICATE`.
+        /// The label after BEGIN, as in `CERTIFICATE`.
         let label: String
         /// The header fields' lines, as `Proc-Type: 4,ENCRYPTED`.
         let headers: [String]

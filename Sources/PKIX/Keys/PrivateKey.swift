@@ -4,7 +4,7 @@ import SwiftASN1
 /// A private key. It has no description and no public encoding; it can be used, sealed and matched to a certificate.
 public struct PrivateKey: Sendable {
     package let handle: Handle<EVP_PKEY>
-    /// What kind of key it is, and of what size.
+    /// The kind and size of the key.
     public let algorithm: PublicKeyAlgorithm
     /// The DER of the SubjectPublicKeyInfo that belongs to it.
     public let publicKeyInfo: [UInt8]

@@ -18,8 +18,8 @@ package struct PrivateKeyIndex {
 }
 
 extension [UInt8] {
-    /// What an encoded SubjectPublicKeyInfo has in common with all others of the same key: the key without its parameters,
-    /// and of a point the first coordinate, which stands in its compressed form, too (SEC 1 §2.3.3).
+    /// A part that all SubjectPublicKeyInfo encodings of one key share: the key without its parameters, and of a point
+    /// only the first coordinate, which the compressed form has, too (SEC 1 §2.3.3).
     fileprivate var commonBits: [UInt8] {
         guard let bits = publicKeyBits else { return self }
         guard case .ellipticCurve? = try? PublicKeyAlgorithm(publicKeyInfo: self), let form = bits.first else {

@@ -6,7 +6,7 @@ package import LibCrypto
 package struct SealingKey: Sendable {
     /// The length of a key in bytes.
     package static let count = 32
-    /// What sealing adds to the length of the bytes.
+    /// The bytes that sealing adds.
     package static let overhead = nonceCount + tagCount
     static let nonceCount = 12
     static let tagCount = 16
@@ -99,7 +99,7 @@ package struct SealingKey: Sendable {
         authenticating context: [UInt8],
         _ body: (UnsafeRawBufferPointer) throws -> Value
     ) throws -> Value {
-        // What `body` copies, too.
+        // Also wipes copies that `body` made.
         defer { Leftovers.wipe() }
         return try open(sealed, authenticating: context).withBytes(body)
     }

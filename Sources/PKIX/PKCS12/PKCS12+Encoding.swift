@@ -2,7 +2,7 @@ package import LibCrypto
 import SwiftASN1
 
 extension PKCS12 {
-    /// Who must be able to read a file that we write.
+    /// The programs that must be able to read a file that we write.
     public enum Compatibility: String, CaseIterable, Sendable {
         /// Whatever reads PBES2: AES-256-CBC and HMAC-SHA-256, 100,000 iterations of PBKDF2.
         case modern

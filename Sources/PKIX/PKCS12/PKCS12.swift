@@ -13,7 +13,7 @@ public struct PKCS12: Sendable {
     public let certificates: [Certificate]
     /// The revocation lists in it.
     public let certificateLists: [CertificateList]
-    /// What was odd about the file; warnings only.
+    /// Warnings about the file.
     public let problems: [Problem]
 
     /// The most certificates in one file.
@@ -24,9 +24,9 @@ public struct PKCS12: Sendable {
     package static let maximumCount = PFX.maximumCount
     /// The most iterations of key derivation over one file.
     package static let maximumIterations = DerivationBudget.maximumIterations
-    /// What may be allowed instead, at the most: libcrypto counts no further.
+    /// The highest limit that a caller may choose: libcrypto's own maximum.
     package static let mostIterations = DerivationBudget.mostIterations
-    /// What `CMSError.limitExceeded` names where a file asks for more iterations than are allowed.
+    /// The name of the limit in `CMSError.limitExceeded` for a file with too many iterations.
     package static let iterationLimit = DerivationBudget.name
     /// How many iterations are run for it at most: once for each block of a key and each form of the passphrase.
     package static let maximumRuns = DerivationBudget.maximumRuns

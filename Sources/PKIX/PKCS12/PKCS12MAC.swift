@@ -60,7 +60,7 @@ package struct PKCS12MAC {
         return .pbmac1(function, digest: try KeyDerivation.digest(scheme.algorithm), keyCount: keyCount)
     }
 
-    /// What checking once takes out of a budget.
+    /// The cost of one check, to take from a budget.
     ///
     /// - Throws: `CMSError.limitExceeded` for an scrypt that needs too much memory.
     func cost() throws(CMSError) -> DerivationCost {

@@ -1,4 +1,4 @@
-/// What a PKCS#12 file says about itself without its passphrase.
+/// The structure of a PKCS#12 file, as far as it is visible without its passphrase.
 package struct PKCS12Outline: Sendable {
     /// A part of the file, and what can be seen of it.
     package struct Part: Hashable, Sendable {
@@ -14,7 +14,7 @@ package struct PKCS12Outline: Sendable {
     package let mac: String?
     /// The ContentInfos in it, each encrypted as a whole or not, in order.
     package let parts: [Part]
-    /// Whether something stands behind the end of the file's structure.
+    /// Whether bytes follow the structure.
     package let hasTrailingBytes: Bool
 
     /// Reads the structure of a file in BER, DER or PEM. Nothing is derived or decrypted.

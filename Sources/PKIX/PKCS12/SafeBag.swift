@@ -11,7 +11,7 @@ struct SafeBag {
         case encryptedKey(PasswordEncryption, ciphertext: [UInt8])
         case key(SecretBytes)
         case bags([SafeBag])
-        /// What it is, or why it cannot be opened.
+        /// Its kind, or why it cannot be opened.
         case unsupported(String)
     }
 

@@ -91,7 +91,7 @@ struct SafeOpener {
         try spend(bags, after: &last)
     }
 
-    /// - Parameter last: the scheme of the key in front, which is not derived anew for one that shares it.
+    /// - Parameter last: the scheme of the previous key; a key with the same scheme is not derived again.
     private mutating func spend(_ bags: [SafeBag], after last: inout PasswordEncryption?) throws(CMSError) {
         for bag in bags {
             switch bag.content {

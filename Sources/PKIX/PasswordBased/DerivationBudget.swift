@@ -9,7 +9,7 @@ package struct DerivationBudget {
     /// libcrypto's own maximum, which no option can raise.
     static let mostIterations = Int(Int32.max)
 
-    /// What is said of a file that asks for more.
+    /// The name of the limit in errors.
     static let name = "key derivation iterations"
 
     private var iterations: Int
@@ -18,7 +18,7 @@ package struct DerivationBudget {
     /// - Parameter iterations: how many a file may name. Twice as many may be run.
     package init(iterations: Int = maximumIterations) { (self.iterations, runs) = (iterations, 2 * iterations) }
 
-    /// What a caller allows for a file, as far as libcrypto counts.
+    /// The budget for a file with a caller's limit, at most libcrypto's own maximum.
     init(allowing iterations: Int) { self.init(iterations: min(max(0, iterations), Self.mostIterations)) }
 
     /// Takes what deriving a key costs out of the budget.
@@ -38,7 +38,7 @@ package struct DerivationBudget {
     }
 }
 
-/// What deriving a key costs.
+/// The cost of deriving a key.
 package struct DerivationCost {
     /// The iterations that the parameters name.
     let iterations: Int

@@ -56,7 +56,7 @@ package enum KeyDerivation: Equatable, Sendable {
         }
     }
 
-    /// What deriving `count` bytes takes out of a budget.
+    /// The cost of deriving `count` bytes, to take from a budget.
     ///
     /// - Throws: `CMSError.limitExceeded` for an scrypt that needs more than 32 MiB.
     package func cost(count: Int) throws(CMSError) -> DerivationCost {

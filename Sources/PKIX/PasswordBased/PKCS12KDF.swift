@@ -4,7 +4,7 @@ import LibCrypto
 ///
 /// RFC 7292 appendix B.2
 enum PKCS12KDF {
-    /// What the derived bytes are for.
+    /// The use of the derived bytes.
     enum Purpose: Int {
         case key = 1
         case iv = 2

@@ -56,7 +56,7 @@ extension PasswordEncryption {
                     hasVariableKey: true
                 )
             }
-            // Old NSS named AES-128 and meant the key length.
+            // Old NSS always named AES-128; the key length says which AES it used.
             if cipher.name.hasPrefix("AES"), let count = function.keyCount, count != cipher.keyCount {
                 let meant = pbes2Rows.first { $0.cipher.keyCount == count && $0.cipher.name.hasPrefix("AES") }
                 cipher = meant?.cipher ?? cipher
@@ -77,7 +77,7 @@ extension PasswordEncryption {
         return try fields.next(.octetString).octets()
     }
 
-    /// RC2-CBC-Parameter (RFC 8018 appendix B.2.3): a version stands for the effective key length.
+    /// RC2-CBC-Parameter (RFC 8018 appendix B.2.3): a version number encodes the effective key length.
     private static func rc2(_ node: ASN1Node, keyCount: Int) throws -> (Cipher, [UInt8]) {
         let version: Int
         let iv: [UInt8]

@@ -21,7 +21,7 @@ struct PasswordEncryption: Sendable {
         var effectiveBits: Int?
     }
 
-    /// Where key and initialisation vector come from.
+    /// How key and initialisation vector are derived.
     enum Derivation: Sendable {
         /// PBKDF1 with the digest (RFC 8018 §6.1).
         case pbes1(DigestAlgorithm, salt: [UInt8], iterations: Int)
@@ -48,7 +48,7 @@ struct PasswordEncryption: Sendable {
         return function == others && cipher.keyCount == other.cipher.keyCount
     }
 
-    /// What decrypting once takes out of a budget.
+    /// The cost of one decryption, to take from a budget.
     ///
     /// - Throws: `CMSError.limitExceeded` for an scrypt that needs too much memory.
     func cost() throws(CMSError) -> DerivationCost {
@@ -56,17 +56,17 @@ struct PasswordEncryption: Sendable {
         return switch derivation {
         case .pbes1(_, _, let iterations): DerivationCost(iterations, count: block, blockCount: block)
         case .pkcs12(_, let iterations):
-            // Key and vector are derived apart, and no vector is longer than a block.
+            // Key and vector are derived separately, and no vector is longer than a block.
             DerivationCost(iterations, count: cipher.keyCount + min(cipher.ivCount, 1) * block, blockCount: block)
         case .pbes2(let function, _): try function.cost(count: cipher.keyCount)
         }
     }
 
-    /// What `ciphertext` says under this form of the passphrase; nil if the padding shows that it is the wrong one.
+    /// The plaintext of `ciphertext` with this form of the passphrase; nil if the padding is wrong.
     ///
-    /// A wrong one passes the padding once in 256 times.
+    /// A wrong passphrase passes the padding once in 256 times.
     ///
-    /// - Parameter last: the key that was derived last, which is taken if it is the one for this scheme.
+    /// - Parameter last: the key that was derived last, reused if it fits this scheme.
     func decrypt(
         _ ciphertext: [UInt8],
         with form: PassphraseForm,

@@ -2,7 +2,7 @@
 ///
 /// The codes are stable: programs may test them. The text is for people and may change.
 public struct Problem: Hashable, Sendable {
-    /// What a problem does to the verdict.
+    /// The effect of a problem on the verdict.
     public enum Level: String, Hashable, Sendable {
         /// The axis it belongs to has failed.
         case error
@@ -10,7 +10,7 @@ public struct Problem: Hashable, Sendable {
         case warning
     }
 
-    /// What is the case; each kind has its row in the table of codes.
+    /// The code of the problem.
     public let kind: ProblemCode
     /// How bad it is.
     public let level: Level

@@ -1,5 +1,5 @@
 extension ProblemCode {
-    /// What is the case, in one sentence without a full stop.
+    /// The problem in one sentence without a full stop.
     public var meaning: String {
         switch self {
         case .accountUnused: "an account was named, but the files hold no private key for it"

@@ -1,11 +1,12 @@
 extension ProblemCode {
-    /// What a warning leaves open about a signature though the verdict stands.
+    /// The doubt that a warning leaves about a valid signature.
     ///
-    /// Who passes a verdict on in a word, as a gateway does, must not call a signature good that has one of these.
+    /// A program that reports a verdict in one word, such as a gateway, must not call a signature good that has one of
+    /// these.
     package enum Reservation: String, CaseIterable, Hashable, Sendable {
         /// Something that is shown with what was signed is not signed.
         case coverage
-        /// Who signed or who is said to write can be read in more than one way.
+        /// The signer or the author can be read in more than one way.
         case identity
         /// The signature is around encrypted content, whose text the signer need not know.
         case outside = "signature-outside"
@@ -13,8 +14,8 @@ extension ProblemCode {
         case strength
     }
 
-    /// What the problem leaves open as a warning; nil where it says nothing against a signature. The one place where codes
-    /// are sorted so: a new code has to be sorted here, too.
+    /// The doubt that the problem leaves as a warning; nil if it says nothing against a signature. This is the only
+    /// place that sorts codes in this way: add new codes here, too.
     package var reservation: Reservation? {
         switch self {
         case .contentIsAttributes, .contentMismatch, .encodedMultipart, .headerDiffers, .headerUnprotected,

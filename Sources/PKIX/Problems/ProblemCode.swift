@@ -122,8 +122,8 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case unterminatedMultipart = "unterminated-multipart"
     case weakKey = "weak-key"
 
-    /// What the problem does to the verdict. An error may stand as a warning where it spoils nothing, as an expired
-    /// certificate that is imported for the mail of its time.
+    /// The effect of the problem on the verdict. An error that does no harm may be reported as a warning, such as an
+    /// expired certificate that is imported for old mail.
     public var level: Problem.Level {
         switch self {
         case .accountUnused, .addressMismatch, .attributeUnsigned, .bareCR, .bareLF, .base64Padding,

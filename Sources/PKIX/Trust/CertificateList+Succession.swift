@@ -19,7 +19,7 @@ extension CertificateList {
         return thisUpdate <= date && !pair.own.hasEnded(at: date) && pair.other.hasEnded(at: date)
     }
 
-    /// Where this list and `other` stand; nil unless they can be compared.
+    /// The editions of this list and `other`; nil unless they can be compared.
     private func editions(
         with other: CertificateList
     ) -> (own: RevocationListEdition, other: RevocationListEdition)? {
@@ -47,7 +47,7 @@ extension CertificateList {
         }
     }
 
-    /// Where it stands among the lists of its scope. A number that is given twice is none.
+    /// Its position among the lists of its scope. A repeated number counts as none.
     var edition: RevocationListEdition {
         get throws {
             let extensions = try extensions

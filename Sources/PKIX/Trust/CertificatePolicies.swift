@@ -1,4 +1,4 @@
-/// What is asked of the certificate policies of a chain.
+/// The requirements for the certificate policies of a chain.
 ///
 /// RFC 5280 §6.1.1
 package struct CertificatePolicies: Hashable, Sendable {
@@ -8,7 +8,7 @@ package struct CertificatePolicies: Hashable, Sendable {
     package var isExplicit: Bool
     /// Whether a policy may not be mapped to another one.
     package var inhibitsMapping: Bool
-    /// Whether anyPolicy stands for nothing.
+    /// Whether anyPolicy has no effect.
     package var inhibitsAnyPolicy: Bool
 
     package init(

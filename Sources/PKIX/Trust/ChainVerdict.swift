@@ -1,4 +1,4 @@
-/// What came of judging a certificate.
+/// The verdict on a certificate.
 package struct ChainVerdict: Hashable, Sendable {
     /// Why the chain may be trusted.
     package enum Trust: Hashable, Sendable {
@@ -8,23 +8,23 @@ package struct ChainVerdict: Hashable, Sendable {
         case pinned
     }
 
-    /// What is known about revocation.
+    /// The revocation status of a chain.
     package struct Revocation: Hashable, Sendable {
         /// The whole chain's state.
         package enum Status: String, Hashable, Sendable {
             case good
             case revoked
-            /// For some certificate of the chain nothing usable is at hand.
+            /// The status of some certificate of the chain is unknown.
             case unknown
         }
-        /// What is known of all certificates of the chain together.
+        /// The status of all certificates of the chain together.
         package let status: Status
         /// Why it is not good; empty where it is.
         package let problems: [Problem]
         /// The places in the chain of the certificates that nothing is known of.
         package let unknownPlaces: [Int]
-        /// Whether everything at hand counted: no list or response was left out as forged, unreadable or not usable. Such
-        /// a one may have been damaged only on the way to libcrypto.
+        /// Whether all lists and responses counted: none was left out as forged, unreadable or unusable. Such data may
+        /// also have been damaged on its way to libcrypto.
         let usesAllEvidence: Bool
     }
 
@@ -42,7 +42,7 @@ package struct ChainVerdict: Hashable, Sendable {
     package let certificates: [Certificate]
     /// Nil if nothing makes the chain trusted.
     package let trust: Trust?
-    /// What is wrong with the chain, time and revocation apart.
+    /// The problems of the chain, apart from time and revocation.
     package let problems: [Problem]
     /// Which of its certificates were not valid at the time.
     package let timeProblems: [Problem]

@@ -1,12 +1,12 @@
 import SwiftASN1
 
-/// Where the lists lie that a certificate is on when it was revoked, and whose they are.
+/// The places and issuers of the lists that may revoke a certificate.
 ///
 /// RFC 5280 §4.2.1.13
 struct DistributionPoints {
     /// The URIs of all points; nil if a point has no name or another kind of name, so that URIs cannot identify it.
     private(set) var locations: Set<[UInt8]>? = []
-    /// Who issues lists in place of the certificate's issuer.
+    /// The issuers of lists other than the certificate's issuer.
     private(set) var issuers: [DistinguishedName] = []
 
     /// The points of `certificate`; none if it has no such extension.
@@ -48,7 +48,7 @@ struct DistributionPoints {
 }
 
 extension Certificate {
-    /// Who issues revocation lists about it in the place of its issuer, as it says; anything may stand there.
+    /// The issuers of revocation lists other than its own issuer, as the certificate claims.
     ///
     /// RFC 5280 §4.2.1.13 (cRLIssuer)
     package var revocationListIssuers: [DistinguishedName] {

@@ -1,10 +1,10 @@
 import SwiftASN1
 
-/// What an authority may name, as far as mail addresses go.
+/// The mail addresses that an authority may certify.
 ///
-/// libcrypto compares local parts by their bytes, where who signed is found out without regard to case and quoting, and
-/// those of SmtpUTF8Mailbox not at all. It holds domains there against U-labels, as RFC 8398 had it; with the A-labels of
-/// RFC 9598 it finds an international domain in no constraint. So all addresses are compared here once more.
+/// libcrypto compares local parts by their bytes, while signers are compared without regard to case and quoting, and it
+/// ignores local parts of SmtpUTF8Mailbox. It compares domains there with U-labels, as RFC 8398 did, so that it finds
+/// no constraint for an international domain with the A-labels of RFC 9598. So all addresses are compared again here.
 ///
 /// RFC 5280 §4.2.1.10, RFC 9598 §6
 struct MailConstraints {
@@ -46,7 +46,7 @@ struct MailConstraints {
         return !excluded.contains(where: name.isIn) && (permitted.isEmpty || permitted.contains(where: name.isIn))
     }
 
-    /// What the authorities of a path say to the addresses of its first certificate.
+    /// The result for the addresses of a path's first certificate.
     enum Finding {
         /// libcrypto knows as much.
         case nothing
@@ -60,7 +60,7 @@ struct MailConstraints {
         let constraints = path.dropFirst().compactMap(MailConstraints.init)
         guard let leaf = path.first, !constraints.isEmpty else { return .nothing }
         let addresses = leaf.addresses + leaf.subject.emailAddresses
-        // Whether a domain in U-labels is permitted libcrypto tells.
+        // libcrypto checks domains in U-labels.
         let unlike = leaf.internationalAddresses.filter { !MailName($0).domain.utf8.allSatisfy { $0 < 0x80 } }
         let forbidden = addresses.first { address in
             constraints.contains { !$0.allows(address) && (!$0.excluded.isEmpty || !unlike.contains(address)) }
@@ -97,7 +97,7 @@ private struct MailName {
         return other.domain.hasPrefix(".") ? domain.hasSuffix(other.domain) : domain == other.domain
     }
 
-    /// What a quoted string stands for, or anything else as it is.
+    /// The value of a quoted string; other text unchanged.
     private static func unquoted(_ text: Substring.UTF8View) -> [UInt8] {
         guard text.count > 1, text.first == UInt8(ascii: "\""), text.last == UInt8(ascii: "\"") else {
             return Array(text)

@@ -2,7 +2,7 @@ package import Foundation
 import LibCrypto
 import SwiftASN1
 
-/// What a responder says about certificates, as received; whether it may say so is checked where it is used.
+/// A responder's unverified answers about certificates. The responder's authority is checked when they are used.
 ///
 /// RFC 6960 §4.2
 package struct OCSPResponse: Sendable {
@@ -28,7 +28,7 @@ package struct OCSPResponse: Sendable {
         der = Array(fields[1].encodedBytes)
     }
 
-    /// What a response says about one certificate.
+    /// The answer about one certificate.
     struct Answer {
         let status: RevocationCheck.Status
         /// Whether the time lies between the updates.
@@ -74,7 +74,7 @@ package struct OCSPResponse: Sendable {
         return !subjects.isDisjoint(with: OCSPCertificateNames.all(of: certificate, issuedBy: issuer))
     }
 
-    /// What it takes to read it, in the units of `WorkBudget`.
+    /// The cost of reading it, in the units of `WorkBudget`.
     var cost: Int { WorkBudget.reading + der.count >> 13 }
 
     private func object() -> OCSPObject? { der.count <= Self.maximumCount ? OCSPObject(der: der) : nil }
@@ -94,7 +94,7 @@ package struct OCSPResponse: Sendable {
             let isCurrent = isCurrent(answer, date)
             switch answer.status {
             case .good where isCurrent: return Answer(status: .good, isCurrent: true, lifetime: lifetime)
-            // A revocation that may not be taken back lasts, whenever the responder told of it.
+            // A permanent revocation counts, whenever the responder reported it.
             case .revoked(let since, let isHold)
             where isCurrent || !isHold && since.map { $0.isReached(by: date) } ?? false:
                 return Answer(status: .revoked, isCurrent: isCurrent, lifetime: lifetime)
@@ -119,6 +119,6 @@ package struct OCSPResponse: Sendable {
 extension OCSPResponse: Hashable {
     package static func == (one: OCSPResponse, other: OCSPResponse) -> Bool { one.der == other.der }
 
-    // Where it ends is its signature, or a certificate's; the whole may be long.
+    // Hashes the end only, which has a signature: the whole may be long.
     package func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(256)) }
 }

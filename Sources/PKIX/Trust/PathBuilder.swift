@@ -13,7 +13,7 @@ struct CertificatePath {
 
     /// The judged certificate first.
     let certificates: [Certificate]
-    /// What the last one is.
+    /// The kind of the last certificate.
     let end: End
 }
 
@@ -30,7 +30,7 @@ struct PathBuilder {
     private let date: Date
     private let anchors: Set<Fingerprint>
     private let systemAnchors: SystemAnchors?
-    /// Whatever is at hand, by its subject's canonical form.
+    /// All available certificates, by the canonical form of their subjects.
     private let candidates: [EncodingKey: [Certificate]]
 
     private let effort: WorkBudget
@@ -100,7 +100,8 @@ struct PathBuilder {
             if extend(path + [issuer], isAnchor: isAnchor) { reached = true }
         }
         if !hasIssuer, path.count > longest?.certificates.count ?? 0 {
-            // Two that certified each other end in one that stands in the path already, and that is no forgery.
+            // Two authorities that certified each other end in a certificate that is already in the path, which is no
+            // forgery.
             let isForged = !last.isSelfIssued && !issuers.isEmpty && !issuers.contains { path.contains($0.0) }
             longest = CertificatePath(certificates: path, end: isForged ? .forged : .missing)
         }
@@ -108,7 +109,7 @@ struct PathBuilder {
         return reached
     }
 
-    /// Those that bear the name of `certificate`'s issuer, the most promising first.
+    /// The certificates with the name of `certificate`'s issuer, the most promising first.
     private mutating func issuers(of certificate: Certificate) -> [(Certificate, isAnchor: Bool)] {
         var found = (candidates[certificate.issuer.canonical] ?? []).map {
             ($0, isAnchor: anchors.contains($0.fingerprint))

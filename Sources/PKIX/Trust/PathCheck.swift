@@ -9,9 +9,9 @@ struct PathCheck {
     let date: Date
     /// The revocation lists of the store and of the message; nil if revocation is not checked.
     let lists: RevocationLists?
-    /// What came with the message from responders.
+    /// The OCSP responses in the message.
     let responses: [OCSPResponse]
-    /// What all may cost together.
+    /// The budget for all of it together.
     let effort: WorkBudget
     /// How much is looked for.
     let detail: TrustStore.Detail
@@ -188,7 +188,7 @@ struct PathCheck {
 }
 
 extension [Problem] {
-    /// One problem for each code, the gravest: the same fault found twice is told once.
+    /// One problem for each code, the gravest, so that the same fault is reported once.
     fileprivate var firstOfEachCode: [Problem] {
         var kept: [Problem] = []
         for problem in self {

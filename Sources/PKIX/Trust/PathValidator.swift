@@ -4,9 +4,9 @@ package import Foundation
 ///
 /// All its judgements together keep to one budget: the signers of one message may not take longer than one alone.
 package struct PathValidator: Sendable {
-    /// What is trusted, and how strictly certificates are judged.
+    /// The trusted certificates, and how strictly certificates are judged.
     package let store: TrustStore
-    /// What the judgements together may cost.
+    /// The budget for all judgements together.
     let budget: WorkBudget
 
     /// A validator with a budget of its own.

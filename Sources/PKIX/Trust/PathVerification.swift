@@ -1,7 +1,7 @@
 package import Foundation
 package import LibCrypto
 
-/// What libcrypto's verification of a path means.
+/// The result of libcrypto's verification of a path.
 package struct PathVerification {
     private(set) var problems: [Problem] = []
     /// Whether libcrypto looked at all of it, or there was no need to.
@@ -46,11 +46,11 @@ package struct PathVerification {
         isComplete = false
     }
 
-    /// What libcrypto finds along `path`, whose last certificate it takes for an anchor.
+    /// Verifies `path` with libcrypto, with its last certificate as an anchor.
     ///
     /// - Parameters:
-    ///   - lists: revocation lists; with none of them revocation is not looked at.
-    ///   - others: certificates that lists may be signed with, not in the path.
+    ///   - lists: revocation lists; without any, revocation is not checked.
+    ///   - others: possible signers of lists, not in the path.
     package static func verify(
         _ path: [Certificate],
         at date: Date,
@@ -71,7 +71,7 @@ package struct PathVerification {
         return try verification.run(at: Int(date.timeIntervalSince1970))
     }
 
-    /// The problem that an error stands for; nil for what is judged elsewhere: time, and where the path ends.
+    /// The problem of a libcrypto error; nil for errors that are judged elsewhere: time, and the end of the path.
     private static func problem(_ finding: ChainVerification.Finding, _ path: [Certificate]) -> Problem? {
         let name = path.indices.contains(finding.depth) ? "\(path[finding.depth].subject)" : "the chain"
         let reason = finding.code.text

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Finds out which certificates of a path were revoked, from what is at hand.
+/// Finds out which certificates of a path were revoked, from the data at hand.
 ///
 /// RFC 5280 §6.3
 struct RevocationCheck {
-    /// What is known of one certificate.
+    /// The status of one certificate.
     enum Status: Hashable {
         case good
         case revoked
@@ -25,12 +25,12 @@ struct RevocationCheck {
         places = (0..<count).filter { !path.certificates[$0].isSelfIssued || $0 + 1 < path.certificates.count }
     }
 
-    /// What `lists` say, as problems.
+    /// The problems that `lists` and responses show.
     ///
     /// - Parameters:
-    ///   - responses: what came with the message.
-    ///   - asked: what responders said when they were asked, now or before, about this chain or another.
-    ///   - isHard: whether it is an error that nothing is known.
+    ///   - responses: the responses in the message.
+    ///   - asked: responders' answers to requests, made now or before, about this chain or another.
+    ///   - isHard: whether an unknown status is an error.
     func verdict(
         _ lists: RevocationLists,
         _ responses: [OCSPResponse],
@@ -84,7 +84,7 @@ struct RevocationCheck {
 
     /// Applies the responders' answers. An answer that a certificate was revoked takes precedence.
     ///
-    /// - Returns: whether every certificate has an answer.
+    /// - Returns: whether all responses could be used.
     private func apply(
         _ responses: [OCSPResponse],
         to statuses: inout [Int: Status],

@@ -12,7 +12,7 @@ struct RevocationListChoice {
     private var taken: [Mark: [RevocationListEdition]] = [:]
     private var takenLists: Set<Fingerprint> = []
 
-    /// What a list can be good for at the time.
+    /// The use of a list at the time.
     enum Role: Hashable {
         /// It was made by then. A certificate on it was revoked, even if the list itself has ended.
         case past
@@ -41,8 +41,8 @@ struct RevocationListChoice {
         names = Set(path.map(\.issuer.canonical) + points.flatMap { $0.issuers.map(\.canonical) })
     }
 
-    /// Those of `lists` that may concern the path, in the order in which they are to be looked at: of one series first the
-    /// one that replaces the others.
+    /// The `lists` that may concern the path, in the order to examine them: of one series the one that replaces the
+    /// others comes first.
     func candidates(in lists: [CertificateList]) -> [Candidate] {
         var (past, future): ([Candidate], [Candidate]) = ([], [])
         for list in lists {

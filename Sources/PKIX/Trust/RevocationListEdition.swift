@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a list stands in the sequence of the lists of one issuer and scope.
+/// The position of a list among the lists of one issuer and scope.
 ///
 /// RFC 5280 §5.2.3, §5.2.4
 struct RevocationListEdition: Hashable, Sendable {

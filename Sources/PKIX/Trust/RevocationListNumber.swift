@@ -7,7 +7,7 @@ struct RevocationListNumber: Hashable, Sendable {
     /// Big-endian, without leading zeros.
     private let digits: [UInt8]
 
-    /// RFC 5280 allows 20 octets; a sign octet may stand in front.
+    /// RFC 5280 allows 20 octets; a sign octet may precede them.
     private static let maximumCount = 21
 
     /// Reads the value of an extension; nil unless it is one INTEGER that is not negative and not too long.

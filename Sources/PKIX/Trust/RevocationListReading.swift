@@ -14,7 +14,7 @@ struct RevocationListReading {
     /// Certificates beside the path that lists may be signed with.
     private let signers: [Certificate]
 
-    /// What is known of certificates, by their places in the path.
+    /// The statuses of certificates, by their places in the path.
     typealias Statuses = [Int: RevocationCheck.Status]
 
     /// - Parameter places: those of the certificates that are looked at.
@@ -22,9 +22,9 @@ struct RevocationListReading {
         (self.path, self.places, self.date, self.signers) = (path, places, date, signers)
     }
 
-    /// What the selected lists say; nothing if libcrypto cannot look.
+    /// The statuses by the selected lists; none if libcrypto cannot check.
     ///
-    /// - Returns: what is known, and whether some of it could not be found out in time.
+    /// - Returns: the statuses, and whether some could not be found out in time.
     func statuses(
         _ selected: [SelectedRevocationList],
         _ lists: RevocationLists,
@@ -100,7 +100,7 @@ struct RevocationListReading {
         return statuses
     }
 
-    /// What libcrypto's errors about one certificate mean.
+    /// The status that libcrypto's errors about one certificate mean.
     private func status(_ codes: [VerificationCode], at place: Int, _ problems: inout [Problem])
         -> RevocationCheck.Status
     {

@@ -1,9 +1,9 @@
 import Foundation
 import LibCrypto
 
-/// The revocation lists at hand where one certificate is judged, and the certificates that they may be signed with.
+/// The available revocation lists for judging one certificate, and their possible signers.
 struct RevocationLists {
-    /// What may speak for one path.
+    /// The lists for one path.
     struct Selection {
         /// Lists that one of the path, or of those beside it, signed.
         fileprivate(set) var lists: [SelectedRevocationList] = []
@@ -175,6 +175,6 @@ struct RevocationLists {
 }
 
 extension CertificateList {
-    /// What it takes to hash it, beyond what it takes for a usual list, in the units of `WorkBudget`.
+    /// The additional cost of hashing a large list, in the units of `WorkBudget`.
     fileprivate var hashingCost: Int { der.count >> 17 }
 }

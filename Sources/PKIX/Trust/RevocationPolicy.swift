@@ -2,8 +2,7 @@
 public enum RevocationPolicy: String, CaseIterable, Hashable, Sendable {
     /// Revocation is not checked.
     case off
-    /// A certificate that was revoked fails; where nothing at hand says so or otherwise, it passes with the warning
-    /// `revocation-unknown`.
+    /// A revoked certificate fails. A certificate of unknown status passes with the warning `revocation-unknown`.
     case soft
     /// Only what is known not to have been revoked passes; else `revocation-unknown` is an error.
     case hard

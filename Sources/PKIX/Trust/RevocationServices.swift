@@ -1,6 +1,6 @@
 import SwiftASN1
 
-/// Where a certificate's issuer tells whether it was revoked, as the certificate says; anything may stand there.
+/// The URLs where a certificate's issuer publishes revocations, as the certificate claims; they may be anything.
 ///
 /// RFC 5280 §4.2.1.13, §4.2.1.15, §4.2.2.1
 package struct RevocationServices: Hashable, Sendable {
@@ -66,14 +66,14 @@ package struct RevocationServices: Hashable, Sendable {
 }
 
 extension Certificate {
-    /// Where its issuer tells whether it was revoked.
+    /// The URLs where its issuer publishes revocations.
     package var revocationServices: RevocationServices {
         (try? CertificateFields(der)).map { RevocationServices($0.extensions) } ?? RevocationServices()
     }
 }
 
 extension CertificateList {
-    /// The URLs of the lists of what has changed since this one, as it says; anything may stand there.
+    /// The URLs of the delta lists for this list, as it claims; they may be anything.
     ///
     /// RFC 5280 §5.2.6
     package var deltaLists: [String] {

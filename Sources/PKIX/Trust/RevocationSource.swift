@@ -7,8 +7,8 @@ package protocol RevocationSource: Sendable {
     /// Callers verify all of it. A service that cannot be reached adds nothing.
     func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence
 
-    /// What is asked for one verdict, on one message or on its recipients: a source with a time limit for all questions of a
-    /// verdict begins to count anew. The source itself if there is no such limit.
+    /// The source for one verdict, on one message or on its recipients. A source with a time limit for all questions of
+    /// a verdict starts a new limit; others return themselves.
     func forOneVerdict() -> any RevocationSource
 
     /// Whether it looks for anything at all; true unless it says otherwise.
@@ -23,7 +23,7 @@ extension RevocationSource {
     package func isAsking() async -> Bool { true }
 }
 
-/// What a source had to say about revocation.
+/// The data of a source about revocation.
 package struct RevocationEvidence: Hashable, Sendable {
     /// Unverified lists of the issuers.
     package var certificateLists: [CertificateList] = []
@@ -37,7 +37,7 @@ package struct RevocationEvidence: Hashable, Sendable {
 }
 
 extension ValidationOptions {
-    /// These terms, with `evidence` at hand.
+    /// These options, with `evidence` added.
     package func with(_ evidence: RevocationEvidence) -> ValidationOptions {
         var terms = self
         terms.certificateLists += evidence.certificateLists.filter { !certificateLists.contains($0) }

@@ -15,8 +15,9 @@ struct SelectedRevocationList {
         (edition, scope) = (try list.edition, try list.scope)
     }
 
-    /// What the lists have in common of which the newest counts: the key that signed them, and the certificates they are
-    /// about. What a list says of its key does not matter, as it is known which key signed it.
+    /// The properties that lists of one series share; the newest of them counts: the key that signed them, and the
+    /// certificates that they are about. A list's own claim about its key does not matter, because the signing key is
+    /// known.
     struct Series: Hashable {
         private let issuer: EncodingKey
         private let key: [UInt8]
@@ -30,8 +31,8 @@ struct SelectedRevocationList {
 
     var series: Series { Series(scope, signer: signer) }
 
-    /// Those of `lists` that count at `date`: of each series the newest, all of them in a tie. One that has ended is among
-    /// them unless a list that may hide it replaces it: it revokes, but never says that a certificate is good.
+    /// The `lists` that count at `date`: the newest of each series, all of them in a tie. An expired list is included
+    /// unless a list that may replace it does: it revokes, but never shows that a certificate is good.
     static func current(of lists: [SelectedRevocationList], at date: Date) -> [SelectedRevocationList] {
         let places = Dictionary(grouping: lists.indices) { lists[$0].series }.values.flatMap { members in
             RevocationListEdition.current(of: members.map { lists[$0].edition }, at: date).map { members[$0] }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A verdict, and whether it may be kept.
 package struct Judgement: Sendable {
-    /// What came of judging.
+    /// The verdict.
     package let verdict: ChainVerdict
     /// Whether the same question would be answered the same later, as long as what it depends on stays: not if the search was
     /// cut short, or if libcrypto could not look at something, perhaps only for want of memory.
@@ -12,7 +12,7 @@ package struct Judgement: Sendable {
 }
 
 extension TrustStore {
-    /// The verdict on `certificate` with nothing at hand but what the store holds, never one that was remembered.
+    /// The verdict on `certificate` with the store's data only, never a cached one.
     package func judgement(of certificate: Certificate, purpose: Purpose, at date: Date) -> Judgement {
         let question = VerdictCacheKey(
             store: self,

@@ -39,7 +39,7 @@ final class WorkBudget: Sendable {
         )
     }
 
-    /// Adds what is left of a share.
+    /// Returns the unused part of a share.
     func takeBack(_ share: WorkBudget) {
         let rest = share.remaining.withLock { max(0, $0) }
         remaining.withLock { $0 += rest }

@@ -2,7 +2,7 @@ import InternetMessage
 import PKIX
 
 extension Problem {
-    /// The problem that a MIME defect outside the protected part is.
+    /// A MIME defect outside the protected part, as a problem.
     init(_ defect: MIMEDefect) { self.init(ProblemCode(defect), defect.text) }
 
     /// The problem that an error reports about a message.

@@ -1,13 +1,13 @@
 package import ByteStreams
 package import InternetMessage
 
-/// A message's header divided for S/MIME: the fields that describe the content move into the protected entity, all
-/// others stay outside in their order and bytes; with header protection they are copied inside, too.
+/// A message's header divided for S/MIME: the fields that describe the content move into the protected entity, and all
+/// others stay outside, with unchanged order and bytes. Header protection also copies these inside.
 ///
-/// So that decrypting gives back the very message that was encrypted, each new outer field stands where the first
-/// field of its name stood, and `join` puts that one back in its place. Without header protection a moved field that
-/// has no such mark and did not follow another moved field leaves a placeholder with its number. A MIME-Version that
-/// the message did not have is written in a form of our own, and removed again.
+/// Decryption must restore exactly the message that was encrypted. Therefore each new outer field is placed where the
+/// first field of its name was, and `join` puts that field back there. Without header protection a moved field leaves a
+/// placeholder with its number, unless it has such a mark or follows another moved field. If the message had no
+/// MIME-Version, the added one has a recognizable form, and `join` removes it.
 ///
 /// RFC 8551 §3.1, RFC 9788 §2
 package struct HeaderSplit: Sendable {

@@ -69,7 +69,7 @@ public struct ProtectedHeader: Sendable {
 
         func includes(_ name: String) -> Bool { self == .all || HeaderFieldKind.gatewayNames.contains(name) }
 
-        /// Whether the field about the content called `name`, in lower case, takes part.
+        /// Whether the restored header includes the content field `name`, in lower case.
         func includesContent(_ name: String) -> Bool {
             self == .all || HeaderFieldKind.gatewayContentNames.contains(name)
         }

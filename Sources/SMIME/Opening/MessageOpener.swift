@@ -51,7 +51,7 @@ package struct MessageOpener: Sendable {
         self.exceptions = exceptions
     }
 
-    /// The same opener for one message: the time in which services may be asked about revocation begins anew.
+    /// The same opener with a new time limit for services about revocation, for the next message.
     var forOneVerdict: MessageOpener {
         var opener = self
         opener.revocation = revocation?.forOneVerdict()

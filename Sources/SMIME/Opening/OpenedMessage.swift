@@ -8,7 +8,7 @@ public struct OpenedMessage: Sendable {
     public let report: VerificationReport
     /// The message to learn from; nil unless it is valid, whole, and signed by one person.
     package let learnable: VerifiedMessage?
-    /// Whether a signature is still around what it says, as was asked for.
+    /// Whether a signature still encloses the content, as the caller asked for.
     package let keepsSignature: Bool
     private let source: any ByteSource
     private let header: HeaderBlock?

@@ -152,7 +152,7 @@ package struct CipherNegotiation: Sendable {
         }
     }
 
-    /// OAEP where it is announced, or nothing is known of a reader of the newer kind; else the way that all can read.
+    /// OAEP for recipients who announce it, and for unknown ones with a modern cipher; else v1.5, which all can read.
     static func wrapping(_ party: Party, _ cipher: ContentCipher) -> Recipient.RSAWrapping {
         let unknown = cipher.isAuthenticated ? Recipient.RSAWrapping.oaep : .pkcs1
         guard let capabilities = party.capabilities, !party.isOurs else { return unknown }

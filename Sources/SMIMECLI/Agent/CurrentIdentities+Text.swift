@@ -14,7 +14,7 @@ extension CurrentIdentities {
 }
 
 extension IdentitySelection.Merit {
-    /// As it stands behind a certificate.
+    /// The words after a certificate.
     fileprivate var words: String {
         switch self {
         case .newest: "the newest"

@@ -5,8 +5,8 @@ import SMIMEAgent
 import SMIMEStore
 
 extension DoctorFinding {
-    /// What the finding makes of the exit status: 0 for a remark, 1 for what should be mended soon, 2 where mail is or
-    /// will be stopped.
+    /// The exit status for the finding: 0 for a remark, 1 for what should be repaired soon, 2 if mail is or will be
+    /// stopped.
     var status: ExitStatus {
         switch urgency {
         case .never: .success
@@ -26,7 +26,7 @@ extension DoctorFinding {
 }
 
 extension DoctorRemedy {
-    /// What to do in words, with the command for it where there is one.
+    /// The remedy in words, with a command if there is one.
     var hints: [String] {
         if case .resolve(let error) = self { Failure(error).hints } else { [hint] }
     }

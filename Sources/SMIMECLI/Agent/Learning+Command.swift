@@ -6,7 +6,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension Learning {
-    /// What there is to learn from `messages`; looked up before the verdict is told, for the report. A failure is a warning.
+    /// What would be learned from `messages`, for the report, which is printed before learning. A failure is a warning.
     func previewForReport(_ messages: [VerifiedMessage]) async -> LearningReport {
         do throws(KeystoreError) { return try await preview(messages) } catch {
             Console.warning("not learned: \(Failure(error).message)")

@@ -4,7 +4,7 @@ import SMIMEGateway
 
 /// Postfix's program that says how it is configured: postconf(1).
 enum Postconf {
-    /// What it says when it is run with `arguments`.
+    /// The output of postconf with `arguments`.
     static func run(_ arguments: [String]) throws -> String {
         let path = ProcessEnvironment["PATH"] ?? ""
         let candidates = (path.split(separator: ":").map(String.init) + ["/usr/sbin"]).map { "\($0)/postconf" }

@@ -19,7 +19,7 @@ extension RecipientPlan.Warning {
 }
 
 extension RecipientPlan.Copy {
-    /// Where the copy goes if the first one goes to `path`: STEM.bcc1.EXT.
+    /// The path of a Bcc copy, if the first copy has `path`: STEM.bcc1.EXT.
     static func path(_ path: String, number: Int?) -> String {
         guard let number else { return path }
         let url = URL(filePath: path)
@@ -42,7 +42,7 @@ extension Certificate {
 }
 
 extension Failure {
-    /// What to do about recipients without a usable certificate.
+    /// Hints for recipients without a usable certificate.
     static func hints(for choices: [RecipientChoice]) -> [String] {
         choices.map { choice in
             if choice.isUnknown {
@@ -65,7 +65,7 @@ extension Failure {
             guard let untrusted = choice.candidates.first(where: { $0.reason == .untrusted })?.recipient else {
                 return "add a certificate: smime recipient add \(shell: choice.address) FILE"
             }
-            // What lies in another source is pinned by taking it into the registry.
+            // A certificate from another source is pinned by adding it to the registry.
             let pin =
                 untrusted.rank == 0
                 ? "trust \(shell: untrusted.address)"

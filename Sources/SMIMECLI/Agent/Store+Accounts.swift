@@ -4,7 +4,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension Store {
-    /// What is known against the certificates of `accounts`; of a folder of lists that cannot be read a warning tells.
+    /// The known faults of the certificates of `accounts`. A folder of lists that cannot be read causes a warning.
     func verdicts(on accounts: [Account], at time: Date) async throws -> CertificateVerdicts {
         try await verdicts(on: accounts, at: time, warn: Console.warning)
     }

@@ -10,7 +10,7 @@ struct Batch {
     let jobs: Int
     /// The inputs; if there are several, messages need names.
     private let paths: [String]
-    /// What was said already of the store, which all inputs share.
+    /// The problems of the store that were already reported; all inputs share it.
     private let saidOfStore = Said()
 
     init(_ paths: [String], _ output: FileOptions? = nil) throws {
@@ -26,7 +26,7 @@ struct Batch {
         }
     }
 
-    /// What came of one input.
+    /// The result for one input.
     struct Outcome<Value: Sendable>: Sendable {
         let path: String
         let value: Value?
@@ -85,8 +85,8 @@ struct Batch {
         }
     }
 
-    /// The store, for what is to be done after all inputs. If it cannot be opened, and an input said so already, the
-    /// command ends without another word.
+    /// The store, for work after all inputs. If it cannot be opened, and an input already reported that, the command
+    /// ends silently.
     func store(_ opening: StoreOpening) async throws -> Store {
         do throws(KeystoreError) { return try await opening.store() } catch { throw say(error, of: nil) }
     }
@@ -115,8 +115,8 @@ private final class Said: Sendable {
 }
 
 extension KeystoreError {
-    /// What tells one problem of the whole store from another, of which the user is told `message`; nil if the error is
-    /// about one account or certificate.
+    /// Identifies a problem of the whole store, which is reported as `message`; nil if the error is about one account
+    /// or certificate.
     fileprivate func problemOfStore(_ message: String) -> String? {
         switch self {
         case .busy, .cannotCreate, .cannotOpen, .closed, .corrupt, .insideStore, .keyMismatch, .keyMissing, .missing,

@@ -94,7 +94,7 @@ struct SMIMECommand: AsyncParsableCommand {
         return failure.status
     }
 
-    /// What to say of a first argument that is neither a verb nor an option.
+    /// The error for a first argument that is neither a verb nor an option.
     private static var unknownVerb: Failure? {
         let names = verbs.compactMap { $0.configuration.commandName }
         guard let name = Invocation.current.words.first, !name.hasPrefix("-"), name != "help", !names.contains(name)
@@ -102,10 +102,10 @@ struct SMIMECommand: AsyncParsableCommand {
         return Failure(.usage, "unknown command '\(name)'", hints: hints(verbs))
     }
 
-    /// What to say of an option that the verb does not have.
+    /// The error for an option that the verb does not have.
     ///
-    /// The parser looks at what was understood before it looks for what was not, and then takes the value of such an
-    /// option for a file.
+    /// The parser reports other errors before unknown options, and would take the value of an unknown option for a
+    /// file.
     private static func unknownOption(_ usage: String?) -> Failure? {
         let known = Set(Invocation.current.help.matches(of: /--[A-Za-z0-9-]+/).map { String($0.output) })
         let names = Invocation.current.options.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
@@ -113,7 +113,7 @@ struct SMIMECommand: AsyncParsableCommand {
         return Failure(.usage, "unknown option '\(name)'", hints: usage.map { [$0] } ?? [])
     }
 
-    /// The usage line of the verb that was meant.
+    /// The usage line of the verb.
     private static func usageHint(for error: any Error) -> String? {
         fullMessage(for: error).split(separator: "\n").first { $0.hasPrefix("Usage: ") }
             .map { "usage: " + $0.dropFirst("Usage: ".count) }

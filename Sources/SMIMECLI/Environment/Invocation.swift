@@ -11,12 +11,12 @@ struct Invocation: Sendable {
     /// The command line of this process, or, in a worker of the filter, that of the supervisor for which it works.
     static let current = Invocation(FilterWorker.current?.arguments ?? ownArguments)
 
-    /// What the options are called that may also stand in front of a verb.
+    /// The options that may also precede a verb.
     static let globalNames = ["--home", "--color"]
 
     /// The words as bytes, the program's name in front; none if the system did not tell them. Swift reads them from /proc.
     let bytes: [[UInt8]]
-    /// The words behind the program's name. In place of bytes that are no UTF-8 stand replacement characters.
+    /// The arguments after the program's name, with replacement characters for bytes that are no UTF-8.
     let words: [String]
     /// The first word that is no UTF-8; nil if all are.
     let malformedIndex: Int?
@@ -55,7 +55,7 @@ extension Invocation {
         while let option = rest.first, option.hasPrefix("-") {
             rest = rest.dropFirst(Self.globalNames.contains(option) ? 2 : 1)
         }
-        // The two are no verbs by themselves: with `--home` and nothing behind it `filter` is taken for its value.
+        // These two are not verbs by themselves: in `--home filter` the word is the option's value.
         return ["filter", "outgoing", "incoming"].contains(rest.first)
     }
 

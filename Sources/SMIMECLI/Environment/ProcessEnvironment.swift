@@ -11,7 +11,7 @@ enum ProcessEnvironment {
     /// The variable called `name`; nil if there is none.
     static subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// Those of the variables called `names` that there are. To copy all of them takes as long as a look into the store.
+    /// The existing variables among `names`. Copying all variables would take as long as a query of the store.
     static subscript(names: [String]) -> [String: String] {
         names.reduce(into: [:]) { $0[$1] = self[$1] }
     }

@@ -34,7 +34,7 @@ extension Failure {
         }
     }
 
-    /// What to do about it, with the commands for it.
+    /// Hints for the error, with commands.
     private static func hints(for error: AgentError) -> [String] {
         switch error {
         case .doubtfulAuthor: ["write exactly one address in From"]
@@ -65,7 +65,7 @@ extension Failure {
         fitting.map { "the account \($0) fits: smime sign --from \(shell: $0)" }
     }
 
-    /// What From would have to be for `certificate` to sign.
+    /// The From that `certificate` could sign for.
     private static func hint(at certificate: Certificate) -> String {
         let named = certificate.emailAddresses.prefix(3).map(\.text).joined(separator: " or ")
         return named.isEmpty

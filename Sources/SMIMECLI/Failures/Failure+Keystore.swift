@@ -25,10 +25,10 @@ extension Failure {
         }
     }
 
-    /// What to do about a store that is away. Never to make another one, which would have none of its rules.
+    /// The hint for a missing store. Never to create another one, which would have none of its rules.
     static let bringBack = "mount its disk, or put back a copy with `smime store restore FILE`"
 
-    /// What to do about it, with the commands for it.
+    /// Hints for the error, with commands.
     private static func hints(for error: KeystoreError) -> [String] {
         switch error {
         case .addressTaken(_, let owner): ["see `smime account show \(shell: owner)`"]

@@ -17,7 +17,7 @@ struct Failure: Error {
     let status: ExitStatus
     let message: String
     let hints: [String]
-    /// The library's error that was told in other words; nil if there is none.
+    /// The original error of the library; nil if there is none.
     var cause: (any Error)?
 
     init(_ status: ExitStatus, _ message: String, hints: [String] = []) {
@@ -26,11 +26,11 @@ struct Failure: Error {
         self.hints = hints
     }
 
-    /// What ArgumentParser says about arguments, in our manner: lower case, no full stop.
+    /// ArgumentParser's message about arguments in our style: lower case, no full stop.
     init(usage message: String, hint: String?) {
         let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
         var message = lines.first ?? ""
-        // What could have been said stands below, each on a line of its own.
+        // The possible values follow, each on a line.
         let choices = lines.dropFirst().prefix { $0.hasPrefix("  - ") }.map { $0.dropFirst(4) }
         if let end = message.range(of: ". Please provide one of the following:"), !choices.isEmpty {
             message = message[..<end.lowerBound] + "; it can be \(choices.joined(separator: ", "))"
@@ -65,7 +65,7 @@ struct Failure: Error {
         }
     }
 
-    /// `text` behind the subject it is about.
+    /// `text` after its subject.
     static func said(_ text: String, of subject: String?) -> String { subject.map { "\($0): \(text)" } ?? text }
 }
 

@@ -9,6 +9,6 @@ extension DefaultStringInterpolation {
 }
 
 private enum ShellWord {
-    /// What no shell takes for anything but itself, wherever it stands in a word.
+    /// Characters that no shell treats specially, anywhere in a word.
     static let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+:,./_-".utf8)
 }

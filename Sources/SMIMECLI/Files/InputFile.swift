@@ -7,13 +7,13 @@ import SMIMEAgent
 enum InputFile {
     /// Opens it for reading at any position.
     ///
-    /// - Parameter mayBeSecret: whether a private key may stand in it as it is.
+    /// - Parameter mayBeSecret: whether it may contain an unencrypted private key.
     static func open(_ path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
         path == "-"
             ? try Input.standardInput(mayBeSecret: mayBeSecret) : try Input.open(path: path, mayBeSecret: mayBeSecret)
     }
 
-    /// What messages call it.
+    /// The file's name in messages.
     static func name(_ path: String) -> String { InputName.shown(path) }
 
     /// Which regular file it is, whatever its path.

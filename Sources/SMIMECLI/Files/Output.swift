@@ -1,7 +1,7 @@
 import ByteStreams
 import Foundation
 
-/// Where one output goes: to a file that appears when it is complete, or to standard output.
+/// The target of one output: a file that appears when it is complete, or standard output.
 enum Output {
     /// Whether `path` names standard output.
     static func isStandard(_ path: String) -> Bool {

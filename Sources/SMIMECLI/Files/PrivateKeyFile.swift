@@ -3,9 +3,9 @@ import Foundation
 import LibCrypto
 import SMIMEAgent
 
-/// Files on disk that private keys lie in.
+/// Files with private keys.
 enum PrivateKeyFile {
-    /// What the regular file at `path` is; nil if no private keys lie in it, or it cannot be read.
+    /// The kind of the regular file at `path`; nil if it has no private keys, or cannot be read.
     private static func kind(at path: String) -> SecretFileKind? {
         guard InputFile.Identity(path) != nil, let source = try? Input.open(path: path, mayBeSecret: true),
             var head = try? source.bytes(in: 0..<min(source.count, SecretFileKind.headCount))
@@ -28,7 +28,7 @@ enum PrivateKeyFile {
 }
 
 extension SecretFileKind {
-    /// What messages say of it.
+    /// The kind in messages.
     fileprivate var words: String {
         switch self {
         case .accountBackup: "is a backup of accounts with their private keys"

@@ -3,7 +3,7 @@ import Foundation
 import SMIMEAgent
 import SMIMEStore
 
-/// What outputs must not take the place of: the files that a command reads, its other outputs, the store, and files of
+/// The files that outputs must not replace: the inputs of a command, its other outputs, the store, and files with
 /// private keys.
 struct TakenPlaces {
     private let location: StoreLocation

@@ -5,7 +5,7 @@ import SMIMEAgent
 import SMIMEGateway
 
 extension FilterLog {
-    /// Adds what was found in mail on its way in, and what becomes of it.
+    /// Adds the verdict on incoming mail, and the action for each recipient.
     mutating func add(_ plan: IncomingPlan) {
         let report = plan.deepestReport
         add("verdict", report.status.rawValue)

@@ -3,24 +3,24 @@ import InternetMessage
 import SMIMEAgent
 import Synchronization
 
-/// What `smime filter` writes to the log on each mail: `key=value`, never anything of the content.
+/// The log lines of `smime filter` for each mail: `key=value`, never content.
 ///
-/// As a rule it is one line. What there are many of, as recipients, goes on in further lines, each with the names of the mail
-/// and its number: no line is longer than a syslog takes, and nothing is left out.
+/// Usually it is one line. Long lists, such as recipients, continue in further lines, each with the names of the mail
+/// and a number: no line is longer than syslog allows, and nothing is left out.
 struct FilterLog {
     private let start = ContinuousClock.now
     private var pairs: [(key: String, items: [String])] = []
-    /// What stands behind how it ended.
+    /// The pairs after the status.
     private var details: [(key: String, items: [String])] = []
     var target = Setting.LogTarget.syslog
-    /// What is told besides, at the end.
+    /// Warnings, at the end.
     let warnings = Warnings()
 
-    /// The bytes of one list that stand in one line.
+    /// The bytes of one list in one line.
     private static let maximumList = 800
     /// The characters of any other value.
     private static let maximumValue = 1000
-    /// How many warnings are told.
+    /// The maximum number of warnings.
     private static let maximumWarnings = 10
     /// The keys by which lines of one mail are known.
     private static let names = ["direction", "queue_id", "message_id"]
@@ -30,12 +30,12 @@ struct FilterLog {
         if let value { pairs.append((key, [Self.cut(value)])) }
     }
 
-    /// Adds a pair that stands behind how it ended; one without a value is left out.
+    /// Adds a pair after the status; a pair without a value is left out.
     mutating func addDetail(_ key: String, _ value: String?) {
         if let value { details.append((key, [Self.cut(value)])) }
     }
 
-    /// Adds a list that stands behind how it ended; an empty one is left out.
+    /// Adds a list after the status; an empty one is left out.
     mutating func addDetail(_ key: String, _ items: [String]) {
         if !items.isEmpty { details.append((key, items)) }
     }
@@ -126,7 +126,7 @@ struct FilterLog {
     }
 }
 
-/// What is to be told of a mail besides its fate. It must not stand in front of a bounce's first words.
+/// The warnings about a mail. They must not precede the first words of a bounce.
 final class Warnings: Sendable {
     private let texts = Mutex<[String]>([])
 

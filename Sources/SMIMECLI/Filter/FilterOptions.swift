@@ -10,7 +10,7 @@ import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 
-/// What both ways of `filter` understand.
+/// The options of both directions of `filter`.
 struct FilterOptions: ParsableArguments, PassphraseOptions {
     @Option(
         name: .customLong("sender"),
@@ -80,10 +80,10 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
 
     var systemAnchors: Bool { !noSystemAnchors }
     var terms: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
-    /// Who sends; one of the options says so.
+    /// The sender, from one of the two options.
     var sender: EnvelopeSender { givenSender ?? .null }
 
-    /// - Throws: `Failure` with status 67 for addresses that no mail server should be told: trying again would not help.
+    /// - Throws: `Failure` with status 67 for addresses that no mail server should get: another attempt would not help.
     private func checkEnvelope() throws {
         func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
         let broken = recipients.filter {
@@ -115,13 +115,13 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         return store
     }
 
-    /// What a bounce says to people; the standard text where the store cannot be asked.
+    /// The sentence for people in a bounce; the standard text if the store cannot be asked.
     private func bounceText() async -> String {
         let store = try? await global.store(.readOnly, password: origin)
         return (try? await store?.bounceText(for: sender.address)) ?? Setting.bounceText.standard
     }
 
-    /// Who we are, by the option, the setting, or the system.
+    /// This host's name: from the option, the setting, or the system.
     func host(_ store: Store) async throws -> MailHost {
         if let authservId { return MailHost(name: authservId) }
         return try await store.mailHost()
@@ -147,7 +147,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         return isKnown
     }
 
-    /// Those recipients who have not got the message yet.
+    /// The recipients who do not have the message yet.
     func waiting(_ store: Store, _ entry: DeliveryJournal.Entry?) async throws -> [String] {
         guard let entry else { return recipients }
         return try await store.journal.waiting(recipients, for: entry)

@@ -60,12 +60,12 @@ enum FilterStatus {
     /// Whether a person sees what is said, and not a mail server. A worker's standard error is its supervisor's to pass on.
     static let isAtTerminal = FilterWorker.current?.role.isAtTerminal ?? (isatty(STDERR_FILENO) == 1)
 
-    /// Says what went wrong and returns the status to end with.
+    /// Reports the failure and returns the exit status.
     ///
-    /// What a mail server gets it may put into a bounce: that has no paths of this machine in it, and no hints for its
+    /// A mail server may put the text into a bounce, so it has no paths of this machine and no hints for its
     /// administrator.
     ///
-    /// - Parameter sentence: what a bounce says to people behind the reason.
+    /// - Parameter sentence: the sentence for people that follows the reason in a bounce.
     static func report(_ failure: Failure, sentence: String? = nil) -> ExitStatus {
         let (status, code): (ExitStatus, String) =
             switch failure.status {

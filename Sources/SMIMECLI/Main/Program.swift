@@ -4,7 +4,7 @@ import LibCrypto
 import SMIMEAgent
 import SMIMEGateway
 
-/// Where the process begins: what has to be done before there is a second thread.
+/// The entry point, with the set-up that must happen before there is a second thread.
 @main
 enum Program {
     static func main() {
@@ -12,12 +12,12 @@ enum Program {
         signal(SIGPIPE, SIG_IGN)
         // So is a file that may not grow.
         signal(SIGXFSZ, SIG_IGN)
-        // Where there is no room for the stacks of threads the process would wait for ever.
+        // Without room for the stacks of threads the process would wait for ever.
         AddressSpace.spare()
         guard AddressSpace.has(96 << 20) else { stopForLackOfMemory() }
-        // Where it is ignored the system forgets how our children ended.
+        // If it is ignored, the system does not keep the status of our children.
         signal(SIGCHLD, SIG_DFL)
-        // Who is not root cannot raise a thread's priority, and libdispatch would tell syslog of it every time.
+        // Only root can raise a thread's priority, and libdispatch would report each failure to syslog.
         setenv(ChildProgram.dispatchLog.name, ChildProgram.dispatchLog.value, 0)
         MemoryDumps.forbid()
         Libcrypto.wipeFreedMemory()

@@ -47,7 +47,8 @@ extension Policy.Override: Choice {}
 extension Policy.Protected: Choice {}
 
 extension Policy.Pattern {
-    /// Reads what was typed. A star inside an address or domain is legal there, and was meant to match others.
+    /// Reads a pattern from the command line. A star inside an address or domain is a legal character, but the user
+    /// probably meant a wildcard.
     static func typed(_ text: String) throws -> Policy.Pattern {
         let rest = text.hasPrefix("*.") || text.hasPrefix("*@") ? text.dropFirst() : text[...]
         guard !rest.contains("*"), let pattern = Policy.Pattern(text) else {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SMIMEStore
 
-/// What every verb understands.
+/// The options of every verb.
 struct GlobalOptions: ParsableArguments {
     /// When messages are colored.
     enum ColorMode: String, Choice {
@@ -25,9 +25,9 @@ struct GlobalOptions: ParsableArguments {
 
     var location: StoreLocation { StoreLocation(home: home, environment: ProcessEnvironment[StoreLocation.variables]) }
 
-    /// The store, opening in the background for looking or for changing.
+    /// The store, which opens in the background for reading or writing.
     ///
-    /// - Parameter password: where options say that its passphrase is to be had.
+    /// - Parameter password: the source of its passphrase in the options.
     func opening(_ mode: Store.Mode, password: PassphraseOrigin? = nil) throws -> StoreOpening {
         StoreOpening(
             location,
@@ -65,7 +65,7 @@ extension Store {
     }
 }
 
-/// What is said of options that stand in several groups: the parser takes longer for a group than for an option.
+/// Help texts of options in several groups: a group costs the parser more time than an option.
 extension ArgumentHelp {
     static let json: ArgumentHelp = "Report as one JSON object on standard output."
     static let noSystemAnchors: ArgumentHelp = "Trust only the anchors of this store, not the system's."

@@ -26,7 +26,7 @@ extension ArgumentHelp {
     )
 }
 
-/// The same for verbs that learn by the way, unless told otherwise. No group inside a group: those take the parser longer.
+/// The options of verbs that learn from mail by default. Without nested groups, which cost the parser more time.
 struct HarvestOptions: ParsableArguments {
     @Flag(name: .customLong("no-harvest"), help: .noHarvest) var isOff = false
     @Option(name: .customLong("on-change"), help: .onChange)

@@ -5,7 +5,7 @@ import InternetMessage
 
 /// Which messages are read.
 protocol InputFiles {
-    /// What the command line names.
+    /// The files on the command line.
     var files: [String] { get }
 }
 
@@ -65,7 +65,7 @@ struct FileOptions: ParsableArguments, InputFiles {
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 256") }
     }
 
-    /// What the options demand together.
+    /// Checks the combination of options.
     ///
     /// - Parameter json: whether a report goes to standard output.
     func check(json: Bool = false) throws {
@@ -84,7 +84,7 @@ struct FileOptions: ParsableArguments, InputFiles {
         }
     }
 
-    /// Where the output for the input at `path` goes; nil is standard output.
+    /// The target of the output for the input at `path`; nil is standard output.
     func target(for path: String) -> String? {
         let target = outputDir.map { "\($0)/\(URL(filePath: path).lastPathComponent)" } ?? output
         return target == "-" ? nil : target

@@ -30,7 +30,7 @@ extension ArgumentHelp {
     static let passwordEnv = ArgumentHelp("Take the passphrase from this environment variable.", valueName: "name")
 }
 
-/// Where a passphrase comes from. Never from the value of an argument, which every process can see.
+/// The source of a passphrase. Never the value of an argument, which every process can see.
 struct PasswordOptions: ParsableArguments, PassphraseOptions {
     @Option(help: .passwordFile, completion: .file()) var passwordFile: String?
     @Option(help: .passwordFd) var passwordFd: Int32?

@@ -7,9 +7,9 @@ import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// For verbs that sign or encrypt: the form of what they write, what becomes of the header, and what counts.
+/// The options of verbs that sign or encrypt: the output format, header protection, and trust.
 ///
-/// One group: each takes the parser longer than the options themselves.
+/// One group, because each group costs the parser more time than its options.
 struct ProtectionOptions: ParsableArguments {
     @Option(
         name: .customLong("outform"),
@@ -33,7 +33,7 @@ struct ProtectionOptions: ParsableArguments {
 
     var terms: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
 
-    /// What becomes of the header of mail that `account` sends; nil is a sender without one.
+    /// The header protection of mail that `account` sends; nil is a sender without an account.
     func headerPolicy(of account: AccountSummary?, in store: Store) async throws -> HeaderPolicy {
         noHeaderProtection ? .unprotected : try await store.headerPolicy(of: account)
     }
@@ -58,12 +58,12 @@ struct ProtectionOptions: ParsableArguments {
         try PEMObject.write(to: sink, body)
     }
 
-    /// What goes into a bare CMS object, and who it is from and for, if it says so.
+    /// The content of a bare CMS object, with its author and recipients if it has a header.
     ///
     /// - Parameters:
     ///   - isText: whether the input is text that gets the header of a mail, with `fields` in it.
-    ///   - readsHeader: whether the header of a file is to be looked at.
-    /// - Throws: `Failure` with status 65 for mail content that is none, and what reading throws.
+    ///   - readsHeader: whether to read the header of a file.
+    /// - Throws: `Failure` with status 65 for input that is no mail content, and what reading throws.
     func content(of path: String, isText: Bool, fields: [NewField], readsHeader: Bool) throws -> BareContent {
         if canonical || isText {
             let source = try MessageInput.open(path, isText: isText, fields: fields)
@@ -86,7 +86,7 @@ struct ProtectionOptions: ParsableArguments {
     }
 }
 
-/// What goes into a bare CMS object.
+/// The content of a bare CMS object.
 struct BareContent {
     let protector: ContentProtector
     /// The header of mail; nil for any other file.

@@ -41,7 +41,7 @@ struct SecretOptions: ParsableArguments, PassphraseOptions {
     /// The files that are read for secrets.
     var files: [String?] { [secretKeyFile, passwordFile] }
 
-    /// Where the passphrase of the store comes from; nil if the password given is that of the message.
+    /// The source of the store's passphrase; nil if the options give the message's password.
     var storePassword: PassphraseOrigin? { withPassword ? nil : origin }
 
     /// The secret that was given; nil if there is none.
@@ -66,7 +66,7 @@ struct SecretOptions: ParsableArguments, PassphraseOptions {
         }
     }
 
-    /// What pairs of hexadecimal digits stand for; blanks and line ends do not count.
+    /// The bytes of pairs of hexadecimal digits; blanks and line ends are ignored.
     private static func bytes(hexadecimal text: some Collection<UInt8>) -> [UInt8]? {
         [UInt8](hexadecimal: text, ignoring: " \t\r\n").flatMap { $0.isEmpty ? nil : $0 }
     }

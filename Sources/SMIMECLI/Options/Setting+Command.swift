@@ -6,7 +6,7 @@ import SMIMEGateway
 import SMIMEStore
 
 extension Setting {
-    /// What it can be, in words.
+    /// The allowed values, in words.
     var expectation: String {
         switch self {
         case .encryptionCipher: "a cipher, and others for domains or senders, as 'aes-256-gcm example.org=aes-256-cbc'"

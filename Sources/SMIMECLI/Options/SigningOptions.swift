@@ -9,7 +9,7 @@ import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// Who signs, and with what.
+/// The signer and the form of the signature.
 struct SigningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Sign as this account. (default: the message's From)", valueName: "addr"))
     var from: EmailAddress?

@@ -59,7 +59,7 @@ struct VerificationOptions: ParsableArguments {
         return terms
     }
 
-    /// What is accepted beside what the settings accept.
+    /// The exceptions in addition to those of the settings.
     var exceptions: VerdictExceptions {
         var exceptions: VerdictExceptions = []
         if acceptSender { exceptions.insert(.sender) }

@@ -27,7 +27,7 @@ enum EnvironmentPassphrases {
         for name in names {
             guard let value = getenv(name) else { continue }
             let bytes = UnsafeMutableRawBufferPointer(start: value, count: strlen(value))
-            // In front of the value stand the name and `=`, behind it a zero. environ(7)
+            // The value is between `NAME=` and a zero byte. environ(7)
             let entry = UnsafeRawBufferPointer(
                 start: value - name.utf8.count - 1,
                 count: name.utf8.count + 1 + bytes.count + 1

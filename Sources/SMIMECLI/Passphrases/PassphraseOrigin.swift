@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import LibCrypto
 
-/// Where options say that a passphrase is to be had: a file, a descriptor, or a variable of the environment.
+/// The source of a passphrase in the options: a file, a descriptor, or an environment variable.
 struct PassphraseOrigin: Sendable {
     private let option: String
     private let file: String?

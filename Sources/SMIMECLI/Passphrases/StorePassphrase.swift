@@ -3,8 +3,7 @@ import LibCrypto
 import SMIMEStore
 import Synchronization
 
-/// Where the passphrase of a locked store comes from: what the options name, else a credential of systemd, else the
-/// person at the terminal.
+/// The source of a locked store's passphrase: the options, else a systemd credential, else the person at the terminal.
 struct StorePassphrase {
     /// How often a passphrase may be typed.
     private static let tries = 3
@@ -13,9 +12,9 @@ struct StorePassphrase {
     /// Whether a person may be asked.
     var asks = true
 
-    /// What the store asks once it needs a private key.
+    /// The source for the store, asked when it needs a private key.
     ///
-    /// - Throws: `Failure` if the options name something that cannot be read.
+    /// - Throws: `Failure` if the file or descriptor in the options cannot be read.
     func source() throws -> PassphraseSource {
         if let given = try origin?.given() { return LastingRefusal(of: Self.only(given)).source }
         let asks = asks
@@ -42,7 +41,7 @@ struct StorePassphrase {
         return { attempt in attempt == 0 ? held.copy() : nil }
     }
 
-    /// Where systemd put the credential; nil if it did not.
+    /// The path of the systemd credential; nil without one.
     private static var credentialPath: String? {
         guard let folder = ProcessEnvironment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
             return nil

@@ -12,7 +12,7 @@ struct AccountReport: Encodable {
         let fingerprint: Fingerprint
         let current: Bool
         let pinned: Bool
-        /// What the certificate allows: `encrypt`, `sign`.
+        /// The uses of the certificate: `encrypt`, `sign`.
         let usage: [String]
         let standing: String
         let subject: String
@@ -39,11 +39,11 @@ struct AccountReport: Encodable {
     let address: String
     let aliases: [String]
     let name: String?
-    /// What encrypted mail hides of its header; nil if the store's setting holds.
+    /// What encrypted mail hides of its header; nil for the store's setting.
     let headerConfidentiality: String?
     let identities: [IdentityLine]
     var policy = PolicyLine()
-    /// What encryption.cipher says of the account; nil if nothing.
+    /// The account's rule in encryption.cipher; nil without one.
     var cipher: String?
 
     /// - Parameter verdicts: what is known against its certificates.
@@ -97,6 +97,6 @@ struct AccountReport: Encodable {
 }
 
 extension Certificate {
-    /// What mail can be done with it.
+    /// The uses of the certificate for mail.
     var usage: [String] { (canEncrypt ? ["encrypt"] : []) + (canSign ? ["sign"] : []) }
 }

@@ -2,7 +2,7 @@ import Foundation
 import PKIX
 import SMIMEStore
 
-/// Certificates as reports show them. The property names are the keys of cli.md in camel case.
+/// Certificates in JSON reports. The property names are the JSON keys in camel case.
 struct IdentityReport: Encodable {
     let account: String
     let addresses: [String]
@@ -69,7 +69,7 @@ struct RevocationListReport: Encodable {
     let fingerprint: Fingerprint
     let thisUpdate: Date
     let nextUpdate: Date?
-    /// Where it lies, if that is not the store.
+    /// Its file, if it is not in the store.
     let file: String?
     let new: Bool?
 

@@ -4,7 +4,7 @@ import InternetMessage
 import PKIX
 import SMIME
 
-/// What `inspect` prints of a file for other programs.
+/// The data that `inspect` prints for other programs.
 enum Extraction: String, Choice {
     /// The addresses in the certificates, one in a line.
     case addresses
@@ -13,7 +13,7 @@ enum Extraction: String, Choice {
     /// The certificates of the signers as PEM.
     case signers
 
-    /// Prints it; what stands there twice is printed once.
+    /// Prints the data, each item once.
     ///
     /// - Throws: `Failure` with status 65 if there is nothing of the kind.
     func print(_ inspection: Inspection, _ opened: OpenedPKCS12?, file: String) throws {

@@ -1,11 +1,11 @@
 import PKIX
 import SMIME
 
-/// What is said in JSON of one of the files of a command.
+/// The JSON for one of the files of a command.
 enum FileReport<Output: Encodable>: Encodable {
     /// All that there is to say of it.
     case read(Output)
-    /// Nothing is known of it, and why.
+    /// The file cannot be read.
     case unreadable(UnreadableFile)
 
     func encode(to encoder: any Encoder) throws {
@@ -26,7 +26,7 @@ enum FileReport<Output: Encodable>: Encodable {
     }
 }
 
-/// What is said in JSON of a file of which nothing is known.
+/// The JSON for a file that cannot be read.
 struct UnreadableFile: Encodable {
     let file: String
     let status = "unreadable"
@@ -42,7 +42,7 @@ struct UnreadableFile: Encodable {
 }
 
 extension Problem {
-    /// What keeps a file from being read, by `error`; the text is `failure`'s where no code of its own says it.
+    /// Why a file cannot be read, by `error`; the text is `failure`'s if no problem code describes it.
     init(_ error: any Error, _ failure: Failure) {
         let known = try? Problem(tellingOf: error)
         self = known ?? Problem(.unreadable, failure.message)

@@ -10,7 +10,7 @@ struct HarvestReport: Encodable {
         let reason: String
     }
 
-    /// A message that is valid only without the quoting of the mailbox it lies in.
+    /// A message that is only valid without the quoting of its mailbox.
     struct Unquoting: Encodable {
         let file: String
         let message: Int?

@@ -4,7 +4,7 @@ import Foundation
 import PKIX
 import SMIME
 
-/// A certificate as it stands in a file or message, trusted or not.
+/// A certificate in a file or message, trusted or not.
 struct CertificateOutput: Encodable {
     let subject: String
     let issuer: String
@@ -13,7 +13,7 @@ struct CertificateOutput: Encodable {
     let fingerprint: Fingerprint
     let notBefore: Date
     let notAfter: Date
-    /// Whether the time of judgement lies in the validity period.
+    /// Whether it is valid at the time of judgement.
     let current: Bool
     let key: String
     let signature: String
@@ -21,7 +21,7 @@ struct CertificateOutput: Encodable {
     let keyUsage: String?
     let extendedKeyUsages: [String]?
     let keyIdentifier: String?
-    /// Whether the file holds its private key, where that can be told.
+    /// Whether the file has its private key, if that is known.
     let hasKey: Bool?
 
     init(_ certificate: Certificate, at time: Date, hasKey: Bool? = nil) {
@@ -61,7 +61,7 @@ struct CertificateListOutput: Encodable {
     }
 }
 
-/// A private key, of which nothing is told but that it is there.
+/// A private key, without any details.
 struct PrivateKeyOutput: Encodable {
     let encrypted: Bool
 }
@@ -106,7 +106,7 @@ extension CertificateList {
 }
 
 extension Inspection {
-    /// What reports call the kind of file.
+    /// The kind of file in reports.
     var kind: String {
         switch subject {
         case .certificates: "certificates"

@@ -19,7 +19,7 @@ struct InspectionOutput: Encodable {
     var mac: String?
     let problems: [ProblemReport]
 
-    /// - Parameter time: the time that validity is told for.
+    /// - Parameter time: the time at which validity is judged.
     init(_ inspection: Inspection, opened: OpenedPKCS12?, file: String, at time: Date) {
         self.file = file
         kind = inspection.kind
@@ -54,7 +54,7 @@ struct PartOutput: Encodable {
     let encoding: String
     let filename: String?
     let size: Int
-    /// Where this part's CMS object stands among the layers.
+    /// The index of this part's CMS object among the layers.
     let layer: Int?
     let parts: [PartOutput]
     let problems: [ProblemReport]

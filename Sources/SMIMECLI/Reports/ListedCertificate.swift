@@ -2,7 +2,7 @@ import Foundation
 import PKIX
 import SMIMEStore
 
-/// What is listed of a certificate; of thousands no more than that is held.
+/// The listed values of a certificate; lists of thousands only keep these in memory.
 struct ListedCertificate: Sendable {
     let address: AddressScope
     let addresses: [String]

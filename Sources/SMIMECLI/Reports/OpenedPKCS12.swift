@@ -1,6 +1,6 @@
 import PKIX
 
-/// What a PKCS#12 file holds behind its passphrase.
+/// The contents of a PKCS#12 file, opened with its passphrase.
 struct OpenedPKCS12: Sendable {
     /// The certificates whose keys are in it.
     let own: [Certificate]

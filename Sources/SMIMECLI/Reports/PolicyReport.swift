@@ -3,7 +3,7 @@ import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 
-/// What was decided, as reports show it.
+/// The decisions in reports.
 struct PolicyReport: Encodable {
     struct RecipientLine: Encodable {
         let address: String

@@ -15,7 +15,7 @@ enum Report {
         String(decoding: try encoder().encode(Versioned(report: report)), as: UTF8.self).escapedForJSON
     }
 
-    /// What all of JSON is written with.
+    /// The encoder for all JSON.
     static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

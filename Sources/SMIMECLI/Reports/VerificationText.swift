@@ -48,7 +48,7 @@ extension VerificationReport {
 }
 
 extension HeaderReport {
-    /// Which fields are protected, and what stands outside in their place or beside them.
+    /// The protected fields, with differing and additional outer ones.
     fileprivate var lines: [String] {
         let lists = [("signed", signed), ("encrypted", hidden)].filter { !$1.isEmpty }
         return lists.map { "  header      \($0): \($1.listedForDisplay)" }

@@ -2,7 +2,7 @@ import ByteStreams
 import Foundation
 import InternetMessage
 
-/// What a person sees: data on standard output, everything else on standard error.
+/// Output for people: data on standard output, everything else on standard error.
 ///
 /// Nothing that came from outside is printed raw; control, bidirectional and invisible characters are escaped.
 enum Console {

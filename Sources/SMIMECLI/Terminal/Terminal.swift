@@ -43,7 +43,7 @@ enum Terminal {
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// What is entered behind `prompt`, up to the end of the line; empty at the end of input.
+    /// The input after `prompt`, up to the end of the line; empty at the end of input.
     private static func enteredLine(at prompt: String, from terminal: Int32) -> [UInt8] {
         let text = Array("smime: \(prompt.escapedForDisplay)".utf8)
         _ = write(terminal, text, text.count)
@@ -79,7 +79,7 @@ private enum EchoGuard {
     /// The settings that a prompt changes, as they were.
     private nonisolated(unsafe) static var localFlags = tcflag_t()
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-    /// What the signals did before.
+    /// The previous signal actions.
     private nonisolated(unsafe) static var former: [(@convention(c) (Int32) -> Void)?] = []
 
     /// Called before the echo goes off, by the one thread that asks.

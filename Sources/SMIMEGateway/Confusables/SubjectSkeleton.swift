@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a subject or the name of a field or host looks like to people: its characters as the ASCII ones that they resemble,
-/// in lower case.
+/// How a subject, or the name of a field or host, looks to people: its characters replaced by the ASCII ones that they
+/// resemble, in lower case.
 ///
 /// UTS #39 §4, as far as the characters go that tags, field names and host names are written in; UAX #15 (NFKD)
 struct SubjectSkeleton {
@@ -57,7 +57,7 @@ struct SubjectSkeleton {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format, .privateUse, .unassigned: true
         case .control: !scalar.properties.isWhitespace
-        // The signs for an object and for a character that are not there.
+        // The replacement signs for missing objects and characters.
         default: scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{FFFC}" || scalar == "\u{FFFD}"
         }
     }
@@ -100,7 +100,7 @@ struct SubjectSkeleton {
         return Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8(truncatingIfNeeded: scalar.value - first)))
     }
 
-    /// What is taken for each ASCII character: letters of other alphabets, small capitals, other brackets and colons.
+    /// The look-alikes of each ASCII character: letters of other alphabets, small capitals, other brackets and colons.
     private static let twins: [Unicode.Scalar: Character] = {
         let rows: [(Character, String)] = [
             ("a", "аαɑᴀᎪⲁАΑꓮ⍺ӑӓ"), ("b", "ЬьВΒвʙᏴꓐꞴβᏼƀⲂ"), ("c", "сϲᴄСϹⅽⲥᏟꓚꮯ"), ("d", "ԁɗᴅᎠꓓꭰđժ"),

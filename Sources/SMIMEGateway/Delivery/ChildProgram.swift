@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The words go to the program as they are; no shell reads them.
 package struct ChildProgram {
-    /// What the program is in the file system, which may differ from its first word.
+    /// The program's file, which may differ from its first argument.
     package let path: String
     package let words: [String]
     package var standardInput: Int32 = -1
@@ -12,9 +12,10 @@ package struct ChildProgram {
     package var standardOutput: Int32 = -1
     /// Nil for that of standard output.
     package var standardError: Int32?
-    /// What the program gets besides the streams, under the same numbers. All are above those of the streams.
+    /// The file descriptors that the program inherits in addition to the streams, under the same numbers. All are
+    /// higher than those of the streams.
     package var inherited: [Int32] = []
-    /// What the program gets in its environment besides ours.
+    /// Environment variables of the program in addition to ours.
     package var secrets: [SecretVariable] = []
 
     package init(
@@ -86,7 +87,7 @@ package struct ChildProgram {
         return identifier
     }
 
-    /// What keeps libdispatch from writing to the system's log; it reads that at its first line.
+    /// Prevents libdispatch from writing to the system's log; it reads this variable before its first line.
     package static let dispatchLog = (name: "LIBDISPATCH_LOG", value: "NO")
 
     /// Our environment but for what we set for ourselves.
@@ -101,7 +102,7 @@ package struct ChildProgram {
         return strings
     }
 
-    /// What we do with signals is not for others to inherit.
+    /// Children must not inherit our signal settings.
     private static func resetSignals(_ attributes: inout posix_spawnattr_t) {
         var defaults = sigset_t()
         sigemptyset(&defaults)

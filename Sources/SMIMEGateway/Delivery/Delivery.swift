@@ -43,14 +43,14 @@ package struct Delivery: Sendable {
         if let name { named(name) }
     }
 
-    /// Sends the messages in order; with a journal, to those only who have not got theirs, and nothing while another
-    /// process does so.
+    /// Sends the messages in order. With a journal, only to recipients who do not have theirs, and only if no other
+    /// process is sending.
     ///
     /// - Parameters:
-    ///   - entry: how the journal of `store` knows the message; nil for no journal.
-    ///   - timeout: how many seconds the journal may take to be writable again; a full disk is not waited for.
-    ///   - named: is told what the transport calls each message from now on, where it says so.
-    ///   - warn: is told if it could not be written down in the end who got the message.
+    ///   - entry: the journal's name of the message in `store`; nil for no journal.
+    ///   - timeout: how many seconds to wait until the journal can be written; a full disk is not waited for.
+    ///   - named: called with the transport's name of each message, if it reports one.
+    ///   - warn: called if the recipients could not be recorded in the end.
     /// - Throws: `TransportError`, `KeystoreError`; what was sent until then is in the journal.
     package func run(
         through transport: any MailTransport,
@@ -86,7 +86,7 @@ package struct Delivery: Sendable {
                     continue
                 }
                 unrecorded += waiting
-                // What cannot be written down now is no reason to keep the others waiting.
+                // A record that cannot be written now must not delay the others.
                 await record()
             }
         } catch { failure = failure ?? error }

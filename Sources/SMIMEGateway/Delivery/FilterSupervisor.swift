@@ -25,12 +25,12 @@ package struct FilterSupervisor {
     private let isAtTerminal: Bool
     /// The message, where standard input is no regular file.
     private let message: SpooledFile?
-    /// Where the message begins in standard input, if that is a regular file.
+    /// The offset of the message in standard input, if that is a regular file.
     private let start: off_t
     private let arguments: SpooledFile
-    /// What the worker writes to standard error. A fault's own words must not stand in front of ours.
+    /// The worker's standard error. The message of a crash must not come before ours.
     private let said: SpooledFile
-    /// The ends of the pipe that the worker tells its progress by.
+    /// The pipe by which the worker reports its progress.
     private let progress: (reading: Int32, writing: Int32)
 
     /// Takes the message from standard input, to its end.
@@ -41,7 +41,7 @@ package struct FilterSupervisor {
     /// - Throws: `TransportError` if standard input is closed or cannot be read, or there can be no more files.
     package init(arguments: [[UInt8]], isAtTerminal: Bool) throws(TransportError) {
         guard fcntl(STDIN_FILENO, F_GETFD) >= 0 else { throw TransportError("standard input is closed") }
-        // Nothing of ours may take the place of a stream that is closed; writing to these fails, as it did.
+        // Our files must not replace a closed stream; writing to such a stream fails, as before.
         for stream in [STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) < 0 {
             _ = open("/dev/null", O_RDONLY)
         }
@@ -65,11 +65,11 @@ package struct FilterSupervisor {
         progress = (ends[0], ends[1])
     }
 
-    /// Lets a worker handle the message, and a second one if the first one died by a fault.
+    /// Runs a worker for the message, and a second one if the first one crashed.
     ///
     /// - Parameters:
-    ///   - isRemembered: whether a journal tells who has the message, so that a rescue may follow what was half sent.
-    ///   - secrets: what the workers get in their environments besides.
+    ///   - isRemembered: whether a journal records the recipients, so that a second worker may continue a delivery.
+    ///   - secrets: additional environment variables of the workers.
     /// - Throws: `TransportError` if there can be no more processes.
     package func run(isRemembered: Bool, secrets: [SecretVariable]) throws(TransportError) -> Outcome {
         var rescuedFrom: Int32?

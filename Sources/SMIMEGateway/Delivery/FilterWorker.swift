@@ -5,7 +5,7 @@ import Synchronization
 
 /// The process that handles a message for a `FilterSupervisor`; `WorkerRole` says how it is started.
 package struct FilterWorker: Sendable {
-    /// What the command line of this process says.
+    /// The role on this process's command line.
     package let role: WorkerRole
     /// The command line of the supervisor, the name of the program included; the bytes may be no UTF-8.
     package let arguments: [[UInt8]]
@@ -29,7 +29,7 @@ package struct FilterWorker: Sendable {
         }
         // For those who look at processes; the system's own name for it would be `exe`.
         ProcessName.set(WorkerRole.program)
-        // What ends the supervisor for taking too long means the worker, too, until that begins to deliver.
+        // A signal that ends the supervisor because of the time limit also ends the worker, until it begins to deliver.
         guard ParentProcess.sendsWhenEnding(SIGTERM, role.supervisor) else {
             throw TransportError("the filter was ended")
         }
@@ -49,7 +49,7 @@ package struct FilterWorker: Sendable {
             && fstat(role.arguments, &file) == 0 && file.st_mode & S_IFMT == S_IFREG && file.st_nlink == 0
     }
 
-    /// What `FilterSupervisor` wrote, and closes the file.
+    /// Reads the arguments that `FilterSupervisor` wrote, and closes the file.
     private static func readArguments(_ descriptor: Int32) throws(TransportError) -> [[UInt8]] {
         do {
             let source = try SpooledFile(adopting: descriptor).rewound()
@@ -93,7 +93,7 @@ extension FilterWorker {
     private static func note(_ step: WorkerProgress) {
         guard let worker = current else { return }
         var byte = step.rawValue
-        // The supervisor may be gone, and then it need not know.
+        // The supervisor may have ended, and then need not know.
         _ = write(worker.role.progress, &byte, 1)
     }
 }

@@ -26,7 +26,7 @@ extension MailTransport {
 
 /// Why a transport did not take a message.
 package struct TransportError: Error, Equatable, Sendable {
-    /// What it said, or how it ended.
+    /// The transport's message, or how it ended.
     package let reason: String
 
     package init(_ reason: String) { self.reason = reason }

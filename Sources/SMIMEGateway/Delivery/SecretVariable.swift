@@ -4,7 +4,7 @@ import LibCrypto
 package final class SecretVariable: Sendable {
     private let entry: Passphrase
 
-    /// Copies `entry`, which is `NAME=value` with the zero behind it; the copy is wiped when this value goes.
+    /// Copies `entry`, which is `NAME=value` and a zero byte; the copy is wiped after use.
     package init(entry: some Collection<UInt8>) { self.entry = Passphrase(entry) }
 
     /// Lends the entries of `variables`, as an environment holds them.

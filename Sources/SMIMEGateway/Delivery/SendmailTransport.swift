@@ -9,9 +9,9 @@ package struct SendmailTransport: MailTransport {
     private let command: SendmailCommand
 
     /// - Parameters:
-    ///   - program: its whole path; nil is where Postfix, Exim and OpenSMTPD put it.
-    ///   - arguments: what it is told besides sender and recipients; nil is that the mail comes from a gateway (Postfix),
-    ///     and that a lone dot does not end it.
+    ///   - program: its whole path; nil is the path in Postfix, Exim and OpenSMTPD.
+    ///   - arguments: arguments before sender and recipients; nil says that the mail comes from a gateway (Postfix),
+    ///     and that a single dot does not end it.
     package init(program: String? = nil, arguments: [String]? = nil) {
         command = SendmailCommand(
             program: program ?? SendmailCommand.standardProgram,
@@ -72,7 +72,7 @@ package struct SendmailTransport: MailTransport {
         let dot = UInt8(ascii: ".")
         let reader = message.reader()
         let window = Window()
-        // What stands in the line so far: nothing, a dot alone, or something else.
+        // The line so far: empty, a single dot, or anything else.
         var (isEmpty, isDot) = (true, false)
         while case let count = try reader.read(into: window.bytes), count > 0 {
             for byte in window.prefix(count) {
@@ -88,7 +88,7 @@ package struct SendmailTransport: MailTransport {
         return isDot
     }
 
-    /// The queue id that the program tells: letters, digits, hyphens, dots and underscores.
+    /// The queue id in the program's output: letters, digits, hyphens, dots and underscores.
     private static func queueID(in file: SpooledFile) -> String? {
         guard let source = try? file.rewound(), let bytes = try? source.bytes(in: 0..<min(source.count, 4096)) else {
             return nil

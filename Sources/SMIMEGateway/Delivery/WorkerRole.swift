@@ -1,9 +1,10 @@
 package import Foundation
 
-/// What the command line of a worker process says: that it is one, and what its supervisor gave it.
+/// The role of a worker process on its command line, with the values that its supervisor passes.
 ///
-/// The words are `smime-delivery worker|rescue SUPERVISOR PROGRESS ARGUMENTS terminal|log [SIGNAL]`. The arguments of the
-/// command are not among them: `pkill -f 'smime filter'` finds the supervisor, and not a worker that is delivering.
+/// The arguments are `smime-delivery worker|rescue SUPERVISOR PROGRESS ARGUMENTS terminal|log [SIGNAL]`. They do not
+/// include those of the command, so that `pkill -f 'smime filter'` only finds the supervisor, and not a worker that is
+/// delivering.
 package struct WorkerRole: Equatable, Sendable {
     /// The first word of a worker's command line.
     package static let program = "smime-delivery"
@@ -58,7 +59,7 @@ package struct WorkerRole: Equatable, Sendable {
     }
 }
 
-/// How far a worker has come, as it tells its supervisor: one byte a step.
+/// The progress that a worker reports to its supervisor: one byte for each step.
 enum WorkerProgress: UInt8 {
     /// The worker begins with the message; if it dies by a fault from now on, the message may be the reason.
     case started = 1

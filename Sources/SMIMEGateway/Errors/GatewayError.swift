@@ -2,7 +2,7 @@ import ByteStreams
 import Foundation
 package import InternetMessage
 
-/// What keeps a gateway from passing a message on.
+/// Why a gateway does not pass a message on.
 package enum GatewayError: Error, Equatable, Sendable {
     /// We changed it too often already.
     case loop(passes: Int)

@@ -7,7 +7,7 @@ import Synchronization
 /// Finds the keys that a message is decrypted with at the gateway for one recipient: those of the recipient's account, then
 /// those of the account that is the whole domain's.
 struct GatewayKeys {
-    /// What one recipient's mail is decrypted with.
+    /// The keys that decrypt one recipient's mail.
     struct Recipient {
         /// As the mail server wrote it.
         let recipient: String
@@ -17,7 +17,7 @@ struct GatewayKeys {
         let isAuthenticatedOnly: Bool
         /// The keys to try, in this order.
         let sets: [AccountKeys]
-        /// What to say if no RecipientInfo names one of them.
+        /// The reason to report if no RecipientInfo names one of them.
         let whyNone: String
     }
 

@@ -50,10 +50,10 @@ package struct IncomingFilter: Sendable {
         self.warn = warn
     }
 
-    /// What becomes of the message in `source` for `recipients`. Who is among them twice gets it once.
+    /// The plan for the message in `source` and its `recipients`. A repeated recipient gets it once.
     ///
-    /// - Throws: `GatewayError.loop`; else only what keeps us from judging, such as a store that cannot be read. Whatever
-    ///   is wrong with the message is a verdict.
+    /// - Throws: `GatewayError.loop`; else only errors that prevent a verdict, such as a store that cannot be read. Any
+    ///   fault of the message becomes a verdict.
     package func plan(_ source: any ByteSource, to recipients: [String]) async throws -> IncomingPlan {
         let provider = givenProvider ?? StoreKeyProvider(store, warn: warn)
         let tags = if let tagsSubjects { tagsSubjects } else { try await store.tagsSubjects() }

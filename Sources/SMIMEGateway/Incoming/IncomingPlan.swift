@@ -3,7 +3,7 @@ package import PKIX
 package import SMIME
 package import SMIMEStore
 
-/// A message's way in: the verdict, and the messages that come of it.
+/// The plan for an incoming message: the verdict, and the messages to deliver.
 package struct IncomingPlan: Sendable {
     /// One of the messages, and who gets it.
     package struct Message: Sendable {
@@ -30,13 +30,13 @@ package struct IncomingPlan: Sendable {
         package let rule: Policy.Scope
     }
 
-    /// What is to be delivered: one message for all recipients but those whose mail was decrypted, who get their own.
+    /// The messages to deliver: one for all recipients, but separate ones for recipients whose mail was decrypted.
     public internal(set) var messages: [Message] = []
     /// The verdict on the message as it came.
     package let report: VerificationReport
     /// The verdict on the decrypted content if a message was decrypted, else on the message as it came.
     package var deepestReport: VerificationReport { messages.first(where: \.isDecrypted)?.report ?? report }
-    /// What may be learned from it as it came, or once it was decrypted; nil if that is nothing.
+    /// What may be learned from the message as it came or after decryption; nil for nothing.
     public internal(set) var learnable: VerifiedMessage?
 
     init(report: VerificationReport, learnable: VerifiedMessage?) {

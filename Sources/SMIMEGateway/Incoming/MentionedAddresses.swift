@@ -50,7 +50,7 @@ struct MentionedAddresses {
         if let field { all.formUnion(Self(in: String(decoding: field, as: UTF8.self)).all) }
     }
 
-    /// What stands behind the colon, if `line` begins a From field; bytes that are not shown may stand in front.
+    /// The text after the colon, if `line` begins a From field; invisible bytes may precede it.
     private static func bodyOfFrom(_ line: ArraySlice<UInt8>) -> [UInt8]? {
         let start = line.drop { $0 >= 0x80 || $0 < 0x20 }
         guard String(decoding: start.prefix(4), as: UTF8.self).lowercased() == "from" else { return nil }

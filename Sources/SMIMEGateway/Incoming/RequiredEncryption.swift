@@ -55,7 +55,7 @@ package struct RequiredEncryption: Sendable {
         _ recipients: [String]
     ) async throws -> (sender: EmailAddress, recipients: [EmailAddress])? {
         let subaddressing = try await store.subaddressing()
-        // What no account can be called by may well be of a domain that there are rules for.
+        // A recipient that can be no account may still belong to a domain with rules.
         let addresses = recipients.compactMap { EnvelopeSender($0).ruled }
         return try await store.read { snapshot in
             try Self.required(sender, claimed, addresses, subaddressing, in: snapshot)

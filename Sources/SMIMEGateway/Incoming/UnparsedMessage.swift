@@ -13,8 +13,10 @@ package struct UnparsedMessage {
 
     /// Reads the header of the message in `source`, and puts `smime=permerror` in front.
     ///
-    /// - Parameter tagsSubjects: whether people are told in the subject, too. Tags in it are not believed then.
-    /// - Throws: `MIMEError.limitExceeded` for a header of which verdicts in our name cannot be taken out, `GatewayError.loop`, and
+    /// - Parameter tagsSubjects: whether a tag is also written into the subject. Tags that are already there are
+    ///   removed then.
+    /// - Throws: `MIMEError.limitExceeded` for a header from which forged verdicts cannot be removed,
+    ///   `GatewayError.loop`, and
     ///   what reading throws.
     package init(_ source: any ByteSource, by host: MailHost, tagsSubjects: Bool) throws {
         let limit = MIMELimit.headerBytes.rawValue
@@ -58,7 +60,7 @@ package struct UnparsedMessage {
         return value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
     }
 
-    /// How many bytes stand in front of the first field: a byte order mark, a mailbox's From line.
+    /// The number of bytes before the first field: a byte order mark, a mailbox's From line.
     private static func countBeforeFields(_ lines: [UInt8]) -> Int {
         let mark = lines.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         guard lines[mark...].starts(with: "From ".utf8) || lines[mark...].starts(with: ">From ".utf8),

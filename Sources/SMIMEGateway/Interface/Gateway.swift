@@ -5,9 +5,9 @@ public import SMIME
 import SMIMEAgent
 public import SMIMEStore
 
-/// What a mail server sends mail through: the rules of a store applied on the way out, a verdict on the way in.
+/// Applies the rules of a store to outgoing mail, and verifies incoming mail, for a mail server.
 ///
-/// A value that all tasks may share. It decides and makes messages, and sends nothing.
+/// All tasks may share one value. It makes messages, and sends nothing.
 public struct Gateway: Sendable {
     /// A finished message and its recipients.
     public struct Delivery: Sendable {
@@ -19,13 +19,13 @@ public struct Gateway: Sendable {
         public let sender: String
     }
 
-    /// What becomes of a message that came in.
+    /// The result for an incoming message.
     public struct IncomingMessage: Sendable {
         /// The messages to deliver.
         public let deliveries: [Delivery]
         /// The verdict on the message as it came.
         public let report: VerificationReport
-        /// What `Store.learn` may learn once it is delivered; nil unless the message is valid.
+        /// The message for `Store.learn` after the delivery; nil unless the message is valid.
         public let learnable: VerifiedMessage?
     }
 
@@ -97,7 +97,7 @@ public struct Gateway: Sendable {
         }
     }
 
-    /// What would become of an outgoing message, for each recipient, and why; no key is opened.
+    /// What would happen to an outgoing message, for each recipient, and why; no key is used.
     ///
     /// - Throws: as `outgoing`, but neither `.refused` nor `.deferred`.
     public func explain(

@@ -1,6 +1,6 @@
 public import InternetMessage
 
-/// Who a mail server says that mail is from.
+/// The envelope sender of a mail server.
 public enum EnvelopeSender: Hashable, Sendable {
     case address(EmailAddress)
     /// The null sender, of bounces (RFC 5321 §4.5.5).
@@ -37,7 +37,7 @@ public enum EnvelopeSender: Hashable, Sendable {
         return forms.lazy.compactMap { try? EmailAddress($0) }.first
     }
 
-    /// What sendmail is told; empty for the null sender.
+    /// The argument for sendmail; empty for the null sender.
     public var text: String {
         switch self {
         case .address(let address): address.text

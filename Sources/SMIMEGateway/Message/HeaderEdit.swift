@@ -5,7 +5,7 @@ import InternetMessage
 struct HeaderEdit {
     /// Fields in front of all others, where trace fields belong (RFC 5322 §3.6.7).
     var added: [NewField] = []
-    /// What becomes of each field that is there: its bytes, none to take it out.
+    /// The new bytes of each existing field; none removes it.
     var replacement: (HeaderField) -> [UInt8] = { Array($0.rawBytes) }
 
     /// The message in `source`, whose header is `header`, edited.
@@ -15,7 +15,7 @@ struct HeaderEdit {
         for field in header.fields { bytes += replacement(field) }
         if bytes.last.map({ $0 != UInt8(ascii: "\n") }) ?? false { bytes += header.lineEnd.bytes }
         if header.defects.contains(.bareCR) || header.defects.contains(.nul) { bytes = Self.withoutControls(bytes) }
-        // Where only the shape of a line ends the header, others may find fields in what is the body to us.
+        // If the header ends without an empty line, other programs may find fields in our body.
         if header.separatorRange.isEmpty { bytes += header.lineEnd.bytes }
         return RewrittenSource(bytes, source, after: header.range.upperBound)
     }

@@ -2,7 +2,7 @@ import ByteStreams
 import InternetMessage
 import SMIME
 
-/// What cannot be done to a message because of its form, such as a part in an unknown transfer encoding.
+/// The protections that are impossible because of a message's form, such as a part in an unknown transfer encoding.
 struct FormLimits: Sendable {
     /// Why the message cannot be signed; nil if it can, or if that was not asked.
     private(set) var signing: (any Error)?
@@ -30,7 +30,7 @@ struct FormLimits: Sendable {
             }
         }
         if actions.contains(where: \.encrypts) { encryption = try obstacle(isSigned: false, isEncrypted: true) }
-        // What cannot be encrypted may still be signed.
+        // A message that cannot be encrypted may still be signed.
         let signsInside = encryption == nil && actions.contains(.signAndEncrypt)
         if signsInside { signing = try obstacle(isSigned: true, isEncrypted: true) }
         let signsAlone = actions.contains(.sign) || encryption != nil && actions.contains(.signAndEncrypt)

@@ -7,9 +7,9 @@ package import SMIMEAgent
 ///
 /// X-SMIME fields and subject tags are always removed, and so are Bcc fields, which recipients must not see.
 package struct MessageControls: Sendable {
-    /// What the message asks for.
+    /// The request in the message.
     package let wish: ProtectionRequest
-    /// What its X-SMIME fields say that cannot be read.
+    /// The values of X-SMIME fields that are not understood.
     package let unread: [String]
     /// The message as it may be sent; the very same source if there was nothing to take out.
     package let source: any ByteSource

@@ -103,10 +103,10 @@ package struct OutgoingFilter: Sendable {
         try await store.headerPolicy(of: store.accounts.summary(of: verdict.signing.account ?? sender.address))
     }
 
-    /// How many of the decisions' warnings are told; the others are counted.
+    /// The maximum number of warnings of decisions; further ones are counted.
     private static let maximumWarnings = 5
 
-    /// What goes with less protection than it had when all was in order.
+    /// Warns about messages that get less protection than before.
     private func tellOfWarnings(of decisions: [PolicyDecision]) {
         guard decisions.allSatisfy(\.obstacles.isEmpty) else { return }
         var seen: Set<String> = []
@@ -126,7 +126,7 @@ package struct OutgoingFilter: Sendable {
         try await judge(source, from: sender, to: recipients).verdict.decisions
     }
 
-    /// What would happen to a message that there is not yet.
+    /// What would happen to a message that does not exist yet.
     ///
     /// - Parameter authors: the addresses of its From field.
     package func decisions(

@@ -7,7 +7,7 @@ import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// A message's way out: what was decided for each recipient, and the messages that come of it.
+/// The plan for an outgoing message: the decision for each recipient, and the messages to send.
 package struct OutgoingPlan: Sendable {
     /// One of the messages, and who gets it.
     package struct Message: Sendable {
@@ -36,7 +36,7 @@ package struct OutgoingPlan: Sendable {
     private let signer: SignedDataWriter.Signer?
     private let headers: HeaderPolicy
     private let time: Date
-    /// What is wrong with the form of a message that must be protected.
+    /// The fault in the form of a message that must be protected.
     private let formError: (any Error)?
 
     init(

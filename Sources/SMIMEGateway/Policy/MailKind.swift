@@ -2,7 +2,7 @@ import InternetMessage
 import SMIMEStore
 
 extension Policy.Kind {
-    /// What `header` and the envelope say that a message is; nil for mail from one person to another.
+    /// The kind of message by `header` and envelope; nil for mail from one person to another.
     ///
     /// RFC 5321 §4.5.5, RFC 3834 §5, RFC 2919, RFC 2369
     init?(of header: HeaderBlock, isFromNobody: Bool) {
@@ -21,10 +21,10 @@ extension Policy.Kind {
         }
     }
 
-    /// What is done with such mail where no rule for its kind, its recipient or its sender speaks; nil for what is done
-    /// with all mail.
+    /// The level for such mail without a rule for its kind, its recipient or its sender; nil for the usual level.
     ///
-    /// Mail servers and list software read reports and subscribers' addresses, which they cannot do in encrypted mail.
+    /// Mail servers and list software must read reports and subscribers' addresses, which they cannot do in encrypted
+    /// mail.
     func builtInLevel(encrypting: Bool, hasAccount: Bool) -> Policy.Level? {
         switch self {
         case .automatic: nil

@@ -5,7 +5,7 @@ public import SMIMEStore
 
 /// What happens to a message for one recipient, and why.
 public struct PolicyDecision: Hashable, Sendable {
-    /// What is done.
+    /// The action for one recipient.
     public enum Action: String, CaseIterable, Hashable, Sendable {
         /// The message goes back to its sender.
         case bounce
@@ -17,11 +17,11 @@ public struct PolicyDecision: Hashable, Sendable {
         case sign
         case signAndEncrypt = "sign+encrypt"
 
-        /// Whether another message comes of it.
+        /// Whether the filter makes a new message.
         package var isChange: Bool { signs || encrypts }
-        /// Whether what comes of it is encrypted.
+        /// Whether the new message is encrypted.
         var encrypts: Bool { self == .encrypt || self == .signAndEncrypt }
-        /// Whether what comes of it is signed.
+        /// Whether the new message is signed.
         var signs: Bool { self == .sign || self == .signAndEncrypt }
     }
 
@@ -31,14 +31,14 @@ public struct PolicyDecision: Hashable, Sendable {
     public let sign: Policy.Level
     /// Whether it is to be encrypted, by the same.
     public let encrypt: Policy.Level
-    /// What happens to it.
+    /// The action.
     public let action: Action
     /// Whether it goes as it is because it is signed or encrypted already.
     public let isPassed: Bool
-    /// What could have been done if a certificate or identity that is known could be used, as in `not encrypted: no usable
-    /// certificate for bob@example.org (expired on 2026-10-01)`.
+    /// The protection that an unusable certificate or identity prevented, as in `not encrypted: no usable certificate
+    /// for bob@example.org (expired on 2026-10-01)`.
     public let warnings: [String]
-    /// What is required and cannot be had, as in `no usable certificate for bob@example.org (none is known)`; empty
+    /// The requirements that cannot be met, as in `no usable certificate for bob@example.org (none is known)`; empty
     /// unless the message bounces or waits.
     public let obstacles: [String]
     /// Whether the message bounces for nothing but its form, which does not allow what is required.
@@ -75,7 +75,7 @@ public struct PolicyDecision: Hashable, Sendable {
 }
 
 extension Policy.Rule {
-    /// What reasons call it.
+    /// The rule's name in reasons.
     fileprivate var title: String { scope == .global ? "the global rule" : "the rule for \(scope)" }
 }
 
@@ -115,7 +115,7 @@ private struct AxisDecision {
         )
     }
 
-    /// Where the level comes from.
+    /// The origin of the level.
     private static func origin(
         of choice: RulePrecedence.Choice,
         _ axis: KeyPath<ProtectionRequest, Policy.Level?>,
@@ -128,7 +128,7 @@ private struct AxisDecision {
     }
 }
 
-/// What becomes of the message, once it is known what is wanted.
+/// The result for the message, once its levels are known.
 private struct Outcome {
     private(set) var action = PolicyDecision.Action.plain
     private(set) var warnings: [String] = []

@@ -5,7 +5,7 @@ package import SMIMEStore
 
 /// Everything that a decision about one message depends on.
 package struct PolicyQuestion: Sendable {
-    /// Who sends; nil for the null sender, of bounces, unless From names an account.
+    /// The sender; nil for the null sender, of bounces, unless From names an account.
     package var sender: EmailAddress?
     /// Whether `sender` comes from From, because the envelope has none: its rules count, but not what the message asks
     /// for.
@@ -14,17 +14,17 @@ package struct PolicyQuestion: Sendable {
     package var account: EmailAddress?
     /// The rules for the sender, the recipient and the kind of mail, and the global one.
     package var rules: [Policy.Rule]
-    /// What the command line says.
+    /// The levels on the command line.
     package var flags: ProtectionRequest
-    /// What the message says, which counts only if its sender is an account.
+    /// The levels that the message asks for, which count only if its sender is an account.
     package var message: ProtectionRequest
-    /// What the message is, if no person wrote it to another.
+    /// The kind of the message, if it is not from one person to another.
     package var kind: Policy.Kind?
     /// How the message is protected already.
     package var protection: ExistingProtection
     /// The recipients for whom an already encrypted message has a RecipientInfo with a certificate in use.
     package var readers: Set<EmailAddress>
-    /// What is the detail of a local part.
+    /// How details of addresses are written.
     package var subaddressing: Subaddressing
     /// Whether there is a key that the message can be signed with.
     package var signing: Availability

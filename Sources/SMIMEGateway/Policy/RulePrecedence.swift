@@ -10,7 +10,7 @@ import SMIMEStore
 /// What a rule requires for an address is required for its sub-addresses, too, and for addresses that mail servers route to
 /// it (`Subaddressing.implied`); a rule for such an address itself goes first.
 struct RulePrecedence {
-    /// What decides an axis.
+    /// The deciding rule or request of an axis.
     struct Choice {
         let level: Policy.Level
         /// The rule that decides; nil for the built-in level.
@@ -84,11 +84,11 @@ struct RulePrecedence {
         return own.prefix(1) + others + own.dropFirst()
     }
 
-    /// What decides encryption. What any rule requires stands, whatever kind of mail it is.
+    /// The choice for encryption. A level that any rule requires counts for every kind of mail.
     var encryption: Choice { choice(\.encrypt, encrypting: true) }
 
-    /// What decides signing. Mail with the null sender is not signed, as no mail server has checked whose it is; but where
-    /// the account in From must sign, or a rule for a sender in From asks for that, it does not go either.
+    /// The choice for signing. Mail with the null sender is not signed, because no mail server has checked its sender.
+    /// If the account in From must sign, or a rule for a sender in From requires it, such mail is not sent either.
     var signing: Choice {
         guard kind == .bounce else { return choice(\.sign, encrypting: false) }
         let choice = deciding(\.sign, encrypting: false, of: nil)
@@ -96,8 +96,8 @@ struct RulePrecedence {
         return isOwn && choice.level == .require ? choice : Choice(level: .never, rule: nil, isOfKind: true)
     }
 
-    /// What decides an axis. What a message says of itself, that it is automatic or a list's, lowers nothing that a
-    /// message may not lower.
+    /// The choice for an axis. A message that calls itself automatic or list mail does not lower a level that a message
+    /// may not lower.
     private func choice(_ axis: KeyPath<Policy.Rule, Policy.Level?>, encrypting: Bool) -> Choice {
         let ofKind = deciding(axis, encrypting: encrypting, of: kind)
         guard let kind else { return ofKind }
@@ -131,8 +131,8 @@ struct RulePrecedence {
         return Choice(level: ofKind ?? Policy.builtInLevel, rule: nil, isOfKind: ofKind != nil)
     }
 
-    /// What happens when something required cannot be done, by the first rule that speaks of it; no rule for the
-    /// built-in way. A bounce is never answered with another one.
+    /// The action if a requirement cannot be met, by the first rule that has one; the built-in action without such a
+    /// rule. A bounce is never answered with a bounce.
     var missing: (way: Policy.Missing, rule: Policy.Rule?) {
         if kind == .bounce { return (.deferral, nil) }
         for rule in rules { if let missing = rule.missing { return (missing, rule) } }
@@ -144,7 +144,7 @@ struct RulePrecedence {
         rules.lazy.compactMap { rule in rule.decryptAtGateway.map { ($0, rule) } }.first
     }
 
-    /// What happens to mail that is protected already.
+    /// The treatment of already protected mail.
     var protected: Policy.Protected { rules.lazy.compactMap(\.protected).first ?? .pass }
 }
 

@@ -43,10 +43,10 @@ struct RuledSender: Sendable {
 }
 
 extension PolicyDecision {
-    /// The decision for `recipient` that protects most of what each of `questions` leads to; nil if there is none.
+    /// The decision for `recipient` with the most protection among those for `questions`; nil if there is none.
     static func strictest(for recipient: EmailAddress, _ questions: [PolicyQuestion]) -> PolicyDecision? {
         questions.map { PolicyDecision(for: recipient, $0) }.max { one, other in
-            // What one of them keeps from going does not go.
+            // A message that must not be sent for one of them is not sent.
             guard one.obstacles.isEmpty == other.obstacles.isEmpty else { return one.obstacles.isEmpty }
             return (one.encrypt, one.sign) < (other.encrypt, other.sign)
         }

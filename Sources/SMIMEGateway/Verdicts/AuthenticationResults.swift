@@ -4,7 +4,7 @@ import InternetMessage
 import PKIX
 import SMIME
 
-/// What is told of a message's signatures in an Authentication-Results field.
+/// The results about a message's signatures in an Authentication-Results field.
 ///
 /// RFC 7281 §3, RFC 8601 §2
 struct AuthenticationResults {
@@ -32,12 +32,12 @@ struct AuthenticationResults {
 
     private let findings: [Finding]
 
-    /// The most signatures whose results are told.
+    /// The maximum number of signatures with a result.
     private static let maximumCount = 8
 
-    /// What `report` comes to: a result for each signature, by its own verdict (RFC 8601 §2.3).
+    /// The results of `report`: one for each signature, by its own verdict (RFC 8601 §2.3).
     ///
-    /// - Parameter isOpen: whether what is encrypted was decrypted, and so known to be signed or not.
+    /// - Parameter isOpen: whether encrypted content was decrypted, so that its signatures are known.
     init(_ report: VerificationReport, isOpen: Bool) {
         let isEncrypted = !isOpen && report.layers.contains { $0.kind.isEncryption }
         if report.signers.isEmpty, report.status == .unsigned, isEncrypted {
@@ -51,7 +51,7 @@ struct AuthenticationResults {
         }
         findings = report.signers.prefix(Self.maximumCount).map { signer in
             let properties = Self.properties(signer)
-            // What the verdict leaves open is said, and is no pass.
+            // Reservations about a valid signature are reported, and the result is not `pass`.
             if report.status(of: signer) == .valid, case let left = report.reservations(about: signer), !left.isEmpty {
                 return Self.finding(.policy, .valid, left, properties)
             }
@@ -102,7 +102,7 @@ struct AuthenticationResults {
         return NewField(Self.fieldName, "\(host); " + results.joined(separator: "; "))
     }
 
-    /// Who signed, and where in the message. Serial number and issuer stand together (RFC 7281 §3.2).
+    /// The signer and the signed part. Serial number and issuer belong together (RFC 7281 §3.2).
     private static func properties(_ signer: VerificationReport.Signer) -> String {
         let section = signer.section.map { " body.smime-part=\($0)" } ?? ""
         guard let certificate = signer.certificate else { return section }

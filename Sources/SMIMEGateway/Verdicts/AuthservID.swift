@@ -1,6 +1,6 @@
 import Foundation
 
-/// Who an Authentication-Results field says has written it, as people and lenient programs may read it.
+/// The author that an Authentication-Results field names, as people and lenient programs may read it.
 ///
 /// RFC 8601 §2.2, §2.5
 struct AuthservID {
@@ -55,8 +55,8 @@ struct AuthservID {
         return characters
     }
 
-    /// What stands in front of the first semicolon, blanks instead of comments and quotes, and whether that ends:
-    /// at a semicolon or with the whole value, and not in a comment or quoted string.
+    /// The text before the first semicolon, with blanks instead of comments and quotes, and whether it ends properly:
+    /// at a semicolon or with the whole value, and not inside a comment or quoted string.
     ///
     /// RFC 5322 §3.2
     private static func head(

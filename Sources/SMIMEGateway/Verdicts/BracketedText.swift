@@ -18,7 +18,7 @@ struct BracketedText {
 
     private let glyphs: [Character]
     private let pieces: [Piece]
-    /// Where addresses stand, in `glyphs`.
+    /// The ranges of addresses in `glyphs`.
     private let addresses: [Range<Int>]
 
     init(_ text: ArraySlice<SubjectSkeleton.Glyph>) {
@@ -30,7 +30,7 @@ struct BracketedText {
     /// Whether the text, with brackets on both sides, is taken for a tag.
     var isTag: Bool { beginsLikeTag || namesAddress }
 
-    /// Whether the text, with a bracket behind it alone, is taken for a tag.
+    /// Whether the text counts as a tag although only the closing bracket is there.
     var isUnopenedTag: Bool { beginsLikeTag }
 
     /// How many characters of the text, with a bracket in front of it alone, are taken for a tag; nil if none are.
@@ -38,12 +38,12 @@ struct BracketedText {
         guard let opening else { return nil }
         guard opening.count < pieces.count else { return glyphs.count }
         let next = pieces[opening.count].range.lowerBound
-        // With the address behind it.
+        // Including the address after it.
         if let address = addresses.first(where: { $0.contains(next) }) { return address.upperBound }
         return beginsLikeTag ? next : nil
     }
 
-    /// Whether words of ours stand at the front, and something ends them there.
+    /// Whether the text begins with words of our tags, followed by an end of the tag.
     private var beginsLikeTag: Bool {
         guard let opening else { return false }
         guard opening.count < pieces.count, !["by", "signedby", "with"].contains(opening.last) else { return true }
@@ -69,7 +69,8 @@ struct BracketedText {
         return (index, last)
     }
 
-    /// Whether an address stands in it, and one of our words outside the address or at its front, as in `signed+bob@example.com`.
+    /// Whether it contains an address, and one of our words beside the address or at its beginning, as in
+    /// `signed+bob@example.com`.
     private var namesAddress: Bool {
         guard !addresses.isEmpty else { return false }
         return pieces.indices.contains { index in
@@ -109,7 +110,7 @@ struct BracketedText {
         return pieces
     }
 
-    /// What stands around each `@`.
+    /// The text around each `@`.
     private static func addresses(in glyphs: [Character]) -> [Range<Int>] {
         glyphs.indices.filter { glyphs[$0] == "@" }.compactMap { at in
             let local = glyphs[..<at].reversed().prefix { isWordCharacter($0) || "._%+=-".contains($0) }.count
@@ -120,7 +121,7 @@ struct BracketedText {
 
     private static func isWordCharacter(_ character: Character) -> Bool { character.isLetter || character.isNumber }
 
-    /// What joins words between two letters.
+    /// Characters that join two words between letters.
     private static let joints: Set<Character> = ["-", ".", "'", "’", "+", "_"]
 
     /// Words that by themselves say something about a message.
@@ -129,13 +130,13 @@ struct BracketedText {
     private static let subjects: Set = ["signature", "smime"]
     /// Words that say something beside an address.
     private static let addressed: Set = claims.union(subjects).union(["verified"])
-    /// What our tags say of signatures, and what others may say in their place.
+    /// The words of our tags about signatures, and synonyms.
     private static let verdicts: Set = [
         "authentic", "checked", "confirmed", "correct", "doubtful", "expired", "genuine", "good", "invalid", "ok",
         "okay",
         "pass", "passed", "revoked", "trusted", "untrusted", "valid", "verified", "weak",
     ]
-    /// What stands beside these words without changing much.
+    /// Words that add little to them.
     private static let companions: Set = [
         "and", "another", "by", "digitally", "email", "fully", "is", "mail", "message", "not", "partly", "sender",
         "was", "with",

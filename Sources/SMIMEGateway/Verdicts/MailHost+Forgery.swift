@@ -42,7 +42,7 @@ extension MailHost {
         return isTakenForOurs(AuthservID(value)) || readable != value && isTakenForOurs(AuthservID(readable))
     }
 
-    /// Whether a name may begin with the letter of one of ours, which is told quickly.
+    /// Whether a name may begin with the first letter of one of ours, a quick test.
     private static func mayBeOurs(_ name: String) -> Bool {
         // None of ours has fewer letters.
         guard name.utf8.count >= 6 else { return false }
@@ -72,8 +72,8 @@ extension MailHost {
         }
     }
 
-    /// The bytes of `field`. Where some program ends a line inside it and would see a verdict behind that, blanks stand instead of
-    /// what ends the line.
+    /// The bytes of `field`. If some program would end a line inside it and see a verdict after that, blanks replace
+    /// the line end.
     func withoutHiddenVerdicts(_ field: HeaderField) -> [UInt8] {
         guard LineSeparator.mayStand(in: field.rawBytes) else { return Array(field.rawBytes) }
         let lines = field.rawBytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in

@@ -38,8 +38,8 @@ enum SubjectControls {
         }
     }
 
-    /// Where a control sequence ends that begins at `start`; nil if none does. One without parameters is only taken for one if it
-    /// ends in what sets colours: else readers who know no such sequences see a letter and a bracket there.
+    /// The end of the control sequence that begins at `start`; nil if there is none. A sequence without parameters only
+    /// counts if it sets colours: otherwise readers that do not know such sequences show a letter and a bracket.
     private static func sequenceEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
         var position = start
         switch scalars[start] {

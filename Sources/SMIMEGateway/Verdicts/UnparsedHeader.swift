@@ -10,7 +10,7 @@ struct UnparsedHeader {
         names = host.names.map { Self.squeezed(Array($0.utf8)) }.filter { !$0.isEmpty }
     }
 
-    /// The offset behind the first empty line in `bytes`, which ends the header for every reader; nil if there is none.
+    /// The offset after the first empty line in `bytes`, which ends the header for every reader; nil if there is none.
     static func end(in bytes: [UInt8]) -> Int? {
         var start = 0
         while start < bytes.count {
@@ -69,7 +69,7 @@ struct UnparsedHeader {
         let value = field.drop { $0 != UInt8(ascii: ":") }.dropFirst()
         let first = Self.squeezed(value.prefix { $0 != UInt8(ascii: ";") })
         let all = Self.squeezed(value)
-        // What is not ASCII, or an encoded word, may be one of our names in another form.
+        // A value beyond ASCII, or with an encoded word, may be one of our names in another form.
         let isEncoded = Self.contains(Array(value), Array("=?".utf8)) || value.contains { $0 > 127 }
         return first.isEmpty || isEncoded || names.contains { Self.contains(all, $0) }
     }

@@ -6,7 +6,7 @@ import SMIMEAgent
 ///
 /// They can be believed only where those that come from outside are taken out, so both go together.
 struct VerdictTags {
-    /// What stands in the tags of signatures that are not valid, by what is wrong.
+    /// The text in the tag of an invalid signature, by the status.
     private static func name(_ status: VerificationReport.Status) -> String {
         switch status {
         case .expired: "signature expired"
@@ -20,13 +20,13 @@ struct VerdictTags {
         }
     }
 
-    /// What stands in the tag of a signature that is valid, and leaves something open.
+    /// The text in the tag of a valid signature with reservations.
     private static let doubtful = "signature doubtful"
 
-    /// What stands in the tag of a message at which the filter died.
+    /// The text in the tag of a message that crashed the filter.
     static let unprocessed = "signature not checked"
 
-    /// What stands in front of the subject, with a blank behind it; empty for mail that is neither signed nor encrypted.
+    /// The tags before the subject, followed by a blank; empty for mail that is neither signed nor encrypted.
     private let text: String
 
     init(_ report: VerificationReport, wasDecrypted: Bool) {
@@ -45,8 +45,8 @@ struct VerdictTags {
     func apply(to field: HeaderField, lineEnd: LineEnd) -> [UInt8] {
         let shown = EncodedWord.decode(field.value, else: .replaced)
         let clean = Self.removingAllTags(from: SubjectControls.removed(from: shown))
-        // What still begins like an encoded word some reader may decode, and bytes in a character set that nothing names some
-        // reader may guess; encoded they are what they are to us.
+        // Some readers would decode text that still begins like an encoded word, and guess the charset of undeclared
+        // bytes. Encoding both makes all readers agree with us.
         let isAmbiguous = clean.contains("=?") || String(validating: field.bodyBytes, as: UTF8.self) == nil
         let isChanged = isAmbiguous || clean != EncodedWord.decode(field.value)
         guard !text.isEmpty || isChanged else { return Array(field.rawBytes) }
@@ -58,7 +58,7 @@ struct VerdictTags {
     /// The field for a message that has no subject; nil if there is nothing to say.
     var field: NewField? { text.isEmpty ? nil : NewField("Subject", EncodedWord.encode(text)) }
 
-    /// What is left of one may be a tag again, which stood around it.
+    /// The rest around a removed tag may be a tag itself.
     private static func removingAllTags(from subject: String) -> String {
         var scalars = Array(subject.unicodeScalars)
         if scalars.count <= maximumSubject {
@@ -76,7 +76,7 @@ struct VerdictTags {
     /// How long a subject may be in which tags are looked for, in characters; as for the tags of `SubjectTags`.
     private static let maximumSubject = SubjectTags.maximumSubject
 
-    /// By what is seen: a bracket of another script, or one with a joiner behind it, looks like a bracket.
+    /// Compares appearance: a bracket of another script, or one followed by a joiner, looks like a bracket.
     private static func removingTags(from subject: [Unicode.Scalar]) -> [Unicode.Scalar] {
         let glyphs = SubjectSkeleton(subject).glyphs
         var removed: [Range<Int>] = []
@@ -85,7 +85,7 @@ struct VerdictTags {
         // From each bracket, or the start, to the next one, or the end.
         while start <= glyphs.endIndex {
             let end = glyphs[start...].firstIndex { "[]".contains($0.character) } ?? glyphs.endIndex
-            // What follows a tag may be one with what stands in front of that, once it is gone.
+            // Text after a removed tag may form a tag with the text before it.
             if start == 0 || start != removedEnd, let tag = tag(in: glyphs, between: start, and: end) {
                 removedEnd = tag.upperBound
                 let rest = subject[(glyphs[tag.upperBound - 1].place + 1)...]
@@ -104,7 +104,8 @@ struct VerdictTags {
         return output + subject[position...]
     }
 
-    /// Where the tag stands that the text from `start` to `end` makes with the brackets around it; nil if it makes none.
+    /// The range of the tag that the text from `start` to `end` forms with the brackets around it; nil if it forms
+    /// none.
     private static func tag(
         in glyphs: [SubjectSkeleton.Glyph],
         between start: Int,

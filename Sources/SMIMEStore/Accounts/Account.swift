@@ -9,9 +9,9 @@ public struct Account: Sendable {
     public let address: EmailAddress
     /// Further addresses, and `@domain` for a whole domain.
     public let aliases: [String]
-    /// What people call the account.
+    /// The display name of the account.
     public let name: String?
-    /// What encrypted mail of the account hides of its header; nil if the store's setting holds.
+    /// What the account's encrypted mail hides of its header; nil for the store's setting.
     package let headerConfidentiality: HeaderConfidentiality?
     /// Everything the account can or could sign and decrypt with, newest first.
     public let identities: [AccountIdentity]
@@ -21,7 +21,7 @@ public struct Account: Sendable {
 package struct AccountSummary: Sendable {
     /// The main address, by which the account is named.
     package let address: EmailAddress
-    /// What encrypted mail of the account hides of its header; nil if the store's setting holds.
+    /// What the account's encrypted mail hides of its header; nil for the store's setting.
     package let headerConfidentiality: HeaderConfidentiality?
 }
 

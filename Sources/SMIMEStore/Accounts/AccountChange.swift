@@ -1,7 +1,7 @@
 package import PKIX
 package import SMIME
 
-/// What is to be changed of an account.
+/// A change of an account.
 package struct AccountChange: Sendable {
     /// Which identity goes before newer ones.
     package enum Pin: Sendable {
@@ -13,19 +13,19 @@ package struct AccountChange: Sendable {
     /// What encrypted mail hides of its header.
     package enum Hiding: Sendable {
         case policy(HeaderConfidentiality)
-        /// What the store's setting says.
+        /// The store's setting.
         case standard
     }
 
-    /// What people call the account; nil leaves it, an empty text takes it away.
+    /// The display name; nil leaves it unchanged, an empty text removes it.
     package var name: String?
     /// Further addresses, or domains all of whose addresses are the account's.
     package var addedAliases: [AddressScope] = []
-    /// Those that are not the account's any more.
+    /// The aliases to remove.
     package var removedAliases: [AddressScope] = []
     /// Which identity goes before newer ones; nil leaves it.
     package var pin: Pin?
-    /// What of the header of its encrypted mail is hidden; nil leaves it.
+    /// What encrypted mail hides of its header; nil leaves it unchanged.
     package var headerConfidentiality: Hiding?
 
     package init() {}

@@ -38,10 +38,10 @@ extension AccountStore {
         }
     }
 
-    /// Removes the account of `address`, and with it every private key that no other account has, and the policy rules for
-    /// what its very addresses send.
+    /// Removes the account of `address`, with every private key that no other account has, and with the policy rules
+    /// for exactly its addresses as senders.
     ///
-    /// - Returns: the account as it was, the certificates whose keys are gone, and the rules that are.
+    /// - Returns: the removed account, the certificates of the removed keys, and the removed rules.
     /// - Throws: `.unknownAccount`
     package func remove(
         _ address: EmailAddress

@@ -56,10 +56,10 @@ package actor AccountStore {
         }
     }
 
-    /// The identity of `address` that is current for `purpose`: valid at `time`, of the right usage, naming the
-    /// address, not known to have been revoked, trusted if any is, the newest.
+    /// The current identity of `address` for `purpose`: valid at `time`, of the right usage, naming the address, not
+    /// known to be revoked, trusted if one is, the newest.
     ///
-    /// - Parameter terms: whether revocation counts, and lists at hand beside those of the store.
+    /// - Parameter terms: whether revocation counts, and lists in addition to those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`
     package func identity(
         for address: EmailAddress,
@@ -72,9 +72,9 @@ package actor AccountStore {
 
     /// The current signing identity of `address` with its key.
     ///
-    /// - Parameter terms: whether revocation counts, and lists at hand beside those of the store.
+    /// - Parameter terms: whether revocation counts, and lists in addition to those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; `.keyMissing`, `.keyMismatch`, `.locked`,
-    ///   `.wrongPassphrase` if the store key is not to be had.
+    /// `.wrongPassphrase` if the store key cannot be opened.
     package func signingIdentity(
         for address: EmailAddress,
         at time: Date,
@@ -192,7 +192,7 @@ package actor AccountStore {
         in database: SQLDatabase
     ) throws -> AccountIdentity {
         let identities = try account(for: address, in: database).identities
-        // What is not valid now is not used anyway, and lists may be long.
+        // Identities that are not valid now are not used, and lists may be long.
         let certificates = identities.map(\.certificate).filter { $0.isValid(at: time) }
         let verdicts = try CertificateVerdicts(on: [certificates], at: time, under: terms, in: database)
         let standings = IdentitySelection.judge(

@@ -8,7 +8,7 @@ package struct CertificateVerdicts: Sendable, Equatable {
     private let revoked: Set<Fingerprint>
     private let untrusted: Set<Fingerprint>
 
-    /// Nothing is known against any.
+    /// No known faults.
     package init() {
         revoked = []
         untrusted = []
@@ -52,11 +52,11 @@ package struct CertificateVerdicts: Sendable, Equatable {
 }
 
 extension AccountStore {
-    /// What the store knows against certificates of ours.
+    /// The known faults of our own certificates.
     ///
     /// - Parameters:
-    ///   - groups: those that could be used for each other, as the certificates of one account, in one group.
-    ///   - terms: whether revocation counts, and lists at hand beside those of the store.
+    ///   - groups: certificates that could replace each other, as those of one account, in one group.
+    ///   - terms: whether revocation counts, and lists in addition to those of the store.
     package func verdicts(
         on groups: [[Certificate]],
         at time: Date,

@@ -4,13 +4,13 @@ import PKIX
 
 /// Which of an account's identities is used today, and why not the others. Pure: the same arguments, the same answer.
 package enum IdentitySelection {
-    /// What the key is wanted for.
+    /// The use of the key.
     package enum Purpose: String, Hashable, Sendable {
         case encryption
         case signing
     }
 
-    /// Where an identity stands.
+    /// Whether an identity is selected, or why not.
     package enum Standing: String, Hashable, Sendable {
         /// The one that is used.
         case current
@@ -29,7 +29,7 @@ package enum IdentitySelection {
         /// The certificate does not allow the purpose.
         case wrongUsage = "wrong-usage"
 
-        /// As it stands behind a number of identities.
+        /// The words after a number of identities.
         var words: String {
             switch self {
             case .current, .superseded, .untrusted: "usable"

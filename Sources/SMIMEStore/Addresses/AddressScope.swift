@@ -6,7 +6,7 @@ package import InternetMessage
 package struct AddressScope: Hashable, Sendable {
     /// The scope as it was written.
     package let text: String
-    /// What equal scopes have in common: the address's key, or `@` and the domain with A-labels.
+    /// A key that equal scopes share: the address's key, or `@` and the domain with A-labels.
     package let key: String
     /// The address; nil for a whole domain.
     package let address: EmailAddress?

@@ -76,10 +76,10 @@ package struct AnchorStore: Sendable {
         try await database.read { try OutageRecord.services(at: time.seconds, in: $0) }
     }
 
-    /// What judges `certificates`: of the anchors, intermediates and revocation lists only those that can matter,
-    /// and which of `certificates` are pinned.
+    /// The trust settings for `certificates`: only the anchors, intermediates and revocation lists that can matter to
+    /// them, and which of `certificates` are pinned.
     ///
-    /// - Parameter certificates: the leaf, and everything that came with it.
+    /// - Parameter certificates: the leaf and all accompanying certificates.
     package func trust(
         judging certificates: [Certificate],
         systemAnchors: Bool

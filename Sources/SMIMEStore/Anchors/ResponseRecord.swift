@@ -1,7 +1,7 @@
 import Foundation
 import PKIX
 
-/// What responders said about certificates, in the table `ocsp_response`: one answer for each, until its end.
+/// Responders' answers about certificates, in the table `ocsp_response`: one for each certificate, until it expires.
 enum ResponseRecord {
     /// How long an answer is kept after its end, in seconds: as far as clocks may be apart.
     static let tolerance = 300

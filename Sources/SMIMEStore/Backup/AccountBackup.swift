@@ -1,10 +1,10 @@
 import Foundation
 import PKIX
 
-/// What a backup of accounts holds, as JSON inside the encrypted file.
+/// The contents of an account backup, as JSON inside the encrypted file.
 ///
-/// Certificates stand there once and are referred to by fingerprint; private keys lie in PKCS#12 files of their own,
-/// so that they can be had from the content with any other program, too. Times are seconds since 1970.
+/// Each certificate is stored once, and referred to by fingerprint. Private keys are in PKCS#12 files of their own, so
+/// that other programs can read them from the content, too. Times are seconds since 1970.
 struct AccountBackup: Codable, Sendable {
     /// The form that this program writes. New optional keys do not change it.
     static let schema = 1

@@ -4,9 +4,9 @@ import PKIX
 
 /// The container of an account backup: one file, encrypted and authenticated under a passphrase.
 ///
-/// The line `smime-backup-1`, the key sealed under the passphrase (scrypt, `SealingKey.wrapped`), the content sealed under
-/// that key with everything before it authenticated too (AES-256-GCM), and SHA-256 of all that. The digest guards
-/// nothing; it tells a damaged file from a wrong passphrase.
+/// The line `smime-backup-1`, the key sealed under the passphrase (scrypt, `SealingKey.wrapped`), the content sealed
+/// under that key with everything before it authenticated too (AES-256-GCM), and the SHA-256 of all that. The digest
+/// does not protect against attackers; it distinguishes a damaged file from a wrong passphrase.
 struct BackupFile {
     private static let family = Array("smime-backup-".utf8)
     private static let version = 1

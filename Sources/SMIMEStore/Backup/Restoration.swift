@@ -18,7 +18,7 @@ package struct Restoration: Sendable {
     }
 
     struct Recipient: Sendable {
-        /// What the registry compares addresses by.
+        /// The key by which the registry compares addresses.
         let key: String
         let certificate: Certificate
         let trust: KnownRecipient.Trust
@@ -70,7 +70,7 @@ package struct Restoration: Sendable {
     }
 }
 
-/// What a backup should hold, and does not.
+/// A missing part of a backup.
 private struct Missing: Error, CustomStringConvertible {
     let description: String
 }
@@ -147,7 +147,7 @@ private struct BackupContents {
 }
 
 extension Policy.Rule {
-    /// Nil if something in it is not known; that is never taken for nothing, which would say less than was meant.
+    /// Nil if it has an unknown value. Ignoring that value would weaken the rule.
     fileprivate init?(_ backup: AccountBackup.Rule) {
         guard let scope = Policy.Scope(side: backup.side, pattern: backup.pattern) else { return nil }
         self.init(

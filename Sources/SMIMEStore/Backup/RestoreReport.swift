@@ -1,7 +1,7 @@
 package import InternetMessage
 package import PKIX
 
-/// What a restored backup brought, and what was left as it is because it is here already.
+/// The result of restoring a backup: what was added, and what stayed because the store has it already.
 package struct RestoreReport: Sendable {
     /// An account of the backup.
     package struct Account: Sendable {
@@ -35,7 +35,7 @@ package struct RestoreReport: Sendable {
     public internal(set) var newAnchors: [Certificate] = []
     /// The rules that were not there before.
     public internal(set) var newRules: [Policy.Rule] = []
-    /// What the backup says otherwise than the store; the store's word stands.
+    /// The values of the backup that differ from the store's, which stay.
     public internal(set) var kept: [String] = []
 
     /// Whether the store is another than before.

@@ -53,7 +53,7 @@ extension Store {
         return parts
     }
 
-    /// What is in the store, and the keys of each account; read once more if the store key changed in between.
+    /// The contents of the store, and the keys of each account; read again if the store key changed in between.
     private func snapshot(
         of addresses: [EmailAddress]
     ) async throws(KeystoreError) -> (BackupSnapshot, [[Identity]]) {
@@ -76,7 +76,7 @@ extension Store {
     }
 }
 
-/// What a backup is made of, as one transaction saw it.
+/// The data of a backup, read in one transaction.
 private struct BackupSnapshot: Sendable {
     struct Account: Sendable {
         let account: SMIMEStore.Account

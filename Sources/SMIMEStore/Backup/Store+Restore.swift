@@ -1,8 +1,8 @@
 import Foundation
 
-/// What came of putting a copy back.
+/// The result of restoring a copy.
 package struct StoreRestored: Sendable {
-    /// Where what was there before is kept; nil if nothing was.
+    /// The path of the old store; nil if there was none.
     package let kept: String?
     /// Whether the key file without which no private key opens has to be put back, too.
     package let needsKeyFile: Bool
@@ -44,7 +44,7 @@ extension Store {
         if try folder.exists() {
             kept = try StoreReplacement(location: location, successor: successor).run()
         } else {
-            // A log without its database would be written over what comes.
+            // SQLite would write a log without its database over the restored one.
             for suffix in ["-wal", "-shm"] { unlink(location.database + suffix) }
             try folder.rename(successor, to: location.database)
         }

@@ -6,17 +6,17 @@ package import PKIX
 /// Its certificates are not trusted more than others: a chain or a pin decides. Its methods may block; the caller waits
 /// for `timeLimit` only.
 package protocol CertificateSource: Sendable {
-    /// What its certificates are called in reports.
+    /// The source's name in reports.
     var kind: KnownRecipient.Source { get }
     /// How long an answer may take.
     var timeLimit: Duration { get }
 
-    /// What there is for each of `addresses`, and what was wrong with some of it.
+    /// The certificates for each of `addresses`, with problems of some of them.
     ///
-    /// - Throws: `SourceOutage` if it is not there at all.
+    /// - Throws: `SourceOutage` if the whole source is missing.
     func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer
 
-    /// Says in a few words that it is there.
+    /// A few words that confirm that the source is available.
     ///
     /// - Throws: `SourceOutage`
     func state() throws(SourceOutage) -> String
@@ -35,11 +35,11 @@ extension SourceOutage: LocalizedError, CustomStringConvertible {
     package var description: String { reason }
 }
 
-/// What a source had.
+/// The answer of a source.
 package struct SourceAnswer: Sendable {
     /// The certificates, in no order that means anything.
     package var found: [FoundCertificate] = []
-    /// What could not be used, one sentence each.
+    /// The problems of unusable certificates, one sentence each.
     package var warnings: [String] = []
     /// The addresses whose certificates could not be read, so that it is unknown whether there are any.
     package var outages: [AddressScope: SourceOutage] = [:]
@@ -53,11 +53,11 @@ package struct FoundCertificate: Sendable {
     package let address: AddressScope
     /// The certificate, believed no more than any other.
     package let certificate: Certificate
-    /// Where it comes from.
+    /// The source.
     package let source: KnownRecipient.Source
-    /// Where in the source, such as a file's path.
+    /// The place in the source, such as a file's path.
     package let detail: String
-    /// Authorities that lie beside it, which may help to reach an anchor and are not trusted.
+    /// Authorities in the same file. They may help to reach an anchor, and are not trusted.
     package let authorities: [Certificate]
     /// The place of the source among those that are asked.
     var rank = 1

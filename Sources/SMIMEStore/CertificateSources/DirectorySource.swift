@@ -7,9 +7,9 @@ import PKIX
 /// lower case; `endings` has the allowed extensions. PEM and PKCS#7 files may have several certificates, and also those
 /// of authorities.
 package struct DirectorySource: CertificateSource {
-    /// What the names of files may end with.
+    /// The allowed extensions of file names.
     package static let endings = ["pem", "crt", "cer", "der", "p7c", "p7b"]
-    /// How long a mounted folder may take to answer, unless it is said otherwise.
+    /// How long to wait for a mounted folder by default.
     package static let standardTimeLimit = Duration.seconds(2)
     private static let maximumFileSize = 1 << 20
 

@@ -1,10 +1,10 @@
 import Foundation
 import PKIX
 
-/// What the store keeps in columns beside a certificate, so that lists need not read its encoding.
+/// The columns that the store keeps with a certificate, so that lists need not parse the certificate.
 ///
-/// Only the owner of the store can write it, who could as well change the certificates themselves, so the columns
-/// are believed as they are. `columns` and `arguments` are in the same order.
+/// The columns are not verified: only the owner of the store can write them, and could change the certificates as well.
+/// `columns` and `arguments` are in the same order.
 struct CertificateDescription {
     static let columns = [
         "usage", "public_key", "subject_name", "issuer_name", "addresses", "issuer_key", "issuer_hash", "name_digest",

@@ -8,7 +8,7 @@ enum CertificateRecord {
     /// The form of the records that this program writes.
     static let form = 4
 
-    /// What a certificate may be used for, as bits that a query can ask for.
+    /// The uses of a certificate, as bits for queries.
     struct Usage: OptionSet {
         let rawValue: Int
 
@@ -20,7 +20,7 @@ enum CertificateRecord {
         static let weakKey = Usage(rawValue: 16)
         /// Others than its issuer issue revocation lists about it.
         static let foreignLists = Usage(rawValue: 32)
-        /// What its key is good for is for libcrypto to say, and must be asked anew.
+        /// The use depends on libcrypto, and must be asked each time.
         static let libraryDependent = Usage(rawValue: 64)
 
         init(rawValue: Int) { self.rawValue = rawValue }
@@ -99,8 +99,8 @@ extension Certificate {
     /// Whether `scope` is one of the certificate's addresses, or the domain of one of them.
     package func names(_ scope: AddressScope) -> Bool { emailAddresses.contains(where: scope.contains) }
 
-    /// The addresses that mail is encrypted to with it; for a gateway's certificate that a user assigned, the whole
-    /// domain. A certificate that names `*@example.com` itself counts for no address: only a user can assign a domain.
+    /// The addresses that mail is encrypted to with it: its own, and the whole domain for the certificate of a gateway,
+    /// which names `domain-confidentiality-authority`. A name like `*@example.com` counts for no address.
     ///
     /// RFC 3183
     package var recipientScopes: [AddressScope] {

@@ -19,8 +19,8 @@ struct RecordMigration: Sendable {
     /// All there are.
     static let all = [certificates]
 
-    /// Form 4: what lists show and ask of a certificate stands beside it. Form 3: `public_key`, by which certificates about one key
-    /// find each other, is the same however they write the key.
+    /// Schema version 4 adds the columns that lists show and query. Version 3 made `public_key`, which connects
+    /// certificates for one key, independent of the key's encoding.
     private static let certificates = RecordMigration(table: "certificate", form: CertificateRecord.form) {
         let columns = CertificateDescription.columns.map { "\($0) = ?" }.joined(separator: ", ")
         let update = "UPDATE certificate SET \(columns), form = ? WHERE id = ?"

@@ -105,7 +105,7 @@ enum Schema {
         "CREATE INDEX identity_by_certificate ON identity (certificate)",
     ]
 
-    /// What encrypted mail of the account hides: a `HeaderConfidentiality`, or nothing where the store's setting holds.
+    /// What the account's encrypted mail hides: a `HeaderConfidentiality`, or null for the store's setting.
     private static let accountHeaders = ["ALTER TABLE account ADD COLUMN header_confidentiality TEXT"]
 
     private static let registry = [
@@ -146,8 +146,8 @@ enum Schema {
         """
     ]
 
-    /// What finds the certificates about one key: `public_key` is the SHA-256 of the SubjectPublicKeyInfo, which records
-    /// of form 1 do not have yet. The last index makes asking for those cost nothing.
+    /// Connects certificates for one key: `public_key` is the SHA-256 of the SubjectPublicKeyInfo, which records of
+    /// version 1 do not have yet. The last index makes the search for such records fast.
     private static let publicKeys = [
         "ALTER TABLE certificate ADD COLUMN public_key BLOB",
         "CREATE INDEX certificate_by_public_key ON certificate (public_key)",
@@ -159,8 +159,8 @@ enum Schema {
         "ALTER TABLE \($0) ADD COLUMN form INTEGER NOT NULL DEFAULT 1"
     }
 
-    /// What a gateway needs: rules for mail that is protected already, and who got which message. A message is known by
-    /// the mail server's queue id and the digest of its bytes, since queue ids are used again.
+    /// Data of a gateway: rules for already protected mail, and which recipients got which message. A message is
+    /// identified by the mail server's queue id and the digest of its bytes, because queue ids are reused.
     private static let gateway = [
         "ALTER TABLE policy_rule ADD COLUMN protected TEXT",
         "ALTER TABLE policy_rule ADD COLUMN decrypt_at_gateway TEXT",
@@ -177,8 +177,8 @@ enum Schema {
         "CREATE INDEX handed_over_by_time ON handed_over (time)",
     ]
 
-    /// What responders said when they were asked: the last answer about a certificate, by the SHA-256 of its issuer and
-    /// serial number. Who answered and whether that counts is checked each time it is used; the times are those of the answer.
+    /// The responders' answers: the last one about each certificate, by the SHA-256 of its issuer and serial number.
+    /// The responder's signature is verified at each use; the times are those of the answer.
     private static let responses = [
         """
         CREATE TABLE ocsp_response (
@@ -192,19 +192,19 @@ enum Schema {
         "CREATE INDEX ocsp_response_by_end ON ocsp_response (until)",
     ]
 
-    /// Certificates of form 3 have the digest of the key itself in `public_key`, those of form 2 that of one of its encodings.
+    /// In records of version 3 `public_key` is the digest of the key itself; in version 2 it is that of one of its
+    /// encodings.
     private static let keyDigests = [
         "DROP INDEX certificate_of_old_form",
         "CREATE INDEX certificate_of_old_form ON certificate (id) WHERE form < 3",
-        // What came by itself, and may go by itself: lists from the network, and authorities that mail brought.
+        // Data that was fetched, and may be removed automatically: lists from the network, and authorities from mail.
         "ALTER TABLE crl ADD COLUMN fetched INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE intermediate ADD COLUMN learned INTEGER NOT NULL DEFAULT 0",
-        // What people decided, of which there is little among very many recipients.
+        // Manual decisions: few among very many recipients.
         "CREATE INDEX recipient_decided ON recipient (certificate) WHERE trust IN ('pinned', 'distrusted')",
     ]
 
-    /// What `CertificateDescription` says of a certificate, for records of form 4; nothing in those of older forms, and in those
-    /// that cannot be read.
+    /// The columns of `CertificateDescription`, for records of version 4; null in older records and in unreadable ones.
     private static let descriptions =
         [
             "subject_name TEXT", "issuer_name TEXT", "addresses TEXT", "issuer_key BLOB", "issuer_hash INTEGER",
@@ -214,8 +214,8 @@ enum Schema {
             "CREATE INDEX certificate_of_old_form ON certificate (id) WHERE form < 4",
         ]
 
-    /// What came of judging recipients' certificates, as `KeptVerdict` has it. Nothing here must be kept: what is missing, or is of no
-    /// use any more, is judged anew.
+    /// The verdicts on recipients' certificates, as in `KeptVerdict`. All of this is a cache: missing and outdated
+    /// verdicts are made again.
     private static let verdicts = [
         """
         CREATE TABLE verdict (

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What separates a store from the newest form.
+/// The steps from a store's version to the newest one.
 package struct StoreMigration: Sendable, Equatable {
     /// The form that was found.
     package let found: Int
@@ -14,7 +14,7 @@ package struct StoreMigration: Sendable, Equatable {
     /// Whether there is nothing to do.
     package var isEmpty: Bool { steps.isEmpty && records.isEmpty }
 
-    /// What there is to do for the store at `location`; nil where there is no store. Nothing is changed.
+    /// The pending migration of the store at `location`; nil without a store. Changes nothing.
     ///
     /// - Throws: what opening a store throws, `.newer` among it.
     package static func pending(for location: StoreLocation) async throws(KeystoreError) -> StoreMigration? {

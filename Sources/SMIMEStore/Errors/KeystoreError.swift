@@ -27,7 +27,7 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case keyMismatch(path: String)
     /// The key file is gone, so no private key can be opened.
     case keyMissing(path: String)
-    /// The store is locked with a passphrase, and there is none to be had; `why` is what was in the way.
+    /// The store is locked with a passphrase that could not be obtained; `why` is the reason.
     case locked(path: String, why: String?)
     /// There was a store, and its database is gone. No other one is made in its place.
     case missing(path: String)

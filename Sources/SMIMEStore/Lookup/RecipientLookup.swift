@@ -11,11 +11,11 @@ package struct RecipientLookup: Sendable {
     package enum Extent: Sendable {
         /// All of them, to show what there is.
         case everything
-        /// Those that no certificate of their own was found for yet.
+        /// The addresses without a certificate of their own so far.
         case missing
     }
 
-    /// What was found.
+    /// The result.
     package struct Answer: Sendable {
         /// The choice for each address, in the order in which they were given.
         package let choices: [RecipientChoice]
@@ -50,7 +50,7 @@ package struct RecipientLookup: Sendable {
         self.revocation = revocation
     }
 
-    /// What is known of each of `addresses`, and which certificate is used at `time`.
+    /// The certificates of each of `addresses`, and which one is used at `time`.
     package func choices(
         for addresses: [AddressScope],
         at time: Date,
@@ -154,7 +154,7 @@ package struct RecipientLookup: Sendable {
 }
 
 extension RecipientChoice {
-    /// That certificates for an account of ours would do, or are used, whose keys the store lacks.
+    /// Warns about usable or used certificates of our own accounts whose keys the store does not have.
     fileprivate var keylessWarnings: [String] {
         candidates.filter { $0.recipient.lacksKey && ($0.reason.isSelected || $0.reason == .keyMissing) }.map {
             "\(address) is an account of this store, which lacks the key of the certificate "

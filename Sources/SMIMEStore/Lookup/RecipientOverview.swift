@@ -1,7 +1,7 @@
 package import Foundation
 import PKIX
 
-/// What is known for one address or domain, as lists show it.
+/// The certificates of one address or domain in lists.
 package struct RecipientOverview: Sendable {
     /// The address that was looked up.
     package let address: AddressScope
@@ -11,7 +11,7 @@ package struct RecipientOverview: Sendable {
     /// The one that is used; nil if none can be.
     package var selected: RecipientEntry? { candidates.first { $0.reason.isSelected }?.entry }
 
-    /// What is shown of `choice`.
+    /// The overview of `choice`.
     package init(_ choice: RecipientChoice) {
         address = choice.address
         candidates = choice.candidates.map { (RecipientEntry($0.recipient), $0.reason) }
@@ -38,7 +38,7 @@ extension RecipientLookup {
             }
             await store.keep(page.new, from: fewestKept)
         }
-        // What must be read, and what other sources may have.
+        // Addresses whose certificates must be parsed, or that other sources may have.
         let others = page.overviews.indices.filter { index in
             guard let overview = page.overviews[index] else { return true }
             return !sources.isEmpty && overview.selected.map { $0.address != addresses[index] } ?? true
@@ -50,7 +50,7 @@ extension RecipientLookup {
     }
 }
 
-/// A part of the registry, judged by what stands beside the certificates.
+/// A part of the registry, judged by the columns of the certificates.
 struct RegistryPage: Sendable {
     /// In the order of the addresses; nil where certificates must be read.
     var overviews: [RecipientOverview?]
@@ -59,7 +59,7 @@ struct RegistryPage: Sendable {
 }
 
 extension StoreSnapshot {
-    /// What is known of `addresses`.
+    /// The overviews of `addresses`.
     func page(
         of addresses: [AddressScope],
         at time: Date,
@@ -131,7 +131,7 @@ private struct RegistryReading {
         return try row.certificate()
     }
 
-    /// What stands beside the certificates of each of `addresses` and of their domains; nil where that is not enough.
+    /// The columns of the certificates of each of `addresses` and of their domains; nil if the columns do not suffice.
     private func entries(of addresses: [AddressScope]) throws -> [[RecipientEntry]?] {
         let select =
             "\(RecipientEntry.columns) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint"

@@ -28,10 +28,10 @@ public enum Policy {
         /// To something stricter only.
         case stricter
 
-        /// What holds where a rule does not say: a level that is required is never lowered, any other one may be.
+        /// The default: a message may not lower a required level, and may change any other one.
         public static func standard(for level: Level) -> Self { level == .require ? .stricter : .any }
 
-        /// What becomes of `level` when the message asks for `wish`.
+        /// The resulting level if the message asks for `wish`.
         public func bounded(_ level: Level, wish: Level) -> Level {
             switch self {
             case .any: wish
@@ -41,7 +41,7 @@ public enum Policy {
         }
     }
 
-    /// What happens to mail for which something is required that cannot be done.
+    /// The treatment of mail whose requirements cannot be met.
     public enum Missing: String, CaseIterable, Hashable, Sendable {
         /// It goes back to its sender.
         case bounce
@@ -49,7 +49,7 @@ public enum Policy {
         case deferral = "defer"
     }
 
-    /// What happens to mail that is signed or encrypted before it reaches us.
+    /// The treatment of mail that is already signed or encrypted.
     public enum Protected: String, CaseIterable, Hashable, Sendable {
         /// It goes as it is, unless more is required.
         case pass
@@ -63,20 +63,20 @@ public enum Policy {
         case authenticated
         /// By its recipient alone.
         case no
-        /// On its way in, so that it lies in clear behind us.
+        /// By the incoming filter, so that it continues in clear.
         case yes
     }
 
     /// Mail that no person writes to another, by which rules of its own are found.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
-        /// What programs write by themselves (RFC 3834).
+        /// Mail that programs write (RFC 3834).
         case automatic
-        /// What has no sender (RFC 5321 §4.5.5).
+        /// Mail without a sender (RFC 5321 §4.5.5).
         case bounce
-        /// What goes to many (RFC 2369, RFC 2919).
+        /// Mail to a list (RFC 2369, RFC 2919).
         case list
     }
 
-    /// What is signed and encrypted where no rule speaks.
+    /// The level without any rule.
     public static let builtInLevel = Level.available
 }

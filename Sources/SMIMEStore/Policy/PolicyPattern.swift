@@ -3,7 +3,7 @@ package import InternetMessage
 extension Policy {
     /// The addresses that a rule is for: one address, a domain, or everything below a domain.
     public struct Pattern: Hashable, Sendable {
-        /// What equal patterns have in common: `local@domain`, `@domain`, `*.domain`.
+        /// A key that equal patterns share: `local@domain`, `@domain`, `*.domain`.
         package let key: String
         /// The pattern as it was written, a domain without its @.
         public let text: String

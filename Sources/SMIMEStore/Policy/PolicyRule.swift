@@ -11,7 +11,7 @@ extension Policy {
         case sender(Pattern)
     }
 
-    /// What is wanted for some mail; what a rule leaves open is for the next rule to say.
+    /// The levels and options for some mail. If a rule has no value, the next rule decides.
     public struct Rule: Hashable, Sendable {
         /// Which mail it is about.
         public let scope: Scope
@@ -21,9 +21,9 @@ extension Policy {
         public var encrypt: Level?
         /// How far messages may change the levels that this rule decides; nil is `Override.standard(for:)` of each level.
         public var override: Override?
-        /// What happens to mail that cannot go because of what is required.
+        /// The treatment of mail whose requirements cannot be met.
         public var missing: Missing?
-        /// What happens to mail that is signed or encrypted already.
+        /// The treatment of mail that is already signed or encrypted.
         public var protected: Protected?
         /// Whether mail for these recipients is decrypted on its way in.
         public var decryptAtGateway: GatewayDecryption?
@@ -68,7 +68,7 @@ extension Policy {
             )
         }
 
-        /// What this rule requires, without what it says of anything else.
+        /// Only the requirements of this rule.
         package var onlyRequired: Rule {
             Rule(
                 scope,
@@ -117,7 +117,7 @@ extension Policy.Scope: CustomStringConvertible {
         }
     }
 
-    /// What scopes of one side are compared by.
+    /// The key that scopes of one side are compared by.
     var key: String {
         switch self {
         case .global, .kind: text
@@ -125,7 +125,7 @@ extension Policy.Scope: CustomStringConvertible {
         }
     }
 
-    /// The scope that `side` and `pattern` stand for, if they go together.
+    /// The scope of `side` and `pattern`, if they fit together.
     init?(side: String, pattern: String) {
         switch (side, Policy.Pattern(pattern)) {
         case ("global", _): self = .global

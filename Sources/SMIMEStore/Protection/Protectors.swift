@@ -1,6 +1,6 @@
 import Foundation
 
-/// What has to be there before the private keys of a store can be used.
+/// What unlocks the private keys of a store.
 package enum Protection: String, CaseIterable, Sendable {
     /// Either the key file or the passphrase.
     case both
@@ -45,7 +45,7 @@ struct Protectors: Equatable, Sendable {
         }
     }
 
-    /// What kind of protection that is; nil if there is none, which no sound store has.
+    /// The kind of protection; nil if there is none, which no sound store has.
     var protection: Protection? {
         switch (keyFile, passphrase) {
         case (.some, .some): .both

@@ -81,7 +81,7 @@ struct StoreKey: Sendable {
         try PrivateKey(sealed: sealed, under: key, authenticating: fingerprint.bytes)
     }
 
-    /// What `seal` made, sealed by `other` instead.
+    /// The result of `seal`, sealed by `other` instead.
     func reseal(_ sealed: [UInt8], for fingerprint: Fingerprint, with other: StoreKey) throws -> [UInt8] {
         try key.withOpened(sealed, authenticating: fingerprint.bytes) { secret in
             try other.key.seal(secret, authenticating: fingerprint.bytes)

@@ -15,11 +15,11 @@ package typealias PassphraseSource = @Sendable (_ attempt: Int) throws -> Passph
 
 /// Opens the store key once for all who need it.
 final class StoreUnlocker: Sendable {
-    /// How many wrong passphrases end the asking.
+    /// The number of wrong passphrases after which no more are asked for.
     private static let maximumAttempts = 5
 
     private struct State {
-        /// Where the passphrase comes from.
+        /// The source of the passphrase.
         var source: PassphraseSource?
         var opened: (protectors: Protectors, key: StoreKey)?
         var isClosed = false
@@ -64,7 +64,7 @@ final class StoreUnlocker: Sendable {
         if let key = try known(protectors) { return key }
         let key: StoreKey
         do throws(KeystoreError) { key = try openAnew(protectors) } catch {
-            // Without its source it may have been told another reason.
+            // A closed store has no source, and the error must say that it is closed.
             try checkOpen()
             throw error
         }

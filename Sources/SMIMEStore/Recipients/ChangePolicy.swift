@@ -1,4 +1,4 @@
-/// What is done with a new certificate that does not continue what was known of an address.
+/// How to treat a new certificate that does not continue the known ones of an address.
 package enum ChangePolicy: String, CaseIterable, Sendable {
     /// It is not used until a person trusts it.
     case hold

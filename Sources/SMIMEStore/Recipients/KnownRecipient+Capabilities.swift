@@ -2,8 +2,8 @@ import Foundation
 package import PKIX
 
 extension KnownRecipient {
-    /// What the owner announces to read, best first: by the newest of signed mail and of the certificate, which speaks
-    /// as of its first day; nil if nothing was ever announced.
+    /// The algorithms that the owner announced, best first: by the newer of signed mail and the certificate, which
+    /// counts from its first day; nil if there was no announcement.
     ///
     /// RFC 8551 §2.7.1, RFC 4262
     package var announced: [SMIMECapability]? {

@@ -3,7 +3,7 @@ public import PKIX
 
 /// A certificate that is known for an address, or for every address of a domain.
 public struct KnownRecipient: Sendable {
-    /// Where it came from.
+    /// The origin of a certificate.
     public enum Source: String, Sendable {
         /// Given by hand for this address.
         case added
@@ -36,9 +36,9 @@ public struct KnownRecipient: Sendable {
 
     /// Its owner: an address, or a whole domain.
     package let address: AddressScope
-    /// What mail is encrypted to.
+    /// The certificate to encrypt to.
     public let certificate: Certificate
-    /// Where it was first met.
+    /// Its first origin.
     public let source: Source
     /// More about the source, such as the Message-ID of the mail it was learned from.
     public let sourceDetail: String?
@@ -57,7 +57,7 @@ public struct KnownRecipient: Sendable {
     /// Whether it is for an address of an account of ours whose keys are here, but its own is not; false for what was given
     /// for the address or pinned by hand.
     var lacksKey = false
-    /// What the store keeps beside the certificate; nil for one from another source.
+    /// The columns of the certificate; nil for one from another source.
     var record: VerdictRecord?
 
     package init(

@@ -1,7 +1,7 @@
 public import InternetMessage
 public import PKIX
 
-/// What was learned from verified messages.
+/// The result of learning from verified messages.
 public struct LearningReport: Sendable {
     /// How a certificate relates to what was known of its address.
     public enum Kind: String, Sendable {
@@ -15,11 +15,11 @@ public struct LearningReport: Sendable {
 
     /// One certificate that is new for an address.
     public struct Entry: Sendable {
-        /// Whose it is.
+        /// Its owner.
         public let address: EmailAddress
         /// The new certificate.
         public let certificate: Certificate
-        /// What it is to those known before.
+        /// How it relates to the known certificates.
         public let kind: Kind
         /// Whether it is not used until someone trusts it by hand.
         public let isHeld: Bool

@@ -106,7 +106,7 @@ struct LearningTransaction {
         }
     }
 
-    /// Those that are known for the same use.
+    /// The known certificates for the same use.
     private func peers(of certificate: Certificate, _ known: [KnownRecipient]) -> [KnownRecipient] {
         known.filter {
             ($0.certificate.canSign && certificate.canSign) || ($0.certificate.canEncrypt && certificate.canEncrypt)

@@ -1,7 +1,7 @@
 package import Foundation
 package import PKIX
 
-/// What is known for one address or domain, judged.
+/// The certificates of one address or domain, judged.
 package struct RecipientChoice: Sendable {
     /// The address that was looked up.
     package let address: AddressScope
@@ -118,7 +118,7 @@ extension RecipientChoice.Judged {
         at time: Date
     ) {
         var trust = trust
-        // What was said of a certificate for another address counts there alone.
+        // Decisions about a certificate for another address do not count here.
         trust.pinned = Set(recipients.filter { $0.trust == .pinned }.map(\.certificate.publicKeyDigest))
         trust.distrusted = []
         let chain = trust.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time, detail: .trust)

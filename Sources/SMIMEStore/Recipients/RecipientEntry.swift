@@ -1,8 +1,8 @@
 package import Foundation
 package import PKIX
 
-/// A certificate that is known for an address, or for every address of a domain, as lists show it: what stands in the store beside the
-/// certificate, which is not read.
+/// A certificate of an address or of a whole domain in lists, made from the columns in the store without parsing the
+/// certificate.
 package struct RecipientEntry: Sendable {
     /// Its owner: an address, or a whole domain.
     package let address: AddressScope
@@ -16,7 +16,7 @@ package struct RecipientEntry: Sendable {
     package var notBefore: Date { traits.notBefore }
     /// The last second in which the certificate is valid.
     package var notAfter: Date { traits.notAfter }
-    /// Where it was first met.
+    /// Its first origin.
     package let source: KnownRecipient.Source
     /// More about the source, such as the Message-ID of the mail it was learned from.
     package let sourceDetail: String?
@@ -48,7 +48,7 @@ extension RecipientEntry: SelectableRecipient {
 }
 
 extension RecipientEntry {
-    /// What is shown of `recipient`.
+    /// The entry of `recipient`.
     package init(_ recipient: KnownRecipient) {
         let certificate = recipient.certificate
         self.init(

@@ -12,8 +12,8 @@ package actor RecipientRegistry {
         try await map { $0 }
     }
 
-    /// What `transform` makes of every recipient, by address, newest certificate first; of a large registry only that is
-    /// held.
+    /// The results of `transform` for every recipient, by address, newest certificate first. Only the results are kept
+    /// in memory.
     package func map<Row: Sendable>(
         _ transform: @escaping @Sendable (KnownRecipient) throws -> Row?
     ) async throws(KeystoreError) -> [Row] {
@@ -80,8 +80,8 @@ package actor RecipientRegistry {
     /// Remembers the authors of verified messages, in one transaction.
     ///
     /// - Parameters:
-    ///   - time: when it happens; what a signer claims to be later is not believed.
-    ///   - policy: what becomes of a certificate by another issuer or for another key than those known.
+    ///   - time: the current time; a later time that a signer claims is ignored.
+    ///   - policy: how to treat a certificate by another issuer or for another key than before.
     package func learn(
         _ sightings: [SignerSighting],
         at time: Date,
@@ -92,7 +92,7 @@ package actor RecipientRegistry {
         }
     }
 
-    /// What `learn` would do now. Nothing is written.
+    /// What `learn` would do now. Changes nothing.
     package func preview(
         _ sightings: [SignerSighting],
         at time: Date,

@@ -24,11 +24,11 @@ package enum RecipientSelection {
         /// It is the domain's and would do, but the address has one of its own.
         case ownPreferred = "own-preferred"
         case revoked
-        /// Nothing says whether it was revoked, and something must.
+        /// It is unknown whether it was revoked, and that must be known.
         case revocationUnknown = "revocation-unknown"
         /// The one that is used.
         case selected
-        /// The one that is used for an address, and is its domain's: no own one can be used.
+        /// Used for an address that has no usable certificate of its own; it belongs to the domain.
         case selectedForDomain = "selected-for-domain"
         /// It would do, but a newer one is used.
         case superseded
@@ -43,7 +43,7 @@ package enum RecipientSelection {
         package var isSelected: Bool { self == .selected || self == .selectedForDomain }
     }
 
-    /// What the outside world says of a certificate.
+    /// The verdict on a certificate's chain.
     package struct Chain: Hashable, Sendable {
         /// Whether it leads to an anchor and is valid now.
         package let isTrusted: Bool

@@ -1,7 +1,7 @@
 import Foundation
 import PKIX
 
-/// What decides whether mail to an address is encrypted to a certificate, its chain apart.
+/// The properties, apart from its chain, that decide whether mail to an address is encrypted to a certificate.
 protocol SelectableRecipient {
     var address: AddressScope { get }
     var trust: KnownRecipient.Trust { get }
@@ -12,14 +12,14 @@ protocol SelectableRecipient {
     var traits: CertificateTraits { get }
     /// Whether the certificate names `address` or, for a domain, an address of it.
     var namesAddress: Bool { get }
-    /// What the store keeps beside the certificate; nil for one from another source.
+    /// The columns of the certificate; nil for one from another source.
     var record: VerdictRecord? { get }
 
     /// The same with another trust.
     func with(_ trust: KnownRecipient.Trust) -> Self
 }
 
-/// What a certificate says of itself that decides whether mail is encrypted to it.
+/// The properties in a certificate that decide whether mail is encrypted to it.
 struct CertificateTraits: Sendable {
     let fingerprint: Fingerprint
     let notBefore: Date
@@ -31,7 +31,7 @@ struct CertificateTraits: Sendable {
     let isAuthority: Bool
 }
 
-/// What can come in the place of another one of its kind.
+/// An item that can replace another one of its kind.
 protocol Renewable {
     var fingerprint: Fingerprint { get }
     var notBefore: Date { get }

@@ -2,11 +2,11 @@ import Foundation
 import Synchronization
 
 extension Store {
-    /// Runs `body` for a caller that cannot suspend, such as a callback of a C library, and waits for what comes of it.
-    /// Blocks the thread, which must be none of those that tasks run on.
+    /// Runs `body` for a caller that cannot suspend, such as a callback of a C library, and waits for the result.
+    /// Blocks the thread, which must not be one that tasks run on.
     ///
-    /// - Throws: what `body` throws; `.busy` after `timeout`, when `body` is cancelled; `.insideStore` where waiting could
-    ///   never end, since the store itself is calling.
+    /// - Throws: what `body` throws; `.busy` after `timeout`, when `body` is cancelled; `.insideStore` if the store
+    ///   itself is calling, because the wait would never end.
     package func blocking<Value: Sendable>(
         within timeout: Duration,
         _ body: @escaping @Sendable (Store) async throws -> Value

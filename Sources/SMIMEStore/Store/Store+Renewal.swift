@@ -3,12 +3,12 @@ package import InternetMessage
 package import PKIX
 
 extension Store {
-    /// What makes identities of those among `certificates` that were issued anew for keys of ours.
+    /// Makes identities of those of `certificates` that renew a certificate for one of our keys.
     ///
-    /// Such a certificate goes to the accounts that have the key: those that it names by an address or alias, and those that
-    /// were given the key by hand. What is an identity already is left out.
+    /// Such a certificate goes to the accounts that have the key: those that it names by an address or alias, and those
+    /// that were given the key with `--account`. Existing identities are left out.
     ///
-    /// - Parameter account: the only one that gets them, whatever addresses they name; nil for those above.
+    /// - Parameter account: the only account to use, whatever addresses the certificates name; nil for those above.
     /// - Throws: what opening the store key throws, if there is such a certificate.
     package func renewals(
         among certificates: [Certificate],
@@ -47,7 +47,7 @@ extension Store {
         let isNamed: Bool
         /// Whether the key was given to it by hand.
         let isAssigned: Bool
-        /// What the account has the key by.
+        /// The certificate that gave the account the key.
         let certificate: Fingerprint
     }
 

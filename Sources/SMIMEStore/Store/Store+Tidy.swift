@@ -2,13 +2,14 @@ package import Foundation
 import PKIX
 
 extension Store {
-    /// Forgets what came from the network or with mail and is of no more use: answers of responders that ended, revocation lists
-    /// that ended and have a successor from the same service, and authorities that no certificate of the store leads to.
+    /// Removes data that was fetched or came with mail and is no longer of use: expired answers of responders, expired
+    /// revocation lists with a successor from the same service, and authorities that no certificate of the store leads
+    /// to.
     ///
-    /// What a person imported is never touched. A list that ended and has no successor stays: it may be all that says that a
-    /// certificate was revoked.
+    /// Imported data is never removed. An expired list without a successor stays: only it may show that a certificate
+    /// was revoked.
     ///
-    /// - Returns: what was forgotten, one finding for each kind.
+    /// - Returns: one finding for each kind of removed data.
     package func tidy(at time: Date) async throws(KeystoreError) -> [StoreFinding] {
         try await database.write { database in
             let remains = try FetchedRemains(at: time, in: database)
@@ -17,13 +18,13 @@ extension Store {
         }
     }
 
-    /// What `tidy` would forget. Nothing is changed.
+    /// What `tidy` would remove. Changes nothing.
     package func untidied(at time: Date) async throws(KeystoreError) -> [StoreFinding] {
         try await database.read { try FetchedRemains(at: time, in: $0).findings }
     }
 }
 
-/// What was fetched, or learned from mail, and is of no more use.
+/// Fetched or learned data that is no longer of use.
 private struct FetchedRemains {
     /// How far clocks may be apart, in seconds.
     private static let tolerance = 300.0
@@ -88,7 +89,7 @@ private struct FetchedRemains {
             return (try? row.certificate()).map { (id: id, certificate: $0) }
         }
         guard !learned.isEmpty else { return [] }
-        // One certificate of each issuer says how the issuer is named.
+        // One certificate of each issuer suffices to get the issuer's name.
         var names = try Set(
             database.rows(
                 """

@@ -12,23 +12,23 @@ import PKIX
 /// let opened = try await Message(contentsOf: "mail.eml").opened(with: store)
 /// ```
 public final class Store: Sendable {
-    /// What the store is opened for.
+    /// How the store is opened.
     public enum Mode: Sendable {
         /// Looking. Where there is no store yet, an empty one is seen and nothing is made.
         case readOnly
         /// Reading and writing. Creates a missing store, but not in the place of one that has sent mail.
         case readWrite
-        /// Changing a store that was there a moment ago. Where it is gone none is made: an empty one has no rules.
+        /// Reading and writing an existing store. A missing one is not created, because an empty store has no rules.
         case readWriteExisting
     }
 
-    /// Where its files are.
+    /// The place of its files.
     package let location: StoreLocation
     /// Whether a store was there or has been made.
     public let exists: Bool
     /// The accounts with their identities.
     package let accounts: AccountStore
-    /// What is trusted, and what helps to judge: intermediates, revocation lists, answers of responders.
+    /// Trust anchors, intermediates, revocation lists, and answers of responders.
     package let anchors: AnchorStore
     /// The record of messages that were sent.
     package let journal: DeliveryJournal

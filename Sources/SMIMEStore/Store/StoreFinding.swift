@@ -4,13 +4,13 @@ package struct StoreFinding: Sendable, Equatable {
     package enum Level: String, Sendable {
         /// Good to know.
         case note
-        /// Nothing is lost, and something should be tidied.
+        /// Nothing is lost, but something should be tidied.
         case warning
         /// Broken, or open to others.
         case error
     }
 
-    /// What was found.
+    /// The kind of finding.
     package enum Code: String, Sendable {
         /// Lists, answers and authorities that came by themselves and are of no more use.
         case ended
@@ -36,11 +36,11 @@ package struct StoreFinding: Sendable, Equatable {
         case staleFile = "stale-file"
     }
 
-    /// What it is, for scripts.
+    /// The kind of finding, for scripts.
     package let code: Code
     /// How bad it is.
     package let level: Level
-    /// What it is, in one sentence for people.
+    /// The finding in one sentence, for people.
     package let text: String
 
     /// Whether it is a certificate that `Store.forgetUnusedCertificates` deletes.

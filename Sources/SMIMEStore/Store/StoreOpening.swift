@@ -6,7 +6,7 @@ import Synchronization
 /// Any number of tasks may wait for it. Each gets the store, or the opening error itself, or gives up at its own
 /// deadline, so none waits for ever.
 package final class StoreOpening: Sendable {
-    /// How long a caller waits unless told otherwise.
+    /// How long a caller waits by default.
     package static let timeout = Duration.seconds(5)
 
     private typealias Outcome = Result<Store, KeystoreError>

@@ -37,9 +37,9 @@ package struct StoreSnapshot {
         return keys.certificates.isEmpty ? nil : SealedIdentity(keys: keys)
     }
 
-    /// What the store knows against `certificates`, which could be used for each other.
+    /// The known faults of `certificates`, which could replace each other.
     ///
-    /// - Parameter terms: whether revocation counts, and lists at hand beside those of the store.
+    /// - Parameter terms: whether revocation counts, and lists in addition to those of the store.
     package func verdicts(
         on certificates: [Certificate],
         at time: Date,

@@ -1,12 +1,12 @@
 import PKIX
 
-/// What the choice of a recipient's certificate asks of the verdict on its chain.
+/// The verdict on a chain, as the choice of a recipient's certificate needs it.
 struct RecipientVerdict: Hashable, Sendable {
     /// Whether the chain leads to an anchor, or the certificate is pinned, and nothing is wrong with it at the time.
     let isTrusted: Bool
     /// Whether a pin speaks for the certificate.
     let isPinned: Bool
-    /// What is known about revocation; nil if it was not looked for.
+    /// The revocation status; nil if it was not checked.
     let revocation: ChainVerdict.Revocation.Status?
 }
 

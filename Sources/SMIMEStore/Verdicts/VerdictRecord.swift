@@ -1,7 +1,7 @@
 import Foundation
 import PKIX
 
-/// What the store keeps beside a recipient's certificate for judging it without reading it.
+/// The columns of a recipient's certificate that judge it without parsing it.
 struct VerdictRecord: Sendable {
     /// Certificates with the same authorities and revocation lists above them, as far as names tell.
     struct Group: Hashable, Sendable {

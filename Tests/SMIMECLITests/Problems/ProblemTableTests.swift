@@ -45,7 +45,7 @@ import Testing
     /// A sentence of the page: a capital letter, unless the first word is a name, and a full stop.
     private static func sentence(_ text: String) -> String {
         let first = text.prefix { $0 != " " }
-        let isName = first != first.lowercased() || first == "libcrypto" || first == "smime-type"
+        let isName = first != first.lowercased() || ["libcrypto", "smime", "smime-type"].contains(String(first))
         return (isName ? text : text.prefix(1).uppercased() + text.dropFirst()) + "."
     }
 

@@ -161,7 +161,7 @@ private struct BackupReport: Encodable {
     let bytes: Int
 }
 
-/// What a backup brought.
+/// The contents of a restored backup.
 private struct RestoreCommandReport: Encodable {
     struct Account: Encodable {
         let address: String

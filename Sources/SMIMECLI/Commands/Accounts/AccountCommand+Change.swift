@@ -40,7 +40,7 @@ extension SMIMECommand.AccountCommand {
             return change
         }
 
-        /// Runs `change` on the store and prints the account that comes of it behind `word`.
+        /// Runs `change` on the store and prints the resulting account after `word`.
         func run(_ word: String, _ change: (Store) async throws -> Account) async throws {
             let store = try await global.store(.readWrite)
             let account = try await change(store)

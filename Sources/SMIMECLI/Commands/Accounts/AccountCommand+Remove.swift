@@ -60,11 +60,11 @@ extension SMIMECommand.AccountCommand {
 
     private struct RemovalReport: Encodable {
         let address: String
-        /// What encryption.cipher said of it.
+        /// Its cipher in the setting encryption.cipher.
         let cipher: String?
-        /// Of the certificates whose keys are gone.
+        /// The certificates of the removed keys.
         let fingerprints: [Fingerprint]
-        /// The rules that are gone.
+        /// The removed rules.
         let policy: [String]
     }
 }

@@ -136,8 +136,8 @@ extension SMIMECommand.FilterCommand {
 
         private struct EmptyMessage: Error {}
 
-        /// Nothing that is wrong with a message keeps it from its recipients, but that it is none, that it comes round again
-        /// and again, or that they are none.
+        /// Every message is delivered, whatever is wrong with it, except an empty one, one that loops, and one with
+        /// malformed recipients.
         private static func failure(_ error: any Error) -> Failure {
             // There is nothing to deliver, nor would there be the next time.
             if error is EmptyMessage { return Failure(.badData, "message: malformed: the input is empty") }

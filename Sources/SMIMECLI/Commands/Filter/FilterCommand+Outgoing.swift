@@ -104,7 +104,8 @@ extension SMIMECommand.FilterCommand {
             throw Failure(.badData, "5.6.0 the message cannot be processed: the filter died at it twice")
         }
 
-        /// What is wrong with the message is told to its sender; what is wrong with us or our store can be mended.
+        /// A fault of the message is reported to its sender. A fault of the host or the store can be repaired, so the
+        /// mail waits.
         private static func failure(_ error: any Error) -> Failure {
             let failure = Failure(error, in: "message")
             switch error {

@@ -60,7 +60,7 @@ extension SMIMECommand {
                 isInterrupted: { interruption.isPending }
             )
             progress.clear()
-            // A store that failed is closed as well as can be; what was learned before is told in any case.
+            // A failed store is closed if possible; what was learned before is reported in any case.
             if result.failure == nil { try await store.close() } else { try? await store.close() }
             let lines = HarvestReport(result)
             try report.print(lines) { lines.text }

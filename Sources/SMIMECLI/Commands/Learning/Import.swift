@@ -69,7 +69,7 @@ extension SMIMECommand {
                 maximumIterations: maxIterations ?? PKCS12.maximumIterations
             ) { try InputFile.open($0, mayBeSecret: true) }
             var plan = ImportPlan(account: account, trust: trust, now: .now)
-            // Nothing is made before it is known that there is something to store.
+            // No store is created unless there is something to store.
             let existing = try await existingStore(for: contents)
             do {
                 try plan.add(
@@ -140,7 +140,7 @@ extension SMIMECommand {
             )
         }
 
-        /// What is wrong with mail that nothing is learned from.
+        /// The problems of mail from which nothing is learned.
         private static func problems(
             of report: HarvestSummary,
             _ mails: [(file: String, source: any ByteSource)]

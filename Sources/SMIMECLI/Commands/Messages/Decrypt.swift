@@ -78,7 +78,7 @@ extension SMIMECommand {
             try outcomes.map(\.status).throwWorst()
         }
 
-        /// - Throws: what opening throws. Of a secret that was given it is said that it may be the wrong one, whatever failed.
+        /// - Throws: what opening throws. If the user gave a secret, every failure says that it may be the wrong one.
         private func opened(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
             do { return try await decrypt(path, opener) } catch CMSError.decryptionFailed {
                 let failure = Failure(CMSError.decryptionFailed, in: InputFile.name(path))
@@ -128,7 +128,7 @@ extension SMIMECommand {
             // The side is worth a word only where signatures stand on both.
             let isClear = report.layers.allSatisfy { $0.signers.isEmpty || $0.isInsideEncryption }
             let side = isClear ? nil : report.side(of: layer)
-            // Where one signer is all there is, the verdict on the message is about it.
+            // With only one signer the verdict on the message is the signer's.
             let isAlone = report.layers.flatMap(\.signers).count == 1
             let words = [side, (isAlone ? report.status : signer.status).rawValue].compactMap(\.self)
             Console.note("\(name): signed by \(signer.name), \(words.joined(separator: ", "))")

@@ -139,10 +139,10 @@ extension SMIMECommand {
             try outcomes.map(\.status).throwWorst()
         }
 
-        /// Where the outputs for the input at `path` may go, copies for Bcc recipients among them.
+        /// All possible outputs for the input at `path`, including copies for Bcc recipients.
         private func targets(for path: String) -> [String] {
             guard let target = files.target(for: path) else { return [] }
-            // What is wrong with a file is told when it is encrypted. A pipe can be read only then.
+            // Problems of a file are reported when it is encrypted. A pipe can be read only then.
             guard files.outputDir != nil, to.isEmpty, InputFile.Identity(path) != nil,
                 let source = try? InputFile.open(path), let header = try? MIMEReader.message(in: source).header,
                 let hidden = try? RecipientPlan.hiddenRecipients(of: header)
@@ -150,7 +150,7 @@ extension SMIMECommand {
             return [target] + hidden.indices.map { RecipientPlan.Copy.path(target, number: $0 + 1) }
         }
 
-        /// What is the same for every file.
+        /// The values that are the same for every file.
         struct Common: Sendable {
             let opening: StoreOpening
             /// Certificates to encrypt to that were given as files.
@@ -199,7 +199,7 @@ extension SMIMECommand {
             signing.fromField + (to.isEmpty ? [] : [NewField("To", to.map(\.text).joined(separator: ", "))])
         }
 
-        /// Who gets which copy of a message or file with `header`, whose author is `author`.
+        /// The copies of a message or file with `header` and their recipients; `author` is its author.
         func copies(
             _ plan: RecipientPlan,
             of header: HeaderBlock,
@@ -209,7 +209,7 @@ extension SMIMECommand {
             try await plan.copies(
                 of: header,
                 to: to,
-                // What was said of the account counts for its aliases, too.
+                // A rule for the account counts for its aliases, too.
                 from: [signing.from, author, account?.address].compactMap(\.self),
                 sender: noSelf ? nil : (signing.from, author)
             )
@@ -234,7 +234,7 @@ extension SMIMECommand {
             }
         }
 
-        /// The message in `source` with what is to become of its header.
+        /// The message in `source` with its header protection.
         private func protector(
             of source: any ByteSource,
             at path: String,

@@ -136,7 +136,7 @@ extension SMIMECommand {
             VerificationOutput(report, learned: learned, assertion: assertion(on: report), file: file)
         }
 
-        /// What came of `--assert-signer`; nil without it.
+        /// The result for `--assert-signer`; nil without it.
         private func assertion(on report: VerificationReport) -> VerificationOutput.Assertion? {
             assertSigner.map { .init(signer: $0, ok: AssertedSigner($0).map(report.isSigned) ?? false) }
         }

@@ -9,7 +9,7 @@ import InternetMessage
 struct ArgumentCheck {
     /// The options whose value may be empty: the sender of a bounce, and the name of an account that is to have none.
     private static let maybeEmpty = ["--sender", "--name", "--from"]
-    /// The options that may stand there several times.
+    /// The options that may be repeated.
     private static let repeatable = [
         "--add-alias", "--policy", "--remove-alias", "--to", "--to-cert",
     ]
@@ -67,7 +67,7 @@ struct ArgumentCheck {
         let isCluster = !word.hasPrefix("--") && name.count != 2
         let asks = ["-h", "--help", "--version"].contains(name) && name != word
         let isHidden = name == "--help-hidden"
-        // What manuals and completions are made from.
+        // Manual pages and completions are made with these.
         let isMisplaced = ["--generate-completion-script", "--experimental-dump-help"].contains(name) && !isFirst
         guard isCluster || asks || isHidden || isMisplaced else { return }
         throw Failure(.usage, "unknown option '\(word)'", hints: isCluster ? [Self.clusterHint(word)] : [])

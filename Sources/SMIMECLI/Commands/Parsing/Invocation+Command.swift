@@ -1,8 +1,8 @@
 import ArgumentParser
 
 extension Invocation {
-    /// The verb that is called and those inside it, the outermost first, none if there is none; and the options around and
-    /// behind the verbs, with the other arguments. Between verbs stand global options at most.
+    /// The verbs on the command line, the outermost first, and the options around and after them with the other
+    /// arguments. Only global options may be between verbs.
     var divided: (verbs: [any ParsableCommand.Type], arguments: [String]) {
         var (verbs, arguments): ([any ParsableCommand.Type], [String]) = ([], [])
         var (candidates, rest) = (SMIMECommand.verbs, words[...])
@@ -46,7 +46,7 @@ extension Invocation {
 
     private var asksForHelp: Bool { options.contains { ["-h", "--help"].contains($0) } }
 
-    /// The help of the verb that was meant.
+    /// The help of the verb.
     var help: String {
         var verb: any ParsableCommand.Type = SMIMECommand.self
         for word in options {

@@ -221,7 +221,7 @@ extension Policy.Rule {
     /// How far messages may change what the rule decides, its own word or the default of what it requires.
     fileprivate var shownOverride: Policy.Override? { override ?? (requiresSomething ? .standard(for: .require) : nil) }
 
-    /// What the rule says, as `sign=require encrypt=never`.
+    /// The levels of the rule, as `sign=require encrypt=never`.
     var words: String {
         let says = [
             ("sign", sign?.rawValue), ("encrypt", encrypt?.rawValue),

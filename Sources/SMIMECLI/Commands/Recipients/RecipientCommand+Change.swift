@@ -53,7 +53,7 @@ extension SMIMECommand.RecipientCommand {
             }
         }
 
-        /// Says why a certificate may not be the one that was meant.
+        /// Warns if a certificate may be the wrong one.
         private func warn(of certificate: Certificate) {
             if !certificate.names(address) { Console.warning("\(certificate.subject): does not name \(address)") }
             if !certificate.keyAllowsEncryption {
@@ -68,7 +68,7 @@ extension SMIMECommand.RecipientCommand {
         }
     }
 
-    /// An address and, if not everything known for it is meant, a fingerprint.
+    /// An address, and a fingerprint to select one of its certificates.
     struct Target: ParsableArguments {
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
@@ -77,7 +77,7 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
-        /// The certificates that are meant.
+        /// The selected certificates.
         func known() async throws -> [KnownRecipient] {
             let store = try await global.store(.readOnly)
             guard store.exists else { throw KeystoreError.unknownRecipient(address) }

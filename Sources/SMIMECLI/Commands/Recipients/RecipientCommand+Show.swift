@@ -106,7 +106,7 @@ extension SMIMECommand.RecipientCommand {
     }
 }
 
-/// What is known for one address, as reports show it.
+/// The certificates of one address in reports.
 struct RecipientReport: Encodable {
     struct CertificateLine: Encodable {
         let fingerprint: Fingerprint
@@ -119,7 +119,7 @@ struct RecipientReport: Encodable {
         let sourceDetail: String?
         let firstSeen: Date
         let lastSeen: Date
-        /// What its owner announced to read, best first, each name once.
+        /// The algorithms that its owner announced, best first, each name once.
         let capabilities: [String]
         /// When its owner announced them.
         let capabilitiesTime: Date?

@@ -65,7 +65,7 @@ extension SMIMECommand.StoreCommand {
             if let status = found.map(Self.status).max(), status != .success { throw status }
         }
 
-        /// Forgets what came by itself and is of no more use, where the store can be written.
+        /// Removes expired data that was fetched or came with mail, if the store can be written.
         private func forgetEnded() async throws -> [StoreFinding] {
             let reader = try await global.store(.readOnly)
             let found = try await reader.untidied(at: .now)
@@ -116,7 +116,7 @@ private struct CheckReport: Encodable {
     }
 
     let database: String
-    /// What was forgotten because it is of no more use; with --dry-run what would be.
+    /// The removed expired data; with --dry-run the data that would be removed.
     let ended: [Line]
     let findings: [Line]
     /// How many certificates were forgotten; nil if nothing was to be repaired.

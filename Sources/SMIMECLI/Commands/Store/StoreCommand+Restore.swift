@@ -61,7 +61,7 @@ extension SMIMECommand.StoreCommand {
     }
 }
 
-/// What is in the store now, and where the one before is.
+/// The contents of the restored store, and the path of the old one.
 private struct RestoredReport: Encodable {
     let accounts: Int
     let database: String

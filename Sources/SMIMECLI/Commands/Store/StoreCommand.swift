@@ -135,7 +135,7 @@ extension SMIMECommand.StoreCommand {
     }
 }
 
-/// What a migration did, or would do.
+/// The result of a migration, or of a dry run.
 private struct MigrationReport: Encodable {
     let found: Int
     let known: Int
