@@ -1,4 +1,10 @@
-import Foundation
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 extension OutputFile {
     /// Where an output at `path` appears, from the root: without symlinks, as far as there is anything yet.

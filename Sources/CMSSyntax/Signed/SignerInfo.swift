@@ -1,7 +1,12 @@
-package import Foundation
 package import LibCrypto
 package import PKIX
 import SwiftASN1
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// What one signer claims: who it is, how it signed, and the signature itself. Nothing in it is checked.
 ///

@@ -1,5 +1,12 @@
 import COpenSSL
-import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// What the process does where its address space is limited.
 package enum AddressSpace {

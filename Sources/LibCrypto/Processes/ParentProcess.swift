@@ -1,5 +1,12 @@
 import COpenSSL
-import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 #if os(Linux)
 /// What `ps` and `top` call this process. It stands here because only this module can call prctl.

@@ -1,6 +1,11 @@
-package import Foundation
 import LibCrypto
 import SwiftASN1
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// What a responder says about certificates, as received; whether it may say so is checked where it is used.
 ///

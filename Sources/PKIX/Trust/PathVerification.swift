@@ -1,5 +1,10 @@
-package import Foundation
 package import LibCrypto
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// What libcrypto's verification of a path means.
 package struct PathVerification {

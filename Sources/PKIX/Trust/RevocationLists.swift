@@ -1,5 +1,10 @@
-import Foundation
 import LibCrypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The revocation lists at hand where one certificate is judged, and the certificates that they may be signed with.
 struct RevocationLists {

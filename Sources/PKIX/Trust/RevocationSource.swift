@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
 package import Foundation
+#endif
 
 /// Somebody who can be asked whether certificates were revoked, when what is at hand does not tell.
 package protocol RevocationSource: Sendable {
