@@ -1,4 +1,16 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// Writes to an open file descriptor through a buffer of one window.
 ///
@@ -40,7 +52,11 @@ package final class DescriptorSink: ByteSink {
     private func writeThrough(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            let count = SystemCall.writeBytes(
+                descriptor,
+                UnsafeRawBufferPointer(rebasing: rest).baseAddress,
+                rest.count
+            )
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {

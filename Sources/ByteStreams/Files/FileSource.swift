@@ -1,4 +1,10 @@
-import Foundation
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// A regular file, read in place and never mapped, so that a truncated file is an error and not a signal.
 package final class FileSource: ByteSource {

@@ -1,4 +1,16 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// A message's input: a regular file is read in place, everything else is spooled first.
 package enum Input {
@@ -8,7 +20,7 @@ package enum Input {
     ///   that a spool keeps in memory.
     /// - Throws: `StreamError.cannotOpen`, or what reading or spooling throws.
     package static func open(path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
-        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = SystemCall.openFile(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
@@ -53,7 +65,7 @@ final class DescriptorReader: ByteReader {
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
-            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+            let count = SystemCall.readBytes(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             if errno == EAGAIN {
                 // Another process that shares the pipe may have made it non-blocking.

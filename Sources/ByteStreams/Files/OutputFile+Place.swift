@@ -1,4 +1,10 @@
-import Foundation
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 extension OutputFile {
     /// The absolute path of an output at `path`, without symlinks as far as it exists.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Bytes in memory that may be a secret, and are overwritten after their last use.
 final class PrivateMemory: ByteSource {
     /// Written while it is filled, by the one who fills it, and never afterwards.

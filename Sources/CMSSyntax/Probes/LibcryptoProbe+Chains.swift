@@ -1,6 +1,11 @@
-import Foundation
 import LibCrypto
 import PKIX
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 extension LibcryptoProbe {
     /// How chains are verified. CVE-2023-0465 is among them: before OpenSSL 3.0.9 wrong policies in a leaf were not

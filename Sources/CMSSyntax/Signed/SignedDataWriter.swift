@@ -1,8 +1,21 @@
 package import ByteStreams
-package import Foundation
 package import LibCrypto
 package import PKIX
 import SwiftASN1
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// Writes SignedData in DER for one signer, around its content or detached from it.
 ///

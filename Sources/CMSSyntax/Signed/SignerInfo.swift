@@ -1,7 +1,12 @@
-package import Foundation
 package import LibCrypto
 package import PKIX
 import SwiftASN1
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// The claims of one signer: its identifier, its algorithms, and the signature itself. Nothing is verified.
 ///

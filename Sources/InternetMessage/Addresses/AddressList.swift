@@ -1,5 +1,3 @@
-import Foundation
-
 /// A way in which an address field is not simply a list of mailboxes.
 @nonexhaustive
 package enum AddressDefect: String, Hashable, Sendable, CaseIterable {

@@ -1,5 +1,10 @@
 import ByteStreams
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// An address that mail can be sent to: `local@domain`.
 ///
@@ -107,7 +112,7 @@ extension String {
         return unicodeScalars.map { scalar in
             scalar.isASCII || !scalar.properties.lowercaseMapping.unicodeScalars.contains(where: \.isASCII)
                 ? scalar.properties.lowercaseMapping : String(scalar)
-        }.joined().precomposedStringWithCanonicalMapping
+        }.joined().canonicallyComposed
     }
 }
 
@@ -116,7 +121,7 @@ extension Unicode.Scalar {
     fileprivate var isAtomText: Bool {
         guard isASCII else {
             return !properties.isWhitespace
-                && !String(self).precomposedStringWithCanonicalMapping.utf8.contains { $0 < 128 }
+                && !String(self).canonicallyComposed.utf8.contains { $0 < 128 }
         }
         switch self {
         case "a"..."z", "A"..."Z", "0"..."9": return true

@@ -1,6 +1,13 @@
 import CIDN2
-import Foundation
 import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// libidn2, which maps international domain names (IDNA 2008).
 ///

@@ -1,5 +1,10 @@
 import ByteStreams
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// One person in an address list.
 package struct Mailbox: Hashable, Sendable {
@@ -23,7 +28,7 @@ package struct Mailbox: Hashable, Sendable {
         guard let loose = EncodedWord.decodeLoosely(displayName) else { return true }
         return [displayName, EncodedWord.decode(displayName, replacing: true), loose].contains { name in
             let seen = Array(
-                name.precomposedStringWithCompatibilityMapping.unicodeScalars.filter {
+                name.compatiblyComposed.unicodeScalars.filter {
                     $0.properties.isWhitespace || !$0.isUnfitForDisplay
                 }
             )

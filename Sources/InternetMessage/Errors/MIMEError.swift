@@ -1,5 +1,10 @@
 package import ByteStreams
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// Why mail could not be read, or an address not made.
 @nonexhaustive

@@ -1,4 +1,10 @@
-import Foundation
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 extension UnsafeRawBufferPointer {
     /// Where the first `byte` is at or after `start`, found at the speed of memory.

@@ -1,5 +1,10 @@
 import ByteStreams
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// Encoded words in header fields: `=?charset?Q?text?=`.
 ///
@@ -167,7 +172,14 @@ enum Charset {
         switch charset.lowercased() {
         case "utf-8", "utf8", "us-ascii", "": return String(validating: bytes, as: UTF8.self)
         case "iso-8859-1", "latin1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-        case let name: return encoding(name).flatMap { String(data: Data(bytes), encoding: $0) }
+        case let name:
+            guard let encoding = encoding(name) else { return nil }
+            #if canImport(FoundationEssentials)
+            if let known = SystemCharset.name(of: name), !SystemCharset.isFoundationPresent {
+                return SystemCharset.decode(bytes, charset: known)
+            }
+            #endif
+            return String(data: Data(bytes), encoding: encoding)
         }
     }
 

@@ -1,6 +1,11 @@
 import COpenSSL
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// A libcrypto call that failed, and everything libcrypto said about it.
 package struct OpenSSLError: Error, Equatable, Sendable {

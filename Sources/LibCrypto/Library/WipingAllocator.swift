@@ -1,5 +1,4 @@
 import COpenSSL
-import Foundation
 
 /// The memory that libcrypto works in, overwritten whenever it is given back.
 ///

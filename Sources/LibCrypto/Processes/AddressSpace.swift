@@ -1,5 +1,12 @@
 import COpenSSL
-import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// Adapts the process to a limited address space.
 package enum AddressSpace {

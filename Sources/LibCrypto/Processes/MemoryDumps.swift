@@ -1,5 +1,12 @@
 import COpenSSL
-import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// The memory of this process, which holds keys, passphrases and plaintext while it works.
 package enum MemoryDumps {

@@ -1,5 +1,12 @@
 import COpenSSL
-import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 #if os(Linux)
 /// The name of this process in `ps` and `top`. It is in this module because only this module can call prctl.

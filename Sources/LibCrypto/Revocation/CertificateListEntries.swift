@@ -1,5 +1,10 @@
 package import COpenSSL
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
 package import Foundation
+#endif
 
 /// Certificate revocation lists as libcrypto's objects.
 extension Handle<X509_CRL> {

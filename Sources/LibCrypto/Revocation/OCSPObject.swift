@@ -1,5 +1,10 @@
 import COpenSSL
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
 package import Foundation
+#endif
 
 /// A successful answer of an OCSP responder, as libcrypto reads it.
 package struct OCSPObject: ~Copyable {

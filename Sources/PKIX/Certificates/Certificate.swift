@@ -1,5 +1,10 @@
-public import Foundation
 import SwiftASN1
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// An X.509 certificate: an immutable value that is well-formed, and nothing more than that.
 ///

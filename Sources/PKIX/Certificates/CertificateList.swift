@@ -1,6 +1,11 @@
-public import Foundation
 package import LibCrypto
 import SwiftASN1
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// A certificate revocation list, as received; whether it is genuine is checked where it is used.
 ///

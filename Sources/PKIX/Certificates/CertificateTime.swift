@@ -1,5 +1,10 @@
-package import Foundation
 package import SwiftASN1
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 extension ASN1Node {
     /// The time of a UTCTime or GeneralizedTime.

@@ -1,5 +1,10 @@
-import Foundation
 package import LibCrypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Why a cryptographic structure could not be read, written or used.
 @nonexhaustive

@@ -1,4 +1,4 @@
-import Foundation
+import ByteStreams
 package import LibCrypto
 
 /// One way to turn what the user typed into the bytes that keys are derived from.
@@ -41,8 +41,8 @@ package struct PassphraseForm: Sendable {
             return [given, widened]
         }
         // A String cannot be wiped; only a passphrase beyond ASCII ever becomes one.
-        let composed = Array(text.precomposedStringWithCanonicalMapping.utf8)
-        let decomposed = Array(text.decomposedStringWithCanonicalMapping.utf8)
+        let composed = Array(text.canonicallyComposed.utf8)
+        let decomposed = Array(text.canonicallyDecomposed.utf8)
         let others = [composed, decomposed].filter { !$0.elementsEqual(bytes) }
             .map { PassphraseForm(utf8: secret($0), bmp: bmp($0)) }
         let latin1 =

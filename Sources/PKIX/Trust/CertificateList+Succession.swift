@@ -1,5 +1,10 @@
-package import Foundation
 import SwiftASN1
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 extension CertificateList {
     /// Whether this list counts in the place of `older` at `date`: it has the higher CRL Number, or else is later; it is by the same

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// Rules for authorities that certificates are held against beside what makes them valid.
 package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {

@@ -1,4 +1,16 @@
+#if canImport(Glibc)
+package import Glibc
+#elseif canImport(Musl)
+package import Musl
+#else
+package import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
 package import Foundation
+#endif
 
 extension Date {
     /// The day in UTC, as 2026-01-31.

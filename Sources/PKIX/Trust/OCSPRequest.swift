@@ -1,5 +1,10 @@
-package import Foundation
 package import LibCrypto
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// The question to a responder whether one certificate was revoked.
 ///

@@ -1,6 +1,11 @@
-package import Foundation
 import LibCrypto
 import SwiftASN1
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// A responder's unverified answers about certificates. The responder's authority is checked when they are used.
 ///

@@ -1,6 +1,11 @@
-import Foundation
 import LibCrypto
 import SwiftASN1
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Certificates in the order in which each was issued by the next.
 struct CertificatePath {

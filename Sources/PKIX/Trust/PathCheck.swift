@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// Says what is wrong with a path: libcrypto's verification, and what S/MIME wants beyond it.
 ///

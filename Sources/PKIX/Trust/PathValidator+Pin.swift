@@ -1,5 +1,3 @@
-import Foundation
-
 extension PathValidator {
     /// How a pin speaks for a certificate.
     enum Pin {

@@ -1,5 +1,10 @@
-package import Foundation
 package import LibCrypto
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// The result of libcrypto's verification of a path.
 package struct PathVerification {

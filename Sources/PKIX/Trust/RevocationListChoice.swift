@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// Chooses among very many lists those that can tell something of one path: of lists about the same certificates only the
 /// newest count.

@@ -1,5 +1,10 @@
-import Foundation
 import LibCrypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Finds out what revocation lists say of the certificates of a path.
 ///

@@ -1,5 +1,10 @@
-import Foundation
 import LibCrypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The available revocation lists for judging one certificate, and their possible signers.
 struct RevocationLists {

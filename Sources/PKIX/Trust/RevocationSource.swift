@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
 package import Foundation
+#endif
 
 /// A source of revocation data to ask if the data at hand does not decide.
 package protocol RevocationSource: Sendable {

@@ -1,5 +1,10 @@
-import Foundation
 import SwiftASN1
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// A revocation list whose signature was checked, and what is to be known of it before it is used.
 struct SelectedRevocationList {

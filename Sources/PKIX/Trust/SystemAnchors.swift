@@ -1,6 +1,11 @@
 import ByteStreams
-import Foundation
 import LibCrypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The folder of the system's trust anchors, hashed as `openssl rehash` does it.
 ///
@@ -41,7 +46,7 @@ public struct SystemAnchors: Hashable, Sendable {
         do {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             return Set(names.compactMap { $0.utf8.count > 9 ? UInt32($0.prefix(8), radix: 16) : nil })
-        } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
+        } catch let error as CocoaError where [.fileReadNoSuchFile, .fileNoSuchFile].contains(error.code) {
             return []
         } catch {
             return nil

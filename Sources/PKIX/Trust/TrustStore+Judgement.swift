@@ -1,6 +1,11 @@
-package import Foundation
 import LibCrypto
 import Synchronization
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// A verdict, and whether it may be kept.
 package struct Judgement: Sendable {

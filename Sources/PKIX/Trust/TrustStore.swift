@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
 package import Foundation
+#endif
 
 /// What is trusted, and what is at hand to build chains from: data, by which `PathValidator` judges.
 ///

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// All that a verdict depends on, the time to the very instant among it; but for what the system's anchors are just then.
 struct VerdictCacheKey: Hashable {

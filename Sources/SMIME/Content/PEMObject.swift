@@ -1,7 +1,14 @@
 package import ByteStreams
-import Foundation
 import InternetMessage
 import PKIX
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// A CMS object in PEM (RFC 7468 §9), of any size, with any text before and after it (§5.2).
 package enum PEMObject {

@@ -1,6 +1,13 @@
 import ByteStreams
-import Foundation
 import InternetMessage
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// Looks at plaintext as it passes: is it a MIME entity, and what may its parts be like?
 package final class PlaintextObserver: ByteSink {

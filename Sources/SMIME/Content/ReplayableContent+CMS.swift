@@ -1,5 +1,10 @@
 import CMSSyntax
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 extension ReplayableContent {
     /// A SignedData object over these bytes, with them inside if it is opaque (RFC 5652 §5).

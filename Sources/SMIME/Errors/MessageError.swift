@@ -1,6 +1,11 @@
 package import CMSSyntax
-import Foundation
 package import InternetMessage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Why a message could not be protected or opened.
 @nonexhaustive

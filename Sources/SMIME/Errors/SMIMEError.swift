@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// The one error of the public interface: what happened, what to do about it, and a sentence for people.
 ///

@@ -1,7 +1,12 @@
 import ByteStreams
-public import Foundation
 public import InternetMessage
 public import PKIX
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 extension Certificate {
     /// The first certificate in bytes of PEM, DER, base64 or PKCS#7.

@@ -1,7 +1,12 @@
 import ByteStreams
 public import CMSSyntax
-public import Foundation
 public import PKIX
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// Signed and encrypted objects that are no mail: passes, documents, code (RFC 5652).
 ///

@@ -1,6 +1,11 @@
 public import CMSSyntax
-public import Foundation
 public import PKIX
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 extension Recipient {
     /// A recipient with a certificate that may be encrypted to.

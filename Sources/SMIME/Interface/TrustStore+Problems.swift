@@ -1,5 +1,10 @@
-public import Foundation
 public import PKIX
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 extension TrustStore {
     /// What is wrong with `certificate`, its chain to an anchor, its time, or what is known of its revocation; empty if nothing is.

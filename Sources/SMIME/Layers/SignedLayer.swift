@@ -1,9 +1,14 @@
 import ByteStreams
 import CMSSyntax
-package import Foundation
 package import InternetMessage
 import LibCrypto
 package import PKIX
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// A signed entity with its claimed signers and content, not yet verified.
 ///

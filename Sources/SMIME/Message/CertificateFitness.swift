@@ -1,7 +1,12 @@
 import CMSSyntax
-import Foundation
 import InternetMessage
 import PKIX
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The faults that make a certificate unusable, whatever chain it has.
 enum CertificateFitness {

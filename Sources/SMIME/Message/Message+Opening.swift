@@ -1,7 +1,12 @@
 import ByteStreams
-public import Foundation
 public import InternetMessage
 import PKIX
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 extension Message {
     /// The message with all its layers opened, whatever it is: encrypted, signed, both in any order, or plain.

@@ -1,8 +1,13 @@
 package import ByteStreams
 public import CMSSyntax
-public import Foundation
 public import InternetMessage
 public import PKIX
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// A mail, and what is to be done to it when it is written.
 ///

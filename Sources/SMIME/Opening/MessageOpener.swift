@@ -1,8 +1,13 @@
 package import ByteStreams
 package import CMSSyntax
-package import Foundation
 package import InternetMessage
 package import PKIX
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// Opens what is signed or encrypted, layer by layer.
 ///

@@ -1,7 +1,12 @@
 package import ByteStreams
 package import CMSSyntax
-package import Foundation
 import InternetMessage
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// Signs and encrypts content as bare CMS objects, without MIME around them.
 ///

@@ -1,7 +1,12 @@
 package import ByteStreams
 package import CMSSyntax
-package import Foundation
 package import InternetMessage
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// Signs and encrypts whole messages.
 ///

@@ -1,5 +1,10 @@
-import Foundation
 import PKIX
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 extension VerificationReport: Encodable {
     /// The JSON of `smime verify --json`: keys in snake_case, times as RFC 3339 has them.

@@ -1,6 +1,11 @@
-public import Foundation
 import InternetMessage
 public import PKIX
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 extension VerificationReport {
     /// One aspect of one signature.

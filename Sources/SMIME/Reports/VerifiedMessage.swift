@@ -1,7 +1,12 @@
 import CMSSyntax
-public import Foundation
 public import InternetMessage
 public import PKIX
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// A message that its author is known to have signed as a whole: what may be learned from it.
 ///

@@ -1,0 +1,23 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Functions of the C library for types that have methods of the same names.
+enum SystemCall {
+    /// open(2)
+    static func openFile(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
+
+    /// read(2)
+    static func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+        read(descriptor, buffer, count)
+    }
+
+    /// write(2)
+    static func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+        write(descriptor, bytes, count)
+    }
+}
