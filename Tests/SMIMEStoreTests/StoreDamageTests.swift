@@ -10,7 +10,7 @@ import Testing
         try change(home, "PRAGMA user_version = 99")
         let before = try bytes(home)
         for mode in [Store.Mode.readOnly, .readWrite] {
-            await #expect(throws: KeystoreError.newer(path: home.location.database, found: 99, known: 8)) {
+            await #expect(throws: KeystoreError.newer(path: home.location.database, found: 99, known: 9)) {
                 try await home.open(mode)
             }
         }
