@@ -14,7 +14,7 @@ import Testing
     /// The verdict on `FOLDER/cert.pem` with its `chain.pem` at hand.
     private func judge(
         _ name: String,
-        _ purpose: TrustStore.Purpose = .signing,
+        _ purpose: Certificate.KeyPurpose = .signing,
         at date: Date = .judged,
         in store: TrustStore? = nil
     ) throws -> ChainVerdict {
@@ -104,11 +104,11 @@ import Testing
             "alice", "expired", "expired-ca", "leaf-as-ca", "mallory", "name-constraints", "selfsigned", "sign-only",
             "unknown-critical", "weak", "wrong-eku",
         ],
-        [TrustStore.Purpose.encryption, .signing]
+        [Certificate.KeyPurpose.encryption, .signing]
     )
     func `trust, time and revocation are the same without the other details`(
         name: String,
-        purpose: TrustStore.Purpose
+        purpose: Certificate.KeyPurpose
     ) throws {
         let certificate = try Certificate(fixture: "\(name)/cert.pem")
         let chain = try Certificate.all(fixture: "\(name)/chain.pem")

@@ -41,7 +41,7 @@ let opened = try await Message(secret).opened(with: store)
 try check(opened.report.status == .valid, "the verdict is valid: \(opened.report.problems)")
 try check(opened.verifiedAuthor == alice, "Alice is its author")
 try check(String(decoding: try opened.bytes(), as: UTF8.self).hasSuffix("Good morning\r\n"), "it says what it said")
-try check(try await store.learn(from: opened).entries.isEmpty, "nobody new is learned from it")
+try check(try await store.learn(from: opened).entries.isEmpty, "nothing new is learned from it")
 let archived = try await Message(secret).opened(with: store.keyring())
 try check(archived.report.status == .valid, "a keyring of the store opens it, too")
 

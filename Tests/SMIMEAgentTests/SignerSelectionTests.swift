@@ -44,7 +44,7 @@ import Testing
         #expect(signer.identity.encryptionCertificate == (try AgentHome.certificate("split/encrypt-cert.pem")))
     }
 
-    @Test func `Nobody signs mail without one author`() async throws {
+    @Test func `Mail without one author is not signed`() async throws {
         let home = try await AgentHome()
         await #expect { try await signer(of: try header("To: bob@example.com"), in: home) } throws: { error in
             if case AgentError.noAuthor = error { true } else { false }

@@ -8,21 +8,21 @@ import Testing
 
 @Suite struct MessageControlsTests {
     private func read(_ message: String, _ tags: SubjectTags = .standard) throws -> (
-        wish: ProtectionRequest, text: String
+        request: ProtectionRequest, text: String
     ) {
         let controls = try MessageControls(of: MemorySource(Array(message.utf8)), tags: tags)
         let bytes = try controls.source.bytes(in: 0..<controls.source.count)
-        return (controls.wish, String(decoding: bytes, as: UTF8.self))
+        return (controls.request, String(decoding: bytes, as: UTF8.self))
     }
 
     private func subject(_ text: String, _ tags: SubjectTags = .standard) throws -> (
-        wish: ProtectionRequest, shown: String?
+        request: ProtectionRequest, shown: String?
     ) {
-        let (wish, message) = try read("Subject: \(text)\r\nTo: bob@x.test\r\n\r\nbody\r\n", tags)
+        let (request, message) = try read("Subject: \(text)\r\nTo: bob@x.test\r\n\r\nbody\r\n", tags)
         let header = try HeaderBlock(parsing: Array(message.utf8))
         #expect(header.fields.map(\.name) == ["Subject", "To"])
         #expect(message.hasSuffix("To: bob@x.test\r\n\r\nbody\r\n"))
-        return (wish, header.first("Subject")?.displayValue)
+        return (request, header.first("Subject")?.displayValue)
     }
 
     @Test(arguments: [
@@ -35,7 +35,7 @@ import Testing
     ])
     func `A tag asks and is taken out, in whatever way it is written`(_ text: String, _ shown: String) throws {
         let found = try subject(text)
-        #expect(found.wish == ProtectionRequest(encrypt: .require))
+        #expect(found.request == ProtectionRequest(encrypt: .require))
         #expect(found.shown == shown)
     }
 
@@ -43,7 +43,7 @@ import Testing
     func `What is no tag stays as it is`(_ text: String) throws {
         let message = "Subject: \(text)\r\n\r\nbody"
         let found = try read(message)
-        #expect(found.wish == ProtectionRequest())
+        #expect(found.request == ProtectionRequest())
         #expect(found.text == message)
     }
 
@@ -51,7 +51,7 @@ import Testing
         let long = String(repeating: "äöü€😀 ", count: 60)
         let encoded = "=?utf-8?B?W2VuY3J5cHRd?= \(long)"
         let found = try subject(encoded)
-        #expect(found.wish.encrypt == .require)
+        #expect(found.request.encrypt == .require)
         #expect(found.shown == long.trimmingSuffix(" "))
     }
 
@@ -69,10 +69,10 @@ import Testing
 
     @Test func `Tags are what the setting says`() throws {
         let tags = try #require(SubjectTags(parsing: "[open] encrypt=never; sign=never [Top Secret] encrypt"))
-        #expect(try subject("[OPEN] x", tags).wish == ProtectionRequest(sign: .never, encrypt: .never))
-        #expect(try subject("[top secret] x", tags).wish == ProtectionRequest(encrypt: .require))
-        #expect(try subject("[encrypt] x", tags).wish == ProtectionRequest())
-        #expect(try subject("[encrypt] x", try #require(SubjectTags(parsing: ""))).wish == ProtectionRequest())
+        #expect(try subject("[OPEN] x", tags).request == ProtectionRequest(sign: .never, encrypt: .never))
+        #expect(try subject("[top secret] x", tags).request == ProtectionRequest(encrypt: .require))
+        #expect(try subject("[encrypt] x", tags).request == ProtectionRequest())
+        #expect(try subject("[encrypt] x", try #require(SubjectTags(parsing: ""))).request == ProtectionRequest())
         #expect(SubjectTags(parsing: "\(tags)") == tags)
         for text in ["encrypt", "[a]", "[a] b", "[] encrypt", "[a encrypt", "x [a] encrypt", "[a]] encrypt"] {
             #expect(SubjectTags(parsing: text) == nil, "\(text)")
@@ -83,7 +83,7 @@ import Testing
         let found = try read(
             "x-smime: encrypt=never\r\nFrom: a@x.test\r\nX-SMIME:\r\n\tencrypt=require;\r\n sign=no\r\nX-SMIME :\r\nBcc: b@x.test\r\n\r\nX-SMIME: body\r\n"
         )
-        #expect(found.wish == ProtectionRequest(sign: .never, encrypt: .require))
+        #expect(found.request == ProtectionRequest(sign: .never, encrypt: .require))
         #expect(found.text == "From: a@x.test\r\n\r\nX-SMIME: body\r\n")
         let other = "X-SMIME-Result: x\r\nX-SMIMEE: encrypt\r\n\r\nbody"
         #expect(try read(other).text == other)
@@ -96,7 +96,9 @@ import Testing
         "=?utf-8?q?encrypt=3Drequire?=",
     ])
     func `A field for us that cannot be read requires all there is`(_ body: String) throws {
-        #expect(try read("X-SMIME: \(body)\r\n\r\nbody").wish == ProtectionRequest(sign: .require, encrypt: .require))
+        #expect(
+            try read("X-SMIME: \(body)\r\n\r\nbody").request == ProtectionRequest(sign: .require, encrypt: .require)
+        )
     }
 
     @Test(arguments: [

@@ -61,6 +61,13 @@ import Testing
             try await store.add(Fixtures.cert("bob/bob.p12"), passphrase: "no")
         }
         #expect(wrong?.code == .wrongPassphrase)
+        // Mail is no file of keys: it teaches by `learn`, and is not passed over in silence.
+        let mail = await #expect(throws: SMIMEError.self) {
+            try await store.add(
+                Message("From: alice@example.com\n\nx\n".utf8).signed(by: store.signer(for: header)).bytes()
+            )
+        }
+        #expect(mail?.code == .malformed)
         try await store.finish()
         let closed = await #expect(throws: SMIMEError.self) { try await store.allAccounts() }
         #expect(closed?.kind == .bug)

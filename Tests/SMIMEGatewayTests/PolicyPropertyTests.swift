@@ -44,7 +44,7 @@ import Testing
             let way = try #require(address.flatMap { try? EmailAddress($0) })
             let rule = Oracle(recipient, question).closest { $0.encrypt != nil }
             guard rule?.encrypt == .require, rule?.override != .any else { return }
-            question.message = generator.wish()
+            question.message = generator.request()
             question.kind = generator.maybe(Policy.Kind.allCases)
             question.isSenderClaimed = question.kind == .bounce
             question.encryption[way] = generator.standing()
@@ -125,10 +125,10 @@ import Testing
             question.message.encrypt = nil
             let base = PolicyDecision(for: recipient, question).encrypt
             var last = base
-            for wish in Policy.Level.allCases {
-                question.message.encrypt = wish
+            for request in Policy.Level.allCases {
+                question.message.encrypt = request
                 let level = PolicyDecision(for: recipient, question).encrypt
-                #expect(level == max(base, wish))
+                #expect(level == max(base, request))
                 #expect(level >= last)
                 differences += level == base ? 0 : 1
                 last = level

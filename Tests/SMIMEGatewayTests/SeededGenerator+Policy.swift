@@ -36,7 +36,7 @@ extension SeededGenerator {
         )
     }
 
-    mutating func wish() -> ProtectionRequest {
+    mutating func request() -> ProtectionRequest {
         ProtectionRequest(sign: maybe(Policy.Level.allCases), encrypt: maybe(Policy.Level.allCases))
     }
 
@@ -64,8 +64,8 @@ extension SeededGenerator {
             sender: try maybe([address()]),
             account: try maybe([address()]),
             rules: rules.values.shuffled(using: &self),
-            flags: Int.random(in: 0..<4, using: &self) == 0 ? wish() : ProtectionRequest(),
-            message: wish(),
+            flags: Int.random(in: 0..<4, using: &self) == 0 ? request() : ProtectionRequest(),
+            message: request(),
             protection: protection(),
             readers: Bool.random(using: &self) ? [recipient] : [],
             signing: standing(),

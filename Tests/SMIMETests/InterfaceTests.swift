@@ -43,6 +43,8 @@ import Testing
         #expect(read.certificate == alice.certificate && !read.chain.isEmpty && !read.chain.contains(read.certificate))
         let file = try PKCS12(PKCS12.encoded([alice], passphrase: "other"), passphrase: "other")
         #expect(file.identities.map(\.certificate) == [alice.certificate])
+        let again = try PKCS12(Fixtures.cert("alice/alice.p12"), openedBy: Passphrase("test".utf8))
+        #expect(again.identities.map(\.certificate) == [alice.certificate])
     }
 
     @Test func `a certificate says what keeps it from being used`() throws {

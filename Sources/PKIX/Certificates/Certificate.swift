@@ -172,3 +172,11 @@ extension Certificate {
         }
     }
 }
+
+extension Certificate {
+    /// A use of the certificate's key.
+    public enum KeyPurpose: Sendable {
+        case encryption
+        case signing
+    }
+}

@@ -9,7 +9,7 @@ import Foundation
 /// RFC 8550 §4, RFC 5280 §6
 struct PathCheck {
     let store: TrustStore
-    let purpose: TrustStore.Purpose
+    let purpose: Certificate.KeyPurpose
     let date: Date
     /// The revocation lists of the store and of the message; nil if revocation is not checked.
     let lists: RevocationLists?

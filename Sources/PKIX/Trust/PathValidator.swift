@@ -32,7 +32,7 @@ package struct PathValidator: Sendable {
         extra: [Certificate] = [],
         extraLists: [CertificateList] = [],
         responses: [OCSPResponse] = [],
-        purpose: TrustStore.Purpose,
+        purpose: Certificate.KeyPurpose,
         at date: Date,
         detail: TrustStore.Detail = .everything
     ) -> ChainVerdict {

@@ -18,7 +18,7 @@ package struct Judgement: Sendable {
 
 extension TrustStore {
     /// The verdict on `certificate` with the store's data only, never a cached one.
-    package func judgement(of certificate: Certificate, purpose: Purpose, at date: Date) -> Judgement {
+    package func judgement(of certificate: Certificate, purpose: Certificate.KeyPurpose, at date: Date) -> Judgement {
         let question = VerdictCacheKey(
             store: self,
             certificate: certificate,

@@ -78,12 +78,6 @@ public struct TrustStore: Hashable, Sendable {
         return store
     }
 
-    /// What the key of a certificate is wanted for.
-    package enum Purpose: Sendable {
-        case encryption
-        case signing
-    }
-
     /// Looks for a chain from `certificate` to an anchor and says what is wrong with the best one, within a budget of its
     /// own.
     ///
@@ -97,7 +91,7 @@ public struct TrustStore: Hashable, Sendable {
         extra: [Certificate] = [],
         extraLists: [CertificateList] = [],
         responses: [OCSPResponse] = [],
-        purpose: Purpose,
+        purpose: Certificate.KeyPurpose,
         at date: Date
     ) -> ChainVerdict {
         judge(
@@ -126,7 +120,7 @@ public struct TrustStore: Hashable, Sendable {
         extra: [Certificate] = [],
         extraLists: [CertificateList] = [],
         responses: [OCSPResponse] = [],
-        purpose: Purpose,
+        purpose: Certificate.KeyPurpose,
         at date: Date,
         detail: Detail
     ) -> ChainVerdict {

@@ -11,7 +11,7 @@ struct VerdictCacheKey: Hashable {
     let extra: [Certificate]
     let extraLists: [CertificateList]
     let responses: [OCSPResponse]
-    let purpose: TrustStore.Purpose
+    let purpose: Certificate.KeyPurpose
     let date: Date
 
     /// The verdicts of late: mails from the same few people are judged as of one instant where there are many of them.

@@ -41,12 +41,6 @@ extension Certificate {
         return addresses.compactMap { try? EmailAddress($0) }.filter { seen.insert($0).inserted }
     }
 
-    /// A use of the certificate's key.
-    public enum KeyPurpose: Sendable {
-        case encryption
-        case signing
-    }
-
     /// The problems that prevent using the certificate for `purpose`, whatever chain it has; empty if there are none.
     ///
     /// Checks key usage and purpose, validity, and the strength of the key. `TrustStore.problems(of:for:at:)` also

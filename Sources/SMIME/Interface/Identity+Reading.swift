@@ -1,4 +1,4 @@
-import LibCrypto
+public import LibCrypto
 public import PKIX
 
 extension Identity {
@@ -10,7 +10,7 @@ extension Identity {
 
     /// The identity in a PKCS#12 file that signs mail, or else its first one.
     ///
-    /// `PKCS12` has all of them, and takes a `Passphrase`, which is wiped.
+    /// `PKCS12(_:openedBy:)` has all of them, and takes a `Passphrase`, which is wiped.
     ///
     /// - Throws: `.noKeyPair`; what `PKCS12` throws.
     public init(pkcs12 bytes: some Sequence<UInt8>, passphrase: String) throws(SMIMEError) {
@@ -80,6 +80,13 @@ extension PKCS12 {
             guard let passphrase else { return try PKCS12(Array(bytes), passphrase: nil as Passphrase?) }
             return try PKCS12(Array(bytes), passphrase: Passphrase(passphrase.utf8))
         }
+    }
+
+    /// The same with a passphrase that is wiped after use, as a `String` is not.
+    ///
+    /// - Throws: as above.
+    public init(_ bytes: some Sequence<UInt8>, openedBy passphrase: borrowing Passphrase) throws(SMIMEError) {
+        do { try self.init(Array(bytes), passphrase: passphrase.copy()) } catch { throw SMIMEError(error) }
     }
 
     /// A PKCS#12 file with these identities and certificates, in DER.

@@ -19,7 +19,7 @@ extension TrustStore {
         let verdict = judge(
             certificate,
             extra: others,
-            purpose: purpose == .signing ? .signing : .encryption,
+            purpose: purpose,
             at: time
         )
         return verdict.problems + verdict.timeProblems + (verdict.revocation?.problems ?? [])

@@ -2,4 +2,5 @@
 @_exported public import ByteStreams
 @_exported public import CMSSyntax
 @_exported public import InternetMessage
+@_exported public import LibCrypto
 @_exported public import PKIX

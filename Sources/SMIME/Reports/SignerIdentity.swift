@@ -123,5 +123,5 @@ package struct SignerIdentity {
 
 extension Certificate {
     /// The addresses it names, as far as they are any.
-    var mailAddresses: Set<EmailAddress> { Set(addresses.compactMap { try? EmailAddress($0) }) }
+    var mailAddresses: Set<EmailAddress> { Set(emailAddresses) }
 }

@@ -24,7 +24,7 @@ extension Store {
     ) async throws -> [ImportStep] {
         guard let first = report.identities.first(where: { $0.certificate.isValid(at: time) }) else { return [] }
         let trust = try await anchors.trust(judging: [first.certificate], systemAnchors: systemAnchors)
-        let purpose: TrustStore.Purpose = first.certificate.canSign ? .signing : .encryption
+        let purpose: Certificate.KeyPurpose = first.certificate.canSign ? .signing : .encryption
         var steps: [ImportStep] = []
         if !trust.judge(first.certificate, purpose: purpose, at: time).isTrusted {
             let given = [first.certificate] + report.intermediates.map(\.certificate)

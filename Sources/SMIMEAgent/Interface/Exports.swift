@@ -1,4 +1,3 @@
-// One import gives the store, the agents and whole messages, and the `Passphrase` that a store asks for.
-@_exported public import LibCrypto
+// One import gives the store, the agents and whole messages.
 @_exported public import SMIME
 @_exported public import SMIMEStore

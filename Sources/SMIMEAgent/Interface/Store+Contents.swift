@@ -47,9 +47,11 @@ extension Store {
     ) async throws(SMIMEError) -> ImportReport {
         let source = MemorySource(Array(bytes))
         return try await SMIMEError.inBackground {
-            let files = try ImportedFiles(["-"], passphrases: GivenPassphrase(text: passphrase)) { _ in source }
+            let files = try ImportedFiles(["input"], passphrases: GivenPassphrase(text: passphrase)) { _ in source }
             var plan = ImportPlan(account: account, trust: trusting, now: time)
             try plan.add(files, renewals: try await renewals(among: files.certificates, for: account))
+            // Mail teaches by `learn`, once it was opened.
+            guard !plan.batch.isEmpty else { throw AgentError.nothingToImport(plan.problems.last) }
             return try await add(plan.batch, at: time)
         }
     }
@@ -75,7 +77,9 @@ extension Store {
         try await SMIMEError.inBackground {
             let asked = OnlineRevocation(StoreOpening(self), isDemanded: false)
             let lookup = try await lookup(systemAnchors: true, lists: FolderLists { _ in }, revocation: asked)
-            return try await lookup.choices(for: [AddressScope(address)], at: time).choices.first?.selected?.certificate
+            let answer = try await lookup.choices(for: [AddressScope(address)], at: time)
+            _ = await asked.keep()
+            return answer.choices.first?.selected?.certificate
         }
     }
 

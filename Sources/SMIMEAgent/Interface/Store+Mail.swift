@@ -65,6 +65,8 @@ extension Store {
                 from: [author, account?.address].compactMap(\.self),
                 sender: (nil, author)
             )
+            // What services said and cannot be kept is asked again.
+            _ = await asked.keep()
             return try copies.map { copy in
                 Copy(
                     message: try mail.protected(

@@ -49,16 +49,16 @@ package struct SubjectTags: Hashable, Sendable {
         _ field: HeaderField,
         lineEnd: LineEnd,
         mayLower: Bool = true
-    ) throws(MessageError) -> (wish: ProtectionRequest, field: [UInt8])? {
+    ) throws(MessageError) -> (request: ProtectionRequest, field: [UInt8])? {
         guard field.rawBytes.count <= Self.maximumSubject else {
             throw MessageError.malformed("the subject is too long")
         }
-        var wish = ProtectionRequest()
+        var request = ProtectionRequest()
         // Plain tags are removed from the field's text, tags in encoded words from the decoded text.
-        var text = remove(from: field.value, isEncoded: true, mayLower: mayLower, &wish)
+        var text = remove(from: field.value, isEncoded: true, mayLower: mayLower, &request)
         let isFirstTaken = text != field.value
         let shown = EncodedWord.decode(text).trimmingCharacters(in: .whitespaces)
-        let rest = remove(from: shown, isEncoded: false, mayLower: mayLower && !isFirstTaken, &wish)
+        let rest = remove(from: shown, isEncoded: false, mayLower: mayLower && !isFirstTaken, &request)
         // A tag in a word that cannot be decoded exactly cannot be removed either, and must not be missed.
         let guessed = EncodedWord.decode(rest, replacing: true)
         var ignored = ProtectionRequest()
@@ -67,7 +67,7 @@ package struct SubjectTags: Hashable, Sendable {
         }
         guard text != field.value || rest != shown else { return nil }
         if rest != shown { text = EncodedWord.encode(rest) }
-        return (wish, NewField(field.name, text).bytes(lineEnd: lineEnd))
+        return (request, NewField(field.name, text).bytes(lineEnd: lineEnd))
     }
 
     /// How long a subject may be, in bytes.
@@ -100,7 +100,7 @@ package struct SubjectTags: Hashable, Sendable {
         from text: String,
         isEncoded: Bool,
         mayLower: Bool,
-        _ wish: inout ProtectionRequest
+        _ request: inout ProtectionRequest
     ) -> String {
         var output = ""
         var rest = text[...]
@@ -117,7 +117,7 @@ package struct SubjectTags: Hashable, Sendable {
                     mayLower: mayLower && rest.startIndex == first && Self.endsWord(rest[end...].dropFirst())
                 )
             {
-                wish = wish.merging(counted)
+                request = request.merging(counted)
                 rest = rest[rest.index(after: end)...].drop { $0 == " " || $0 == "\t" }
             } else {
                 output += "["
@@ -131,8 +131,8 @@ package struct SubjectTags: Hashable, Sendable {
 extension SubjectTags: CustomStringConvertible {
     /// The tags as `init(parsing:)` reads them.
     package var description: String {
-        meanings.sorted { $0.key < $1.key }.map { tag, wish in
-            let says = [("sign", wish.sign), ("encrypt", wish.encrypt)].compactMap { name, level in
+        meanings.sorted { $0.key < $1.key }.map { tag, request in
+            let says = [("sign", request.sign), ("encrypt", request.encrypt)].compactMap { name, level in
                 level.map { "\(name)=\($0.rawValue)" }
             }
             return "[\(tag)] " + says.joined(separator: "; ")

@@ -9,5 +9,5 @@ struct LevelOptions: ParsableArguments {
     @Option(help: "Encryption: never, available or require.")
     var encrypt: Policy.Level?
 
-    var wish: ProtectionRequest { ProtectionRequest(sign: sign, encrypt: encrypt) }
+    var request: ProtectionRequest { ProtectionRequest(sign: sign, encrypt: encrypt) }
 }

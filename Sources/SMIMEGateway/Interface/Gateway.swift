@@ -62,7 +62,8 @@ public struct Gateway: Sendable {
                     sender: sender.text
                 )
             }
-            if let failure = await asked.keep() { throw failure }
+            // What cannot be kept is asked again.
+            _ = await asked.keep()
             return deliveries
         }
     }
@@ -92,7 +93,8 @@ public struct Gateway: Sendable {
                     sender: message.isDecrypted ? decryptedSender : sender.text
                 )
             }
-            if let failure = await asked.keep() { throw failure }
+            // What cannot be kept is asked again.
+            _ = await asked.keep()
             return IncomingMessage(deliveries: deliveries, report: plan.deepestReport, learnable: plan.learnable)
         }
     }

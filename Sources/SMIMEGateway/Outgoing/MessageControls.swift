@@ -8,7 +8,7 @@ package import SMIMEAgent
 /// X-SMIME fields and subject tags are always removed, and so are Bcc fields, which recipients must not see.
 package struct MessageControls: Sendable {
     /// The request in the message.
-    package let wish: ProtectionRequest
+    package let request: ProtectionRequest
     /// The values of X-SMIME fields that are not understood.
     package let unread: [String]
     /// The message as it may be sent; the very same source if there was nothing to take out.
@@ -22,7 +22,7 @@ package struct MessageControls: Sendable {
     package init(of source: any ByteSource, tags: SubjectTags) throws {
         let original = try MIMEReader.message(in: source)
         let header = original.header
-        var wish = ProtectionRequest()
+        var request = ProtectionRequest()
         var unread: [String] = []
         var edited = Array(header.leadingBytes)
         var isEdited = false
@@ -30,7 +30,7 @@ package struct MessageControls: Sendable {
         let hasOneSubject = header.all("Subject").count == 1
         for field in header.fields {
             if field.isNamed("X-SMIME") {
-                wish = wish.merging(ProtectionRequest(parsing: field.value))
+                request = request.merging(ProtectionRequest(parsing: field.value))
                 unread += ProtectionRequest.unread(in: field.value)
                 isEdited = true
             } else if field.isNamed("Bcc") || field.isNamed("Resent-Bcc") {
@@ -42,14 +42,14 @@ package struct MessageControls: Sendable {
                     mayLower: hasOneSubject
                 )
             {
-                wish = wish.merging(tagged)
+                request = request.merging(tagged)
                 edited += rest
                 isEdited = true
             } else {
                 edited += field.rawBytes
             }
         }
-        self.wish = wish
+        self.request = request
         self.unread = unread
         self.source = isEdited ? RewrittenSource(edited, source, after: header.range.upperBound) : source
         message = isEdited ? try MIMEReader.message(in: self.source) : original

@@ -159,11 +159,11 @@ package struct OutgoingFilter: Sendable {
             author: AuthorReading(controls.message.header),
             claimed: controls.claimedAuthors(),
             to: recipients,
-            wish: honoursRequests ? controls.wish : ProtectionRequest(),
+            request: honoursRequests ? controls.request : ProtectionRequest(),
             kind: Policy.Kind(of: controls.message.header, isFromNobody: sender == .null),
             layer: ExistingLayer(of: controls.message, in: controls.source)
         )
-        if honoursRequests, controls.wish != ProtectionRequest(), verdict.signing.account == nil {
+        if honoursRequests, controls.request != ProtectionRequest(), verdict.signing.account == nil {
             warn("what the message asks for with X-SMIME or a tag does not count: \(sender) is no account")
         }
         let actions = Set(verdict.decisions.map(\.action))
@@ -213,7 +213,7 @@ package struct OutgoingFilter: Sendable {
         author: AuthorReading,
         claimed: [EmailAddress],
         to recipients: [EmailAddress],
-        wish: ProtectionRequest = ProtectionRequest(),
+        request: ProtectionRequest = ProtectionRequest(),
         kind: Policy.Kind? = nil,
         layer: ExistingLayer = ExistingLayer()
     ) async throws -> Verdict {
@@ -259,7 +259,7 @@ package struct OutgoingFilter: Sendable {
                 account: sender.account,
                 rules: rules,
                 flags: flags,
-                message: wish,
+                message: request,
                 kind: kind,
                 protection: layer.protection,
                 readers: Set(readers.keys),

@@ -98,20 +98,20 @@ private struct AxisDecision {
         let (base, rule) = (choice.level, choice.rule)
         level = base
         reasons = ["\(name)=\(base.rawValue): \(Self.origin(of: choice, axis, question))"]
-        guard let wish = question.message[keyPath: axis], wish != base else { return }
+        guard let request = question.message[keyPath: axis], request != base else { return }
         guard question.account != nil, !question.isSenderClaimed else {
             let who = question.isSenderClaimed ? nil : question.sender?.text
             reasons.append(
-                "\(name)=\(wish.rawValue) in the message does not count: \(who ?? "the null sender") is no account"
+                "\(name)=\(request.rawValue) in the message does not count: \(who ?? "the null sender") is no account"
             )
             return
         }
-        level = choice.bound.bounded(base, wish: wish)
+        level = choice.bound.bounded(base, request: request)
         let bound = choice.bound.rawValue + (rule?.override == nil ? ", the default of \(base.rawValue)" : "")
         reasons.append(
-            level == wish
-                ? "\(name)=\(wish.rawValue): the message asks for it"
-                : "\(name)=\(wish.rawValue) in the message does not count: override \(bound)"
+            level == request
+                ? "\(name)=\(request.rawValue): the message asks for it"
+                : "\(name)=\(request.rawValue) in the message does not count: override \(bound)"
         )
     }
 

@@ -2,8 +2,8 @@ package import Foundation
 package import PKIX
 
 /// What the store knows against some certificates of ours: which of them are known to have been revoked, by the lists and
-/// answers at hand, and which nobody here trusts though another could be used in their place. That nothing is known of one
-/// is no reason against it: whoever reads the mail decides.
+/// answers at hand, and which are not trusted here though another could be used in their place. A certificate of which
+/// nothing is known is not among them: the reader of the mail decides.
 package struct CertificateVerdicts: Sendable, Equatable {
     private let revoked: Set<Fingerprint>
     private let untrusted: Set<Fingerprint>
@@ -34,9 +34,9 @@ package struct CertificateVerdicts: Sendable, Equatable {
             terms.revocation != .off
             && (!trust.certificateLists.isEmpty || !trust.responses.isEmpty || !terms.certificateLists.isEmpty)
         var (revoked, untrusted): (Set<Fingerprint>, Set<Fingerprint>) = ([], [])
-        // As a rule there is neither a choice nor anything to judge by, and nobody waits for a verdict.
+        // As a rule there is neither a choice nor anything to judge by, and no verdict is needed.
         for certificate in hasEvidence ? certificates : choices {
-            let purpose: TrustStore.Purpose = certificate.canSign ? .signing : .encryption
+            let purpose: Certificate.KeyPurpose = certificate.canSign ? .signing : .encryption
             let verdict = trust.judge(certificate, purpose: purpose, at: time)
             if hasEvidence, verdict.revocation?.status == .revoked { revoked.insert(certificate.fingerprint) }
             if choices.contains(certificate), !verdict.isTrustedNow { untrusted.insert(certificate.fingerprint) }

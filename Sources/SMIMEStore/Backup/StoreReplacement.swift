@@ -3,9 +3,9 @@ import Foundation
 /// A finished database that takes the place of another one, which others may be using. Used under `StoreLock`.
 ///
 /// As a rule SQLite does it in one transaction of the database that is there: others see the old content or the new, and
-/// so does whoever comes after a kill. What SQLite cannot read any more gives up its place as a file.
+/// so does the next process after a kill. What SQLite cannot read any more gives up its place as a file.
 struct StoreReplacement {
-    /// How often somebody else may write between keeping what was there and replacing it.
+    /// How often another process may write between keeping what was there and replacing it.
     private static let changesSeen = 5
     /// Few enough for every store to take several steps.
     private static let pagesPerStep: CInt = 8
@@ -61,7 +61,7 @@ struct StoreReplacement {
         try raiseChangeCounter(above: changes)
         let source = try SQLiteEngine.openReader(successor, isFrozen: true)
         let target = try SQLiteEngine.openWriter(location.database)
-        // From its first step on nobody else can write; later ones may lock out readers, too.
+        // From its first step on no other connection can write; later ones may lock out readers, too.
         var isFirst = true
         try source.replaceContent(of: target, pagesPerStep: Self.pagesPerStep) {
             defer { isFirst = false }
@@ -72,7 +72,7 @@ struct StoreReplacement {
         try target.close()
     }
 
-    /// Whoever has seen the counter of what is replaced never sees the same number with other content.
+    /// A process that has seen the old counter never sees the same number with other content.
     ///
     /// - Parameter changes: the counter of what is replaced; nil if it cannot be read.
     private func raiseChangeCounter(above changes: Int64?) throws {
@@ -87,7 +87,7 @@ struct StoreReplacement {
         try watch.readNow { try $0.value("PRAGMA data_version", as: Int.self) }
     }
 
-    /// Puts the file of the new database in the place of a file that nobody has open.
+    /// Puts the file of the new database in the place of a file that no process has open.
     private func replaceFile() throws {
         let descriptor = open(location.database, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -98,7 +98,7 @@ struct StoreReplacement {
         // The log belongs to what was there, and would be written over what comes.
         for suffix in ["-wal", "-shm"] { unlink(location.database + suffix) }
         try StoreFolder(location: location).rename(successor, to: location.database)
-        // Whoever opened the old file and waits for its locks finds no store in it, instead of writing beside the new one.
+        // A process that opened the old file and waits for its locks finds no store in it, instead of writing beside the new one.
         ftruncate(descriptor, 0)
     }
 

@@ -96,7 +96,7 @@ extension StoreDatabase {
         try StoreFolder(location: location).rename(successor, to: location.database)
     }
 
-    /// Brings a database that nobody uses yet to our form, ready to take the place of a store.
+    /// Brings a database that is not in use yet to our form, ready to take the place of a store.
     static func complete(_ path: String, filling fill: (SQLDatabase) throws -> Void = { _ in }) throws {
         let engine = try SQLiteEngine.openWriter(path)
         try engine.migrate(by: Schema.migrations)
@@ -117,7 +117,7 @@ extension StoreDatabase {
         }
     }
 
-    /// Whether a log that somebody has written to waits beside the database.
+    /// Whether a log with content waits beside the database.
     static func hasLog(_ path: String) -> Bool {
         var log = stat()
         return lstat(path + "-wal", &log) == 0 && log.st_size > 0

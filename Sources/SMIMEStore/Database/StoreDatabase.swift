@@ -12,7 +12,7 @@ final class StoreDatabase: Sendable {
     /// Held by the one who closes.
     private let closing = Mutex(())
 
-    /// - Parameter isReadOnly: whether changes are refused, be it that `engine` could make them.
+    /// - Parameter isReadOnly: whether changes are refused, even if `engine` could make them.
     init(_ engine: any SQLEngine, path: String, isReadOnly: Bool) {
         self.engine = engine
         self.path = path
@@ -51,7 +51,7 @@ final class StoreDatabase: Sendable {
         return try body(engine)
     }
 
-    /// Refuses a change of a store that was opened for looking, before a passphrase is asked for in vain.
+    /// Rejects writes to a read-only store before a passphrase is asked for.
     ///
     /// - Throws: `.closed`, `.notWritable`
     func checkWritable() throws(KeystoreError) {
@@ -65,7 +65,7 @@ final class StoreDatabase: Sendable {
         try await onBlockingThread { () throws(KeystoreError) in try self.closeUnused() }
     }
 
-    /// Closes the files of a database that nobody uses.
+    /// Closes the files of a database that is not in use.
     func closeUnused() throws(KeystoreError) {
         do {
             try closing.withLock { _ in try engine.close() }

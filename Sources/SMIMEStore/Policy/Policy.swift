@@ -31,12 +31,12 @@ public enum Policy {
         /// The default: a message may not lower a required level, and may change any other one.
         public static func standard(for level: Level) -> Self { level == .require ? .stricter : .any }
 
-        /// The resulting level if the message asks for `wish`.
-        public func bounded(_ level: Level, wish: Level) -> Level {
+        /// The resulting level if the message asks for `request`.
+        public func bounded(_ level: Level, request: Level) -> Level {
             switch self {
-            case .any: wish
+            case .any: request
             case .nothing: level
-            case .stricter: max(level, wish)
+            case .stricter: max(level, request)
             }
         }
     }

@@ -29,7 +29,7 @@ protocol SQLEngine: Sendable {
     /// Writes everything as it is at one moment to the empty file at `path`, for a backup.
     func copy(to path: String) throws
 
-    /// Closes all connections; nobody may be using them.
+    /// Closes all connections, none of which may be in use.
     func close() throws
 }
 

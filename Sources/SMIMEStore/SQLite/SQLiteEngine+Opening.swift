@@ -31,7 +31,7 @@ extension SQLiteEngine {
 
     /// Opens a database for reading alone.
     ///
-    /// - Parameter isFrozen: whether nobody can be writing. Only then can SQLite read without the files it would have to
+    /// - Parameter isFrozen: whether no process can be writing. Only then can SQLite read without the files it would have to
     ///   make beside it.
     static func openReader(_ path: String, isFrozen: Bool) throws -> SQLiteEngine {
         let path = isFrozen ? immutablePath(path) : path

@@ -71,7 +71,7 @@ final class SQLiteEngine: SQLEngine {
 
     /// Puts the content of this database in the place of that of `target`, in one transaction of that one.
     ///
-    /// - Parameter didStep: is called after each step that copies pages. From the first one on nobody else can write to `target`.
+    /// - Parameter didStep: is called after each step that copies pages. From the first one on no other connection can write to `target`.
     func replaceContent(of target: SQLiteEngine, pagesPerStep: CInt, _ didStep: @escaping () throws -> Void) throws {
         try SQLError.translating {
             try writer.backup(to: target.writer, pagesPerStep: pagesPerStep) { _ in try didStep() }

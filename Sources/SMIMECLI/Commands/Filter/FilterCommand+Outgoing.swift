@@ -60,7 +60,7 @@ extension SMIMECommand.FilterCommand {
                 systemAnchors: options.systemAnchors,
                 terms: options.terms,
                 revocation: asked,
-                flags: levels.wish,
+                flags: levels.request,
                 honoursRequests: !noMessageOverride,
                 host: try await options.host(store),
                 warn: { warnings.add($0) }

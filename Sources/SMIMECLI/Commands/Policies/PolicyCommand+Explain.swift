@@ -54,7 +54,7 @@ extension SMIMECommand.PolicyCommand {
                 store: store,
                 time: times.date,
                 systemAnchors: anchors.systemAnchors,
-                flags: levels.wish,
+                flags: levels.request,
                 warn: Console.warning
             )
             let explained = try await explain(with: filter)
