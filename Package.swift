@@ -10,6 +10,7 @@ let linkedIDN2: String? = nil
 
 // Who takes whole messages alone, without a trait, fetches swift-asn1 alone.
 let store = TargetDependencyCondition.when(traits: ["Store"])
+let server = TargetDependencyCondition.when(traits: ["Server"])
 let commandLine = TargetDependencyCondition.when(traits: ["CommandLine"])
 
 let package = Package(
@@ -26,13 +27,17 @@ let package = Package(
             name: "Store",
             description: "The products SMIMEStore and SMIMEGateway, which keep certificates and keys in SQLite"
         ),
-        .trait(name: "CommandLine", description: "The command smime", enabledTraits: ["Store"]),
-        .default(enabledTraits: ["Store", "CommandLine"]),
+        .trait(name: "Server", description: "The resident gateway", enabledTraits: ["Store"]),
+        .trait(name: "CommandLine", description: "The command smime", enabledTraits: ["Store", "Server"]),
+        .default(enabledTraits: ["Store", "Server", "CommandLine"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         .systemLibrary(
@@ -78,11 +83,22 @@ let package = Package(
                 "ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEAgent", "SMIMEStore",
             ]
         ),
+        .target(
+            name: "SMIMEServer",
+            dependencies: [
+                "ByteStreams", "InternetMessage", "SMIME", "SMIMEAgent", "SMIMEGateway", "SMIMEStore",
+                .product(name: "Logging", package: "swift-log", condition: server),
+                .product(name: "NIOCore", package: "swift-nio", condition: server),
+                .product(name: "NIOPosix", package: "swift-nio", condition: server),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),
+            ]
+        ),
         .executableTarget(
             name: "SMIMECLI",
             dependencies: [
                 "ByteStreams", "CMSSyntax", "CertificateDiscovery", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
-                "SMIMEAgent", "SMIMEGateway", "SMIMEStore",
+                "SMIMEAgent", "SMIMEGateway", "SMIMEServer", "SMIMEStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commandLine),
             ]
         ),
@@ -126,6 +142,16 @@ let package = Package(
             dependencies: [
                 "ByteStreams", "CMSSyntax", "CertificateDiscovery", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
                 "SMIMEAgent", "SMIMEGateway", "SMIMEStore", "TestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "SMIMEServerTests",
+            dependencies: [
+                "ByteStreams", "InternetMessage", "SMIME", "SMIMEAgent", "SMIMEGateway", "SMIMEServer", "SMIMEStore",
+                "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio", condition: server),
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: server),
+                .product(name: "NIOPosix", package: "swift-nio", condition: server),
             ]
         ),
         .testTarget(name: "CertificateDiscoveryTests", dependencies: ["CertificateDiscovery", "PKIX", "TestSupport"]),

@@ -1,0 +1,47 @@
+/// Whether mail leaves us or comes to us.
+package enum GatewayRole: String, CaseIterable, Sendable {
+    /// From our accounts to others: signed and encrypted as the policy says.
+    case outgoing
+    /// From others to our accounts: verified, and decrypted where a rule says so.
+    case incoming
+}
+
+/// How a listener or a next hop is spoken to.
+package enum MailProtocol: String, CaseIterable, Sendable {
+    /// RFC 2033
+    case lmtp
+    /// RFC 5321
+    case smtp
+    /// The protocol of Sendmail's libmilter, which Postfix speaks, too.
+    case milter
+}
+
+/// A listener or a next hop as the command line names it: `ROLE=SCHEME:ADDRESS`.
+package struct Endpoint: Hashable, Sendable {
+    package let role: GatewayRole
+    package let scheme: MailProtocol
+    package let socket: SocketName
+
+    package init(role: GatewayRole, scheme: MailProtocol, socket: SocketName) {
+        self.role = role
+        self.scheme = scheme
+        self.socket = socket
+    }
+
+    /// Reads `outgoing=lmtp:127.0.0.1:10025`, `incoming=milter:unix:/run/smime/in` and their like; nil for anything else.
+    package init?(_ text: String) {
+        guard let equals = text.firstIndex(of: "="), let role = GatewayRole(rawValue: String(text[..<equals])) else {
+            return nil
+        }
+        let rest = text[text.index(after: equals)...]
+        guard let colon = rest.firstIndex(of: ":"), let scheme = MailProtocol(rawValue: String(rest[..<colon])),
+            let socket = SocketName(String(rest[rest.index(after: colon)...]))
+        else { return nil }
+        self.init(role: role, scheme: scheme, socket: socket)
+    }
+}
+
+extension Endpoint: CustomStringConvertible {
+    /// The text that `init` reads.
+    package var description: String { "\(role.rawValue)=\(scheme.rawValue):\(socket)" }
+}
