@@ -86,9 +86,10 @@ let package = Package(
         .target(
             name: "SMIMEServer",
             dependencies: [
-                "ByteStreams", "InternetMessage", "SMIME", "SMIMEAgent", "SMIMEGateway", "SMIMEStore",
+                "ByteStreams", "InternetMessage", "LibCrypto", "SMIME", "SMIMEAgent", "SMIMEGateway", "SMIMEStore",
                 .product(name: "Logging", package: "swift-log", condition: server),
                 .product(name: "NIOCore", package: "swift-nio", condition: server),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: server),
                 .product(name: "NIOPosix", package: "swift-nio", condition: server),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A program that is started with descriptors of ours as its streams, and waited for.
 ///
@@ -50,14 +50,17 @@ package struct ChildProgram {
     ///
     /// - Throws: `TransportError` if it cannot be started.
     package func run() throws(TransportError) -> Ending {
-        let identifier = try spawn()
+        let identifier = try start()
         guard let ending = Ending(of: identifier) else {
             throw TransportError("\(path): lost: \(String(cString: strerror(errno)))")
         }
         return ending
     }
 
-    private func spawn() throws(TransportError) -> pid_t {
+    /// Starts the program and does not wait; whoever calls it waits for the child.
+    ///
+    /// - Throws: `TransportError` if it cannot be started.
+    package func start() throws(TransportError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

@@ -1,0 +1,75 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A private file that is filled and emptied again and again, for one message after the other. Other processes can inherit it.
+///
+/// The file lies where spools lie and has no name. It belongs to one task at a time; that task keeps count of what is in it.
+package final class ReusableSpool: Sendable {
+    /// The open file, which is closed with this value.
+    package let descriptor: Int32
+
+    /// An empty file.
+    ///
+    /// - Throws: `StreamError.cannotCreate`
+    package init() throws(StreamError) { descriptor = try TemporaryFile.anonymous(in: Spool.folder) }
+
+    /// A file that another process made and passed to this one.
+    package init(adopting descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// Writes `bytes` from `offset` on.
+    ///
+    /// - Throws: `StreamError.writeFailed`, such as for a full disk.
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StreamError) {
+        var rest = bytes
+        var position = offset
+        while !rest.isEmpty {
+            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(position))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw StreamError.writeFailed(code: count < 0 ? errno : ENOSPC) }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            position += count
+        }
+    }
+
+    /// The bytes of `range` as a source. The file must not be written meanwhile.
+    ///
+    /// - Throws: `StreamError.readFailed`; `.changedWhileReading` if there are not so many.
+    package func source(in range: Range<Int>) throws(StreamError) -> any ByteSource {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw StreamError.readFailed(code: errno) }
+        let file = try FileSource(adopting: copy, from: 0)
+        guard range.lowerBound >= 0, range.upperBound <= file.count else { throw StreamError.changedWhileReading }
+        return SourceSlice(file, range)
+    }
+
+    /// Empties the file, so that the disk has its room back.
+    ///
+    /// - Throws: `StreamError.writeFailed`
+    package func clear() throws(StreamError) {
+        guard ftruncate(descriptor, 0) == 0 else { throw StreamError.writeFailed(code: errno) }
+    }
+}
+
+/// Writes into a `ReusableSpool`, from an offset on.
+package final class ReusableSpoolSink: ByteSink {
+    private let spool: ReusableSpool
+    /// Where the next byte is written.
+    package private(set) var position: Int
+
+    package init(_ spool: ReusableSpool, from position: Int) {
+        self.spool = spool
+        self.position = position
+    }
+
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+        try spool.write(bytes, at: position)
+        position += bytes.count
+    }
+}

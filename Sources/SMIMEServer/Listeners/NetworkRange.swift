@@ -1,0 +1,50 @@
+import Foundation
+import NIOCore
+
+/// A range of IP addresses, as `192.0.2.0/24` or `2001:db8::/32`.
+package struct NetworkRange: Hashable, Sendable {
+    private let bytes: [UInt8]
+    private let prefix: Int
+
+    /// Reads an address, or an address and the length of a prefix; nil for anything else.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let bytes = Self.bytes(of: String(first)) else { return nil }
+        self.bytes = bytes
+        guard parts.count == 2 else {
+            prefix = bytes.count * 8
+            return
+        }
+        guard let prefix = Int(parts[1]), 0...bytes.count * 8 ~= prefix else { return nil }
+        self.prefix = prefix
+    }
+
+    /// Whether the address `host` is in the range. IPv4 addresses written as IPv6 ones (RFC 4291 §2.5.5.2) count as what they are.
+    package func contains(_ host: String) -> Bool {
+        guard let other = Self.bytes(of: host), other.count == bytes.count else { return false }
+        let whole = prefix / 8
+        guard bytes.prefix(whole) == other.prefix(whole) else { return false }
+        let rest = prefix % 8
+        return rest == 0 || (bytes[whole] ^ other[whole]) >> (8 - rest) == 0
+    }
+
+    /// Whether `host` is an address of this machine that others cannot reach.
+    package static func isLoopback(_ host: String) -> Bool {
+        host == "localhost" || loopback.contains { $0.contains(host) }
+    }
+
+    private static let loopback = ["127.0.0.0/8", "::1"].compactMap { NetworkRange($0) }
+    private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+
+    private static func bytes(of host: String) -> [UInt8]? {
+        guard let address = try? SocketAddress(ipAddress: host, port: 0) else { return nil }
+        switch address {
+        case .v4(let address):
+            return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+        case .v6(let address):
+            let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+            return bytes.starts(with: mapped) ? Array(bytes.dropFirst(mapped.count)) : bytes
+        case .unixDomainSocket: return nil
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// Opens sockets to listen on.
+enum SocketBinder {
+    /// Begins to listen on `name`.
+    ///
+    /// A unix socket gets `mode`. One that no process listens on any more is replaced; anything else under its name is left alone.
+    ///
+    /// - Parameters:
+    ///   - passed: the sockets that systemd opened.
+    ///   - initializer: sets up each connection.
+    static func bind(
+        _ name: SocketName,
+        on loop: any EventLoop,
+        mode: mode_t?,
+        passed: [(name: String, descriptor: Int32)] = [],
+        _ initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any Channel> {
+        let bootstrap = ServerBootstrap(group: loop)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.maxMessagesPerRead, value: 4)
+            .childChannelInitializer(initializer)
+        switch name {
+        case .tcp(let host, let port): return bootstrap.bind(host: host, port: port)
+        case .passed(let name):
+            guard let socket = passed.first(where: { $0.name == name }) else {
+                return loop.makeFailedFuture(SocketError.notPassed(name))
+            }
+            return bootstrap.withBoundSocket(socket.descriptor)
+        case .unix(let path):
+            if let obstacle = removeAbandoned(path) { return loop.makeFailedFuture(obstacle) }
+            // Between bind(2) and chmod(2) the socket is there for its owner alone.
+            let before = umask(0o177)
+            let bound = bootstrap.bind(unixDomainSocketPath: path)
+            umask(before)
+            return bound.flatMapThrowing { channel in
+                guard let mode else { return channel }
+                guard chmod(path, mode) == 0 else { throw SocketError.system(path, errno) }
+                return channel
+            }
+        }
+    }
+
+    /// Removes the socket `path` if nobody listens on it; returns what stands in its place otherwise.
+    private static func removeAbandoned(_ path: String) -> SocketError? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return errno == ENOENT ? nil : .system(path, errno) }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { return .notASocket(path) }
+        guard !isListening(path) else { return .system(path, EADDRINUSE) }
+        return unlink(path) == 0 ? nil : .system(path, errno)
+    }
+
+    private static func isListening(_ path: String) -> Bool {
+        guard let address = try? SocketAddress(unixDomainSocketPath: path) else { return false }
+        #if os(Linux)
+        let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+        let kind = SOCK_STREAM
+        #endif
+        let descriptor = socket(AF_UNIX, kind, 0)
+        guard descriptor >= 0 else { return true }
+        defer { close(descriptor) }
+        return address.withSockAddr { connect(descriptor, $0, socklen_t($1)) == 0 }
+    }
+}
+
+/// Why a listener cannot listen.
+package enum SocketError: Error, Equatable, Sendable {
+    /// What has the socket's name is something else, which we do not remove.
+    case notASocket(String)
+    /// systemd passed no socket of this name.
+    case notPassed(String)
+    /// The system's error for an address; the number is errno.
+    case system(String, Int32)
+}
+
+extension SocketError: LocalizedError, CustomStringConvertible {
+    package var errorDescription: String? { description }
+
+    /// One sentence in lower case and without a full stop.
+    package var description: String {
+        switch self {
+        case .notASocket(let path): "\(path): is no socket"
+        case .notPassed(let name): "systemd passed no socket named \(name)"
+        case .system(let name, let code): "\(name): \(String(cString: strerror(code)))"
+        }
+    }
+}

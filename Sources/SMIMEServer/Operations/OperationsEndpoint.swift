@@ -1,0 +1,84 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Answers `/metrics`, `/healthz` and `/readyz` over HTTP.
+///
+/// It has nothing to configure and nothing secret, and is meant for loopback.
+final class OperationsEndpoint {
+    /// What it answers with, asked on the event loop.
+    struct Answers {
+        let metrics: () -> String
+        /// Nil while messages are handled; else why they are not.
+        let trouble: () -> String?
+    }
+
+    /// Begins to listen.
+    static func bind(_ name: SocketName, on loop: any EventLoop, _ answers: Answers) -> EventLoopFuture<any Channel> {
+        let bound = NIOLoopBound(answers, eventLoop: loop)
+        return SocketBinder.bind(name, on: loop, mode: nil) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
+                try channel.pipeline.syncOperations.addHandler(OperationsHandler(bound.value))
+            }
+        }
+    }
+}
+
+private final class OperationsHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// How long a client may take: whoever asks is on this machine.
+    private static let timeLimit = TimeAmount.seconds(10)
+
+    private let answers: OperationsEndpoint.Answers
+    private var head: HTTPRequestHead?
+    private var isAnswered = false
+
+    init(_ answers: OperationsEndpoint.Answers) { self.answers = answers }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: Self.timeLimit) { bound.value.close(promise: nil) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): self.head = head
+        case .body: break
+        case .end: answer(context)
+        }
+    }
+
+    private func answer(_ context: ChannelHandlerContext) {
+        guard let head, !isAnswered else { return }
+        isAnswered = true
+        let path = head.uri.prefix { $0 != "?" }
+        var (status, text) = (HTTPResponseStatus.ok, "ok\n")
+        switch path {
+        case _ where head.method != .GET && head.method != .HEAD: (status, text) = (.methodNotAllowed, "GET or HEAD\n")
+        case "/metrics": text = answers.metrics()
+        case "/healthz": break
+        case "/readyz":
+            if let trouble = answers.trouble() { (status, text) = (.serviceUnavailable, trouble + "\n") }
+        default: (status, text) = (.notFound, "/metrics, /healthz, /readyz\n")
+        }
+        var headers = HTTPHeaders()
+        let isMetrics = path == "/metrics" && status == .ok
+        headers.add(name: "Content-Type", value: isMetrics ? "text/plain; version=0.0.4" : "text/plain; charset=utf-8")
+        headers.add(name: "Content-Length", value: "\(text.utf8.count)")
+        headers.add(name: "Connection", value: "close")
+        context.write(
+            wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))),
+            promise: nil
+        )
+        if head.method != .HEAD {
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
+        }
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

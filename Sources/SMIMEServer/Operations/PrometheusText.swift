@@ -1,0 +1,29 @@
+/// Text in the format that Prometheus reads, version 0.0.4.
+struct PrometheusText {
+    enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    /// All lines so far.
+    private(set) var text = ""
+    private var name = ""
+
+    /// Begins a metric; its values follow.
+    mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
+        self.name = name
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    /// Adds a value of the metric that was begun. Names and values of labels are our own words, which need no escapes.
+    mutating func add(_ value: Double, _ labels: [(name: String, value: String)] = [], suffix: String = "") {
+        let list = labels.map { "\($0.name)=\"\($0.value)\"" }.joined(separator: ",")
+        let number = value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+        text += name + suffix + (list.isEmpty ? "" : "{\(list)}") + " \(number)\n"
+    }
+
+    /// Adds a metric with one value.
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
+        begin(name, kind, help)
+        add(value)
+    }
+}

@@ -1,0 +1,122 @@
+/// What the service counts, and the text of it that Prometheus reads.
+///
+/// Prometheus text format 0.0.4
+struct ServerMetrics {
+    /// How a message ended for the mail server.
+    enum Result: String, CaseIterable {
+        /// The next hop has it.
+        case accepted
+        /// The mail server tries again.
+        case deferred
+        /// It goes back to its sender.
+        case refused
+    }
+
+    /// The upper ends of the histograms' buckets, in seconds.
+    private static let bounds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
+
+    private struct Histogram {
+        /// One more than there are bounds: the last is for what is longer.
+        var counts = [UInt64](repeating: 0, count: ServerMetrics.bounds.count + 1)
+        var sum = 0.0
+
+        mutating func add(_ seconds: Double) {
+            let place = ServerMetrics.bounds.firstIndex { seconds <= $0 } ?? ServerMetrics.bounds.count
+            counts[place] += 1
+            sum += seconds
+        }
+    }
+
+    private var messages: [GatewayRole: [Result: UInt64]] = [:]
+    private var durations: [GatewayRole: Histogram] = [:]
+    private var handling: [GatewayRole: Histogram] = [:]
+    /// How often the store could not be used.
+    var storeErrors: UInt64 = 0
+    /// How many messages a worker died at.
+    var workerDeaths: UInt64 = 0
+    /// How many connections ended by a violation of the protocol.
+    var violations: UInt64 = 0
+    /// How often a message may have been handed on twice: the next hop took it, and the mail server could not be told.
+    var unconfirmed: UInt64 = 0
+    /// How many connections there are.
+    var connections = 0
+    /// How many messages are being received or handled.
+    var messagesInFlight = 0
+    /// How many worker processes there are.
+    var workers = 0
+    /// Of the own certificates, those that end within 30 days; nil if it is not known yet.
+    var expiringCertificates: Int?
+    /// What the workers' caches answered, and what they had to look up.
+    var cache: (hits: UInt64, misses: UInt64) = (0, 0)
+
+    /// Counts a message.
+    ///
+    /// - Parameters:
+    ///   - seconds: from the end of its content to the reply.
+    ///   - handled: how much of that a worker took.
+    mutating func count(_ role: GatewayRole, _ result: Result, seconds: Double, handled: Double) {
+        messages[role, default: [:]][result, default: 0] += 1
+        durations[role, default: Histogram()].add(seconds)
+        handling[role, default: Histogram()].add(handled)
+    }
+
+    /// How many messages ended as `result`.
+    func count(of result: Result) -> UInt64 { messages.values.reduce(0) { $0 + ($1[result] ?? 0) } }
+
+    /// The text for Prometheus.
+    var text: String {
+        var text = PrometheusText()
+        text.begin("smime_messages_total", .counter, "Messages by role and by how they ended.")
+        for role in GatewayRole.allCases {
+            for result in Result.allCases {
+                text.add(
+                    Double(messages[role]?[result] ?? 0),
+                    [("role", role.rawValue), ("result", result.rawValue)]
+                )
+            }
+        }
+        add(durations, "smime_message_seconds", "Seconds from the end of a message to the reply.", &text)
+        add(handling, "smime_handling_seconds", "Seconds a worker took to sign, encrypt, decrypt or verify.", &text)
+        let counters: [(String, UInt64, String)] = [
+            ("smime_store_errors_total", storeErrors, "How often the store could not be used."),
+            ("smime_worker_deaths_total", workerDeaths, "Messages that a worker died at."),
+            ("smime_protocol_violations_total", violations, "Connections that were closed for a violation."),
+            ("smime_unconfirmed_total", unconfirmed, "Messages handed on whose reply did not reach the mail server."),
+            ("smime_cache_hits_total", cache.hits, "Look-ups that the workers' caches answered."),
+            ("smime_cache_misses_total", cache.misses, "Look-ups that went to the store."),
+        ]
+        for (name, value, help) in counters { text.add(name, .counter, help, Double(value)) }
+        text.add("smime_connections", .gauge, "Open connections of mail servers.", Double(connections))
+        text.add("smime_messages_in_flight", .gauge, "Messages being received or handled.", Double(messagesInFlight))
+        text.add("smime_workers", .gauge, "Worker processes.", Double(workers))
+        if let expiringCertificates {
+            text.add(
+                "smime_certificates_expiring",
+                .gauge,
+                "Current certificates of accounts that end within 30 days.",
+                Double(expiringCertificates)
+            )
+        }
+        return text.text
+    }
+
+    private func add(
+        _ histograms: [GatewayRole: Histogram],
+        _ name: String,
+        _ help: String,
+        _ text: inout PrometheusText
+    ) {
+        text.begin(name, .histogram, help)
+        for role in GatewayRole.allCases {
+            let histogram = histograms[role] ?? Histogram()
+            var total: UInt64 = 0
+            for (place, count) in histogram.counts.enumerated() {
+                total += count
+                let bound = place < Self.bounds.count ? "\(Self.bounds[place])" : "+Inf"
+                text.add(Double(total), [("role", role.rawValue), ("le", bound)], suffix: "_bucket")
+            }
+            text.add(histogram.sum, [("role", role.rawValue)], suffix: "_sum")
+            text.add(Double(total), [("role", role.rawValue)], suffix: "_count")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// What systemd gives a service and hears of it. Without systemd every call does nothing.
+///
+/// sd_notify(3), sd_listen_fds(3), sd_watchdog_enabled(3): the protocol is a datagram on a unix socket and a few variables, so that
+/// no library is needed.
+struct ServiceManager: Sendable {
+    private let notifySocket: String?
+    /// How often the service must say that it is alive; nil if nobody waits for that.
+    let watchdogInterval: Duration?
+    /// The sockets that were opened for us, by their names.
+    let passedSockets: [(name: String, descriptor: Int32)]
+
+    /// Reads `environment`.
+    init(environment: [String: String], process: Int32 = getpid()) {
+        notifySocket = environment["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
+        let isForUs = environment["WATCHDOG_PID"].map { Int32($0) == process } ?? true
+        let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil }
+        // Twice as often as it is asked for, as sd_watchdog_enabled(3) says.
+        watchdogInterval = isForUs ? microseconds.map { .microseconds($0 / 2) } : nil
+        guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == process,
+            let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), 0 < count, count <= 64
+        else {
+            passedSockets = []
+            return
+        }
+        let names = (environment["LISTEN_FDNAMES"] ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        // They begin behind the standard streams.
+        passedSockets = (0..<count).map { index in
+            (Int(index) < names.count ? String(names[Int(index)]) : "unknown", 3 + index)
+        }
+    }
+
+    /// Tells systemd `state`, such as `READY=1`. A failure is no reason to stop.
+    func notify(_ state: String) {
+        guard let notifySocket, notifySocket.utf8.count < 108 else { return }
+        #if os(Linux)
+        let kind = Int32(SOCK_DGRAM.rawValue)
+        #else
+        let kind = SOCK_DGRAM
+        #endif
+        let descriptor = socket(AF_UNIX, kind, 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        // An abstract socket is written with an at sign in place of its zero.
+        let path = Array(notifySocket.utf8.map { CChar(bitPattern: $0) })
+        withUnsafeMutableBytes(of: &address.sun_path) { field in
+            for (place, byte) in path.enumerated() where place < field.count - 1 {
+                field[place] = UInt8(bitPattern: place == 0 && byte == 64 ? 0 : byte)
+            }
+        }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.count + (path.first == 64 ? 0 : 1))
+        let text = Array(state.utf8)
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = sendto(descriptor, text, text.count, 0, $0, length)
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// One worker as the service sees it. Everything here happens on the event loop.
+final class Worker {
+    /// The message that the worker has.
+    struct CurrentJob {
+        let job: WorkerJob
+        let completion: (WorkerPool.Result) -> Void
+        let timeLimit: Scheduled<Void>
+    }
+
+    let process: WorkerProcess
+    private unowned let pool: WorkerPool
+    private var channel: (any Channel)?
+    private var current: CurrentJob?
+    private(set) var isReady = false
+    /// Whether it gets no more messages, and ends after the present one.
+    private(set) var isRetired = false
+    /// Whether it was ended because a message took too long.
+    private(set) var isOverTime = false
+    /// How many messages it has had.
+    private(set) var jobCount = 0
+
+    init(_ process: WorkerProcess, pool: WorkerPool) {
+        self.process = process
+        self.pool = pool
+    }
+
+    func connect(on loop: any EventLoop) {
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        ClientBootstrap(group: loop)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(WorkerHandler(bound.value))
+                }
+            }
+            .withConnectedSocket(process.socket)
+            .assumeIsolated()
+            .whenComplete { [self] result in
+                switch result {
+                case .success(let channel):
+                    self.channel = channel
+                    if isRetired { closeIfDone() }
+                case .failure: pool.ended(self)
+                }
+            }
+    }
+
+    func handle(
+        _ job: WorkerJob,
+        within limit: TimeAmount,
+        _ completion: @escaping (WorkerPool.Result) -> Void
+    ) {
+        guard let channel else { return completion(.unavailable(reason: "the worker has ended")) }
+        let timeLimit = channel.eventLoop.assumeIsolated().scheduleTask(in: limit) { [self] in
+            isOverTime = true
+            kill(process.identifier, SIGKILL)
+        }
+        current = CurrentJob(job: job, completion: completion, timeLimit: timeLimit)
+        jobCount += 1
+        channel.writeAndFlush(WorkerRequest.handle(job).frame, promise: nil)
+    }
+
+    /// Says how a message ended that this worker handled.
+    func settle(_ number: UInt64, served: [String], learns: Bool) {
+        channel?.writeAndFlush(
+            WorkerRequest.settle(number: number, served: served, learns: learns).frame,
+            promise: nil
+        )
+    }
+
+    func retire() {
+        isRetired = true
+        closeIfDone()
+    }
+
+    /// The message that the worker had when it ended.
+    func takeJob() -> CurrentJob? {
+        defer { current = nil }
+        current?.timeLimit.cancel()
+        return current
+    }
+
+    /// The worker reads to the end of its socket, so what was asked for before is done.
+    private func closeIfDone() {
+        guard current == nil, let channel else { return }
+        channel.close(mode: .output, promise: nil)
+    }
+
+    func received(_ answer: WorkerAnswer) {
+        switch answer {
+        case .ready:
+            isReady = true
+            pool.started(self, trouble: nil)
+        case .unusable(let reason, let isLasting): pool.started(self, trouble: (reason, isLasting))
+        case .handled(let number, let outcome, let log, let warnings):
+            guard let job = takeJob(), job.job.number == number else { return failed() }
+            job.completion(.answered(outcome, log: log, warnings: warnings, by: self))
+            if isRetired { closeIfDone() } else { pool.becameIdle(self) }
+        case .settled(let number, let log, let warnings): pool.onSettled(number, log, warnings)
+        }
+    }
+
+    /// What came from the worker cannot be read.
+    func failed() { kill(process.identifier, SIGKILL) }
+
+    func disconnected() {
+        channel = nil
+        pool.ended(self)
+    }
+}
+
+/// Reads a worker's answers off its socket.
+private final class WorkerHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let worker: Worker
+    private var received = ByteBuffer()
+
+    init(_ worker: Worker) { self.worker = worker }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        received.writeBuffer(&bytes)
+        do {
+            while let frame = try WorkerFrame.next(in: &received) { worker.received(try WorkerAnswer(frame)) }
+        } catch {
+            worker.failed()
+        }
+        if received.readableBytes == 0 { received.clear() } else { received.discardReadBytes() }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { worker.disconnected() }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import SMIMEGateway
+
+/// The workers of the service: as many as there are cores, more while messages wait for the network.
+///
+/// A worker has one message at a time, so that it is known which one it died at. Everything here happens on the event loop.
+final class WorkerPool {
+    /// How a job ended.
+    enum Result {
+        case answered(WorkerOutcome, log: [LogField], warnings: [String], by: Worker)
+        /// The message is to blame: the worker died at it by this signal.
+        case died(signal: Int32)
+        /// The message is not to blame: there is no worker, or somebody ended it.
+        case unavailable(reason: String)
+    }
+
+    struct Settings {
+        /// How many workers there are at any time.
+        let width: Int
+        /// How many there may be.
+        let maximum: Int
+        /// How long one message may take.
+        var timeLimit = TimeAmount.minutes(5)
+        /// How long a message waits before another worker is started for it.
+        var patience = TimeAmount.milliseconds(20)
+        /// How long a worker beyond `width` stays without work.
+        var idleTime = TimeAmount.seconds(60)
+    }
+
+    private struct Pending {
+        let job: WorkerJob
+        let completion: (Result) -> Void
+    }
+
+    private let loop: any EventLoop
+    private let settings: Settings
+    private let start: () throws -> WorkerProcess
+    private var workers: [ObjectIdentifier: Worker] = [:]
+    /// The one that was busy last is taken first: what it needs is in the processor's caches.
+    private var idle: [Worker] = []
+    private var waiting = CircularBuffer<Pending>()
+    private var isImpatient = false
+    private var isClosing = false
+    private var retryDelay = TimeAmount.milliseconds(100)
+    private var isRetrying = false
+    /// Why there is no worker with an open store; nil if there is one.
+    private(set) var trouble: (reason: String, isLasting: Bool)? = ("starting", false)
+    /// Called when `trouble` changes.
+    var onChange: () -> Void = {}
+    /// Called with what was done at a message's end.
+    var onSettled: (_ number: UInt64, _ log: [LogField], _ warnings: [String]) -> Void = { _, _, _ in }
+    /// Called with what the administrator should know.
+    var warn: (String) -> Void = { _ in }
+    /// How many workers died at a message.
+    private(set) var deaths = 0
+
+    init(on loop: any EventLoop, _ settings: Settings, start: @escaping () throws -> WorkerProcess) {
+        self.loop = loop
+        self.settings = settings
+        self.start = start
+    }
+
+    var count: Int { workers.count }
+
+    /// Starts the first workers.
+    func open() {
+        for _ in 0..<settings.width { startWorker() }
+    }
+
+    /// Lets a worker handle `job`.
+    func submit(_ job: WorkerJob, _ completion: @escaping (Result) -> Void) {
+        if trouble?.isLasting == true, let reason = trouble?.reason { return completion(.unavailable(reason: reason)) }
+        waiting.append(Pending(job: job, completion: completion))
+        dispatch()
+        if !waiting.isEmpty { growLater() }
+    }
+
+    /// Takes a job back that no worker has begun; what a worker says of one that it has begun is passed on all the same.
+    func withdraw(_ number: UInt64) { waiting.removeAll { $0.job.number == number } }
+
+    /// Lets every worker end after its message, and starts new ones: they open the store anew.
+    func renew() {
+        let old = Array(workers.values)
+        for worker in old { retire(worker) }
+        for _ in 0..<settings.width { startWorker() }
+    }
+
+    /// Ends all workers; jobs that no worker has are answered.
+    func close() {
+        isClosing = true
+        let left = waiting
+        waiting.removeAll()
+        for pending in left { pending.completion(.unavailable(reason: "the service is stopping")) }
+        for worker in workers.values { retire(worker) }
+    }
+
+    private func retire(_ worker: Worker) {
+        idle.removeAll { $0 === worker }
+        worker.retire()
+    }
+
+    private func dispatch() {
+        while let worker = idle.popLast() {
+            guard let pending = waiting.popFirst() else { return idle.append(worker) }
+            worker.handle(pending.job, within: settings.timeLimit, pending.completion)
+        }
+    }
+
+    private func growLater() {
+        guard !isImpatient, workers.count < settings.maximum else { return }
+        isImpatient = true
+        let task = loop.assumeIsolated()
+        _ = task.scheduleTask(in: settings.patience) { [self] in
+            isImpatient = false
+            guard !waiting.isEmpty, !isClosing, workers.count < settings.maximum else { return }
+            // One that is still starting will do.
+            if !workers.values.contains(where: { !$0.isReady }) { startWorker() }
+            growLater()
+        }
+    }
+
+    private func startWorker() {
+        guard !isClosing else { return }
+        do {
+            let worker = Worker(try start(), pool: self)
+            workers[ObjectIdentifier(worker)] = worker
+            worker.connect(on: loop)
+        } catch {
+            failed("\(error)", isLasting: false)
+        }
+    }
+
+    private func failed(_ reason: String, isLasting: Bool) {
+        // Others may work still.
+        guard !workers.values.contains(where: \.isReady) else { return retryLater() }
+        trouble = (reason, isLasting)
+        onChange()
+        if isLasting {
+            let left = waiting
+            waiting.removeAll()
+            for pending in left { pending.completion(.unavailable(reason: reason)) }
+        }
+        retryLater()
+    }
+
+    private func retryLater() {
+        guard !isRetrying, !isClosing else { return }
+        isRetrying = true
+        _ = loop.assumeIsolated().scheduleTask(in: retryDelay) { [self] in
+            isRetrying = false
+            while workers.count < settings.width, !isClosing, !isRetrying { startWorker() }
+        }
+        retryDelay = min(retryDelay * 2, .seconds(30))
+    }
+}
+
+extension WorkerPool {
+    /// A worker has opened the store, or cannot.
+    func started(_ worker: Worker, trouble found: (reason: String, isLasting: Bool)?) {
+        if let found {
+            worker.retire()
+            return failed(found.reason, isLasting: found.isLasting)
+        }
+        retryDelay = .milliseconds(100)
+        let wasInTrouble = trouble != nil
+        trouble = nil
+        if wasInTrouble { onChange() }
+        becameIdle(worker)
+    }
+
+    func becameIdle(_ worker: Worker) {
+        guard !worker.isRetired else { return }
+        idle.append(worker)
+        dispatch()
+        guard workers.count > settings.width, idle.contains(where: { $0 === worker }) else { return }
+        let jobs = worker.jobCount
+        _ = loop.assumeIsolated().scheduleTask(in: settings.idleTime) { [self] in
+            guard worker.jobCount == jobs, workers.count > settings.width else { return }
+            retire(worker)
+        }
+    }
+
+    /// A worker's socket is closed. The process ends at once, if it has not yet.
+    func ended(_ worker: Worker) {
+        idle.removeAll { $0 === worker }
+        workers[ObjectIdentifier(worker)] = nil
+        reap(worker, attempts: 0)
+    }
+
+    private func reap(_ worker: Worker, attempts: Int) {
+        guard let signal = worker.process.ending() else {
+            // It closed its socket and does not end: nothing that it does counts any more.
+            if attempts == 100 { kill(worker.process.identifier, SIGKILL) }
+            _ = loop.assumeIsolated().scheduleTask(in: .milliseconds(attempts < 10 ? 2 : 20)) { [self] in
+                reap(worker, attempts: attempts + 1)
+            }
+            return
+        }
+        let job = worker.takeJob()
+        let isRequest = [SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGQUIT, SIGALRM].contains(signal) && !worker.isOverTime
+        if let job {
+            if isRequest {
+                job.completion(.unavailable(reason: "the worker was ended (signal \(signal))"))
+            } else {
+                deaths += 1
+                job.completion(.died(signal: signal))
+            }
+        }
+        if worker.isRetired { return }
+        if job == nil { warn("a worker ended between two messages (signal \(signal))") }
+        // One that never was ready may have met what will last.
+        if worker.isReady {
+            startMissing()
+        } else {
+            failed("workers cannot start (signal \(signal))", isLasting: false)
+        }
+    }
+
+    private func startMissing() {
+        while workers.count < settings.width, !isClosing, !isRetrying { startWorker() }
+    }
+}

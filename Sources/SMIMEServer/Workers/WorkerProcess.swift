@@ -1,0 +1,54 @@
+import Foundation
+import SMIMEGateway
+
+/// A worker's process, and our end of the socket to it.
+struct WorkerProcess {
+    let identifier: pid_t
+    /// Belongs to whoever takes it, and must be closed.
+    let socket: Int32
+
+    /// Starts this very program as a worker.
+    ///
+    /// - Throws: `TransportError` if there can be no more processes or descriptors.
+    static func start(arguments: [String], spools: [Int32]) throws(TransportError) -> WorkerProcess {
+        var ends: [Int32] = [-1, -1]
+        #if os(Linux)
+        let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+        let kind = SOCK_STREAM
+        #endif
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw TransportError("cannot make a socket: \(String(cString: strerror(errno)))")
+        }
+        defer { close(ends[1]) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let role = ServerWorker(service: getpid(), socket: ends[1], spools: spools, arguments: arguments)
+        var program = ChildProgram(path: path, words: role.words)
+        program.standardError = STDERR_FILENO
+        program.inherited = [role.socket] + spools
+        do throws(TransportError) {
+            return WorkerProcess(identifier: try program.start(), socket: ends[0])
+        } catch {
+            close(ends[0])
+            throw error
+        }
+    }
+
+    /// This program, even if another one has taken its place on the disk by now.
+    private static var path: String {
+        #if os(Linux)
+        "/proc/self/exe"
+        #else
+        Bundle.main.executablePath ?? CommandLine.arguments[0]
+        #endif
+    }
+
+    /// The signal that ended the process, zero if it ended by itself; nil if it has not ended yet.
+    func ending() -> Int32? {
+        var status: Int32 = 0
+        let result = waitpid(identifier, &status, WNOHANG)
+        // It can be lost only to another waiter, and has ended then.
+        if result < 0 { return errno == EINTR ? nil : 0 }
+        return result == 0 ? nil : status & 0x7F
+    }
+}

@@ -1,0 +1,80 @@
+package import NIOCore
+
+/// A message that a worker has to handle.
+package struct WorkerJob: Equatable, Sendable {
+    /// The service's number for it.
+    package let number: UInt64
+    package let role: GatewayRole
+    /// The envelope sender; empty for the null sender.
+    package let sender: String
+    /// The envelope recipients as the mail server wrote them.
+    package let recipients: [String]
+    /// The mail server's name for the message; nil if it gave none.
+    package let queueName: String?
+    /// Which spool is the message's.
+    package let slot: Int
+    /// The signal by which the worker before died at the message; nil for the first attempt.
+    package let rescuedFrom: Int32?
+    package let content: WorkerContent
+}
+
+/// What the service asks of a worker.
+package enum WorkerRequest: Equatable, Sendable {
+    case handle(WorkerJob)
+    /// A message has found its end. The recipients `served` are recorded in the journal; `learns` says whether its certificates are
+    /// learned.
+    case settle(number: UInt64, served: [String], learns: Bool)
+
+    package var frame: ByteBuffer {
+        WorkerFrame.encode { buffer in
+            switch self {
+            case .handle(let job):
+                buffer.writeInteger(UInt8(0))
+                buffer.writeInteger(job.number)
+                buffer.writeText(job.role.rawValue)
+                buffer.writeText(job.sender)
+                buffer.writeTexts(job.recipients)
+                buffer.writeOptional(job.queueName) { $0.writeText($1) }
+                buffer.writeInteger(UInt32(clamping: job.slot))
+                buffer.writeOptional(job.rescuedFrom) { $0.writeInteger($1) }
+                buffer.writeContent(job.content)
+            case .settle(let number, let served, let learns):
+                buffer.writeInteger(UInt8(1))
+                buffer.writeInteger(number)
+                buffer.writeTexts(served)
+                buffer.writeFlag(learns)
+            }
+        }
+    }
+
+    /// Reads one frame without its length.
+    package init(_ frame: ByteBuffer) throws(WorkerFrameError) {
+        var buffer = frame
+        switch try buffer.readNumber(UInt8.self) {
+        case 0:
+            let number = try buffer.readNumber(UInt64.self)
+            guard let role = GatewayRole(rawValue: try buffer.readText()) else { throw WorkerFrameError() }
+            self = .handle(
+                WorkerJob(
+                    number: number,
+                    role: role,
+                    sender: try buffer.readText(),
+                    recipients: try buffer.readTexts(),
+                    queueName: try buffer.readOptional { (buffer) throws(WorkerFrameError) in try buffer.readText() },
+                    slot: Int(try buffer.readNumber(UInt32.self)),
+                    rescuedFrom: try buffer.readOptional { (buffer) throws(WorkerFrameError) in
+                        try buffer.readNumber(Int32.self)
+                    },
+                    content: try buffer.readContent()
+                )
+            )
+        case 1:
+            self = .settle(
+                number: try buffer.readNumber(UInt64.self),
+                served: try buffer.readTexts(),
+                learns: try buffer.readFlag()
+            )
+        default: throw WorkerFrameError()
+        }
+    }
+}
