@@ -38,6 +38,13 @@ package final class ReusableSpool: Sendable {
         }
     }
 
+    /// Writes `bytes` from `offset` on.
+    ///
+    /// - Throws: `StreamError.writeFailed`, such as for a full disk.
+    package func write(_ bytes: [UInt8], at offset: Int) throws(StreamError) {
+        try bytes.withUnsafeBytes { bytes in Result { () throws(StreamError) in try write(bytes, at: offset) } }.get()
+    }
+
     /// The bytes of `range` as a source. The file must not be written meanwhile.
     ///
     /// - Throws: `StreamError.readFailed`; `.changedWhileReading` if there are not so many.

@@ -15,6 +15,7 @@ final class Worker {
     private unowned let pool: WorkerPool
     private var channel: (any Channel)?
     private var current: CurrentJob?
+    private var settling: [UInt64: () -> Void] = [:]
     private(set) var isReady = false
     /// Whether it gets no more messages, and ends after the present one.
     private(set) var isRetired = false
@@ -63,9 +64,12 @@ final class Worker {
         channel.writeAndFlush(WorkerRequest.handle(job).frame, promise: nil)
     }
 
-    /// Says how a message ended that this worker handled.
-    func settle(_ number: UInt64, served: [String], learns: Bool) {
-        channel?.writeAndFlush(
+    /// Says how a message ended that this worker handled, and calls `completion` when that is recorded; a worker that has ended
+    /// records nothing.
+    func settle(_ number: UInt64, served: [String], learns: Bool, _ completion: @escaping () -> Void = {}) {
+        guard let channel else { return completion() }
+        settling[number] = completion
+        channel.writeAndFlush(
             WorkerRequest.settle(number: number, served: served, learns: learns).frame,
             promise: nil
         )
@@ -99,7 +103,9 @@ final class Worker {
             guard let job = takeJob(), job.job.number == number else { return failed() }
             job.completion(.answered(outcome, log: log, warnings: warnings, by: self))
             if isRetired { closeIfDone() } else { pool.becameIdle(self) }
-        case .settled(let number, let log, let warnings): pool.onSettled(number, log, warnings)
+        case .settled(let number, let log, let warnings):
+            pool.onSettled(log, warnings)
+            settling.removeValue(forKey: number)?()
         }
     }
 
@@ -108,6 +114,9 @@ final class Worker {
 
     func disconnected() {
         channel = nil
+        let left = settling.values
+        settling = [:]
+        for completion in left { completion() }
         pool.ended(self)
     }
 }

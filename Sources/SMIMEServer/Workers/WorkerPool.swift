@@ -50,7 +50,7 @@ final class WorkerPool {
     /// Called when `trouble` changes.
     var onChange: () -> Void = {}
     /// Called with what was done at a message's end.
-    var onSettled: (_ number: UInt64, _ log: [LogField], _ warnings: [String]) -> Void = { _, _, _ in }
+    var onSettled: (_ log: [LogField], _ warnings: [String]) -> Void = { _, _ in }
     /// Called with what the administrator should know.
     var warn: (String) -> Void = { _ in }
     /// How many workers died at a message.

@@ -1,0 +1,40 @@
+import NIOCore
+
+/// What all listeners share. Everything here happens on the event loop.
+final class GatewayCore {
+    struct Settings {
+        /// How long a message waits for a place.
+        var admissionTime = TimeAmount.seconds(60)
+    }
+
+    let loop: any EventLoop
+    let settings: Settings
+    let pool: WorkerPool
+    let slots: MessageSlots
+    var metrics = ServerMetrics()
+    /// Whether no new messages are taken.
+    var isStopping = false
+    private let logging: (MessageLog, ServerMetrics.Result) -> Void
+    private var lastNumber: UInt64 = 0
+
+    init(
+        loop: any EventLoop,
+        settings: Settings = Settings(),
+        pool: WorkerPool,
+        slots: MessageSlots,
+        logging: @escaping (MessageLog, ServerMetrics.Result) -> Void
+    ) {
+        self.loop = loop
+        self.settings = settings
+        self.pool = pool
+        self.slots = slots
+        self.logging = logging
+    }
+
+    func nextNumber() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    func write(_ log: MessageLog, status: ServerMetrics.Result) { logging(log, status) }
+}

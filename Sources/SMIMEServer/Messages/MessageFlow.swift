@@ -1,0 +1,208 @@
+import ByteStreams
+import NIOCore
+
+/// One message on its way through the service: its place, a worker, the next hop, and the reply.
+///
+/// The mail server hears of success only when everything is the next hop's. Everything here happens on the event loop.
+final class MessageFlow {
+    /// A finished message that goes somewhere.
+    struct Form {
+        let envelope: SMTPEnvelope
+        let content: WorkerContent
+    }
+
+    /// What became of the forms.
+    struct Placement {
+        /// The recipients whose form was taken.
+        var served: [String] = []
+        /// The next hop's names for the messages.
+        var names: [String] = []
+        /// Nil if all forms were taken.
+        var failure: SMTPReply?
+    }
+
+    /// Gives the forms away, and says what became of them.
+    typealias Place = (_ forms: [Form], _ slot: MessageSlot, _ done: @escaping (Placement) -> Void) -> Void
+
+    private let core: GatewayCore
+    let role: GatewayRole
+    private let number: UInt64
+    private let place: Place
+    private var slot: MessageSlot?
+    private var ticket: UInt64?
+    private var admissionLimit: Scheduled<Void>?
+    private var envelope = SMTPEnvelope(sender: "")
+    private var spoolFailure: StreamError?
+    private var log: MessageLog
+    private var completion: ((SMTPReply) -> Void)?
+    private var hasDied = false
+    private var worker: Worker?
+    private var learns = false
+    /// Whether all forms are with the next hop.
+    private var isTaken = false
+    private var received = NIODeadline.distantPast
+    private var submitted = NIODeadline.distantPast
+    private var handled = TimeAmount.zero
+
+    /// - Parameter place: what is done with the forms: usually the next hop gets them.
+    init(_ core: GatewayCore, role: GatewayRole, place: @escaping Place) {
+        self.core = core
+        self.role = role
+        self.place = place
+        number = core.nextNumber()
+        log = MessageLog(role: role)
+    }
+
+    /// Asks for a place for a message; `answer` gets nil when there is one, else the reply that refuses the message.
+    func begin(_ envelope: SMTPEnvelope, _ answer: @escaping (SMTPReply?) -> Void) {
+        if let trouble = core.pool.trouble {
+            core.metrics.storeErrors += 1
+            log.fail("the store cannot be used: \(trouble.reason)")
+            log.describe(envelope)
+            core.write(log, status: .deferred)
+            return answer(SMTPReply(451, "4.3.0", "the gateway cannot work now"))
+        }
+        guard !core.isStopping else { return answer(SMTPReply(421, "4.3.2", "the gateway is stopping")) }
+        self.envelope = envelope
+        ticket = core.slots.acquire { [self] slot in
+            admissionLimit?.cancel()
+            (self.slot, ticket) = (slot, nil)
+            answer(nil)
+        }
+        guard ticket != nil else { return }
+        admissionLimit = core.loop.assumeIsolated().scheduleTask(in: core.settings.admissionTime) { [self] in
+            guard let ticket else { return }
+            core.slots.withdraw(ticket)
+            self.ticket = nil
+            answer(SMTPReply(451, "4.3.2", "the gateway has too many messages"))
+        }
+    }
+
+    /// Adds bytes of the message. A disk that is full is told when the message ends.
+    func append(_ bytes: ByteBuffer) {
+        guard spoolFailure == nil else { return }
+        do throws(StreamError) { try slot?.append(bytes) } catch { spoolFailure = error }
+    }
+
+    /// Handles the message; `completion` gets the reply for all its recipients.
+    func finish(_ completion: @escaping (SMTPReply) -> Void) {
+        self.completion = completion
+        received = .now()
+        log.describe(envelope)
+        submit(rescuedFrom: nil)
+    }
+
+    /// Forgets the message, which the mail server took back or did not finish.
+    func abandon() {
+        admissionLimit?.cancel()
+        if let ticket { core.slots.withdraw(ticket) }
+        ticket = nil
+        release()
+    }
+
+    /// Says whether the mail server has the reply to a message that was taken. If it has not, it will try again, and must not send
+    /// twice.
+    func confirm(_ isDelivered: Bool) {
+        guard let worker, isTaken else { return }
+        if !isDelivered { core.metrics.unconfirmed += 1 }
+        guard learns || !isDelivered else { return }
+        worker.settle(number, served: isDelivered ? [] : log.served, learns: learns)
+    }
+
+    private func submit(rescuedFrom: Int32?) {
+        guard let slot else { return end(SMTPReply(451, "4.3.0", "the gateway lost the message")) }
+        do throws(StreamError) {
+            if let spoolFailure { throw spoolFailure }
+            let job = WorkerJob(
+                number: number,
+                role: role,
+                sender: envelope.sender,
+                recipients: envelope.recipients.map(\.address),
+                queueName: envelope.queueName,
+                slot: slot.number,
+                rescuedFrom: rescuedFrom,
+                content: try slot.content()
+            )
+            submitted = .now()
+            core.pool.submit(job) { [self] in answered($0) }
+        } catch {
+            log.fail("\(error)")
+            end(SMTPReply(452, "4.3.1", "the gateway has no room for the message"))
+        }
+    }
+
+    private func answered(_ result: WorkerPool.Result) {
+        handled = .now() - submitted
+        switch result {
+        case .answered(let outcome, let fields, let warnings, let worker):
+            self.worker = worker
+            log.add(fields)
+            log.warnings += warnings
+            handle(outcome)
+        case .died(let signal) where !hasDied:
+            hasDied = true
+            core.metrics.workerDeaths += 1
+            log.warnings.append("a worker died at this message (signal \(signal))")
+            submit(rescuedFrom: signal)
+        case .died(let signal):
+            log.fail("a second worker died at this message (signal \(signal))")
+            end(SMTPReply(451, "4.3.0", "the gateway failed at this message"))
+        case .unavailable(let reason):
+            log.fail(reason)
+            end(SMTPReply(451, "4.3.0", "the gateway cannot work now"))
+        }
+    }
+
+    private func handle(_ outcome: WorkerOutcome) {
+        switch outcome {
+        case .served: end(SMTPReply(250, "2.0.0", "all recipients have the message already"))
+        case .refused(let refusal):
+            log.fail(refusal.detail.isEmpty ? refusal.sentence : refusal.detail)
+            end(refusal.reply)
+        case .forms(let forms, let learns):
+            guard let slot, !forms.isEmpty else {
+                return end(SMTPReply(451, "4.3.0", "the gateway lost the message"))
+            }
+            self.learns = learns
+            slot.hasSpooledForms = forms.contains { if case .spooled = $0.content { true } else { false } }
+            let placed = forms.map { Form(envelope: envelope.narrowed(to: $0), content: $0.content) }
+            place(placed, slot) { [self] in self.placed($0) }
+        }
+    }
+
+    private func placed(_ placement: Placement) {
+        log.served = placement.served
+        log.add([LogField("next_queue_id", placement.names)])
+        guard let failure = placement.failure else {
+            isTaken = true
+            let names = placement.names.joined(separator: ", ")
+            return end(SMTPReply(250, "2.0.0", names.isEmpty ? "sent" : "sent as \(names)"))
+        }
+        log.fail("next hop: \(failure)")
+        guard let worker, !placement.served.isEmpty || learns else { return end(failure) }
+        // Before the reply, which may bring the next attempt.
+        worker.settle(number, served: placement.served, learns: false) { [self] in end(failure) }
+    }
+
+    private func end(_ reply: SMTPReply) {
+        release()
+        let result: ServerMetrics.Result = reply.isSuccess ? .accepted : reply.isTemporary ? .deferred : .refused
+        let elapsed = NIODeadline.now() - received
+        core.metrics.count(role, result, seconds: elapsed.seconds, handled: handled.seconds)
+        log.elapsed = elapsed
+        core.write(log, status: result)
+        let completion = completion
+        self.completion = nil
+        completion?(reply)
+    }
+
+    private func release() {
+        if let slot { core.slots.release(slot) }
+        slot = nil
+    }
+}
+
+extension TimeAmount {
+    /// In seconds.
+    var seconds: Double { Double(nanoseconds) / 1e9 }
+}

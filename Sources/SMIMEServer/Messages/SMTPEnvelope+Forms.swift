@@ -1,0 +1,27 @@
+extension SMTPEnvelope {
+    /// How the journal knows the message: the mail server's name and its queue id, which XFORWARD brings; nil without one.
+    var queueName: String? {
+        guard let identifier = xforward[.identifier], !identifier.isEmpty, identifier != "[UNAVAILABLE]" else {
+            return nil
+        }
+        return "\(clientName)/\(identifier)"
+    }
+
+    /// The envelope of one form: some of the recipients, each with the parameters it came with, and the form's sender.
+    func narrowed(to form: WorkerForm) -> SMTPEnvelope {
+        var narrowed = self
+        narrowed.sender = form.sender
+        let wanted = Set(form.recipients)
+        narrowed.recipients = recipients.filter { wanted.contains($0.address) }
+        return narrowed
+    }
+}
+
+extension WorkerRefusal {
+    /// The reply to the mail server.
+    var reply: SMTPReply {
+        let isPolicy = enhancedCode.hasPrefix("5.7.") || enhancedCode.hasPrefix("5.1.")
+        let code = isPermanent ? (isPolicy ? 550 : 554) : 451
+        return SMTPReply(code, EnhancedStatusCode(enhancedCode), sentence)
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Logging
+import Synchronization
+
+/// Where the service's log goes.
+package enum LogDestination: String, CaseIterable, Sendable {
+    /// Standard error; under systemd that is the journal, which reads the priority in front of each line (sd-daemon(3)).
+    case stderr
+    /// syslog(3), facility `mail`
+    case syslog
+    /// The journal itself, with the keys of each line as fields.
+    case journal
+}
+
+/// Writes swift-log's lines: one a message, `key=value`.
+struct ServiceLogHandler: LogHandler {
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+    private let destination: LogDestination
+    private let hasPriorities: Bool
+
+    /// - Parameter hasPriorities: whether who reads standard error understands priorities.
+    init(_ destination: LogDestination, hasPriorities: Bool) {
+        self.destination = destination
+        self.hasPriorities = hasPriorities
+        if destination == .syslog { Self.syslogIsOpen }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let text = "\(event.message)"
+        let priority = Self.priority(of: event.level)
+        switch destination {
+        case .stderr:
+            let line = (hasPriorities ? "<\(priority)>" : "") + text + "\n"
+            // One call a line, so that lines of several processes do not mix.
+            _ = Array(line.utf8).withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        case .syslog:
+            text.withCString { text in withVaList([text]) { vsyslog(priority, "%s", $0) } }
+        case .journal: JournalSocket.shared.send(text, priority: priority, fields: event.metadata ?? [:])
+        }
+    }
+
+    /// syslog keeps the pointer for as long as the process lives.
+    private static let syslogIsOpen: Void = openlog(strdup("smime"), LOG_PID, LOG_MAIL)
+
+    private static func priority(of level: Logger.Level) -> Int32 {
+        switch level {
+        case .trace, .debug: LOG_DEBUG
+        case .info: LOG_INFO
+        case .notice: LOG_NOTICE
+        case .warning: LOG_WARNING
+        case .error: LOG_ERR
+        case .critical: LOG_CRIT
+        }
+    }
+}
+
+/// The journal's own socket.
+///
+/// systemd.io/JOURNAL_NATIVE_PROTOCOL
+private final class JournalSocket: Sendable {
+    static let shared = JournalSocket()
+
+    private static let path = "/run/systemd/journal/socket"
+
+    private let descriptor: Int32
+
+    private init() {
+        #if os(Linux)
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        #else
+        descriptor = -1
+        #endif
+    }
+
+    /// Sends one entry; without a journal, or for an entry that is too long for a datagram, standard error gets the line.
+    func send(_ text: String, priority: Int32, fields: Logger.Metadata) {
+        var bytes = Self.field("MESSAGE", text) + Self.field("PRIORITY", "\(priority)")
+        bytes += Self.field("SYSLOG_IDENTIFIER", "smime")
+        for (key, value) in fields { bytes += Self.field("SMIME_" + key.uppercased(), "\(value)") }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Self.path.utf8) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let sent = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(descriptor, bytes, bytes.count, 0, $0, length)
+            }
+        }
+        guard sent < 0 else { return }
+        _ = Array((text + "\n").utf8).withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// A field; one that holds a line end has its length in front.
+    private static func field(_ name: String, _ value: String) -> [UInt8] {
+        guard value.contains("\n") else { return Array("\(name)=\(value)\n".utf8) }
+        let count = withUnsafeBytes(of: UInt64(value.utf8.count).littleEndian) { Array($0) }
+        return Array("\(name)\n".utf8) + count + Array(value.utf8) + [10]
+    }
+}
