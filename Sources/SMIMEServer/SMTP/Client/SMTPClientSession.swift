@@ -1,0 +1,97 @@
+package import NIOCore
+
+/// The client's side of a connection to the next hop in SMTP, without its socket, for one message after the other.
+///
+/// The caller feeds what it reads into ``receive(_:)`` and takes events from ``next()`` until that is nil. After `.ready` it may
+/// ``begin(_:)`` a transaction. After `.sendContent` it writes what ``send(_:)`` makes of each piece of the content, and at the end
+/// what ``endOfContent()`` gives. Then comes `.accepted` or `.refused`, and `.ready` when the connection can take the next message.
+/// Nothing traps and nothing throws: a call that does not fit the state has no effect.
+///
+/// MAIL and RCPT go out together where the hop announces PIPELINING, and all replies are read. The content is sent only if the hop
+/// takes all recipients; else the transaction is reset.
+///
+/// RFC 5321, RFC 2920, RFC 3030
+package struct SMTPClientSession: Sendable {
+    /// What the caller has to do next.
+    package enum Event: Sendable, Equatable {
+        /// Write this.
+        case write(ByteBuffer)
+        /// The connection takes a transaction.
+        case ready
+        /// All recipients are taken: send the content now.
+        case sendContent
+        /// The hop has the message; its reply.
+        case accepted(SMTPReply)
+        /// The hop would take the message for all recipients (a probe).
+        case probed
+        /// The hop does not take the message: at least one refusal, at most ``SMTPClientSession/maximumRefusals`` of them, those
+        /// with 5xx before those with 4xx.
+        case refused([SMTPRefusal])
+        /// Close the connection. No event follows.
+        case unusable(SMTPConnectionFailure)
+    }
+
+    /// Refusals that are told of one message.
+    package static let maximumRefusals = 100
+
+    let hostName: String
+    var state = State.greeting
+    var parser = SMTPReplyParser()
+    /// Events that were not yet handed out: at most one to write, and what follows it.
+    var events: [Event] = []
+    /// What the hop announced.
+    package internal(set) var announced: Set<SMTPExtension> = []
+    /// The bytes a message may have; nil if the hop does not say.
+    package internal(set) var maximumSize: Int?
+    /// The attributes of XFORWARD that the hop takes.
+    var xforwardAttributes: Set<XFORWARDAttribute> = []
+    var delivery: Delivery?
+
+    /// - Parameter hostName: our name for EHLO.
+    package init(hostName: String) {
+        self.hostName = hostName
+    }
+
+    /// Whether ``begin(_:)`` has an effect.
+    package var isReady: Bool {
+        if case .ready = state { true } else { false }
+    }
+
+    /// How long the hop may take for its next bytes; nil while nothing is waited for.
+    package var timeout: Duration? {
+        switch state {
+        case .ready, .closed: nil
+        case .greeting: SMTPTimeouts.greeting
+        case .hello, .envelope, .reset: SMTPTimeouts.reply
+        case .data: SMTPTimeouts.dataInitiation
+        case .content: SMTPTimeouts.contentBlock
+        case .outcome: SMTPTimeouts.dataTermination
+        case .quit: SMTPTimeouts.quit
+        }
+    }
+
+    /// Takes all of `bytes`. What the hop says too much of makes the connection unusable, so that little is held.
+    package mutating func receive(_ bytes: inout ByteBuffer) {}
+
+    /// Says that the hop has closed the connection.
+    package mutating func endOfInput() {}
+
+    /// Says that the connection cannot be used any more (a timeout, an error in writing).
+    package mutating func fail(_ reason: String) {}
+
+    /// The next event; nil if there is none until more is received or a method is called.
+    package mutating func next() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+
+    /// Begins a transaction, if ``isReady``. What the hop cannot take by what it announced is refused without asking it.
+    package mutating func begin(_ transaction: SMTPTransaction) {}
+
+    /// The next piece of the content as it goes over the wire, after `.sendContent`. Empty if the hop has refused or left meanwhile,
+    /// which the next event says, or if the content is none for SMTP.
+    package mutating func send(_ content: ByteBuffer) -> ByteBuffer { ByteBuffer() }
+
+    /// What goes over the wire behind the last piece of the content.
+    package mutating func endOfContent() -> ByteBuffer { ByteBuffer() }
+
+    /// Ends a connection that is ready: QUIT, and then `.unusable` when the hop has answered.
+    package mutating func quit() {}
+}

@@ -1,0 +1,46 @@
+/// The status code that precedes a reply's text: `5.7.1` and its like.
+///
+/// RFC 3463 §2
+package struct EnhancedStatusCode: Hashable, Sendable {
+    /// 2 for success, 4 for a temporary failure, 5 for a permanent one.
+    package let statusClass: Int
+    package let subject: Int
+    package let detail: Int
+
+    /// - Returns: nil unless the class is 2, 4 or 5 and the others have at most three digits.
+    package init?(_ statusClass: Int, _ subject: Int, _ detail: Int) {
+        guard [2, 4, 5].contains(statusClass), 0...999 ~= subject, 0...999 ~= detail else { return nil }
+        (self.statusClass, self.subject, self.detail) = (statusClass, subject, detail)
+    }
+
+    /// Reads `5.7.1`; nil for anything else.
+    package init?(_ text: some StringProtocol) {
+        let fields = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard fields.count == 3 else { return nil }
+        let numbers = fields.compactMap { field -> Int? in
+            guard 1...3 ~= field.count, field.allSatisfy({ 48...57 ~= $0 }) else { return nil }
+            return field.reduce(0) { 10 * $0 + Int($1 - 48) }
+        }
+        guard numbers.count == 3 else { return nil }
+        self.init(numbers[0], numbers[1], numbers[2])
+    }
+}
+
+extension EnhancedStatusCode: CustomStringConvertible {
+    package var description: String { "\(statusClass).\(subject).\(detail)" }
+}
+
+extension EnhancedStatusCode: ExpressibleByStringLiteral {
+    /// A code in our own sources; one that is written wrongly counts as "other or undefined" (RFC 3463 §3.1).
+    package init(stringLiteral text: StaticString) {
+        self = Self("\(text)") ?? Self(undefinedOf: 5)
+    }
+
+    /// "Other or undefined status" of a class.
+    private init(undefinedOf statusClass: Int) {
+        (self.statusClass, subject, detail) = (statusClass, 0, 0)
+    }
+
+    /// `self` with the class that belongs to a reply's code, which it must have (RFC 2034 §4).
+    func matching(replyCode: Int) -> EnhancedStatusCode? { EnhancedStatusCode(replyCode / 100, subject, detail) }
+}

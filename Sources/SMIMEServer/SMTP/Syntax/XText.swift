@@ -1,0 +1,47 @@
+/// The encoding of parameter values: what is not printable ASCII, and + and =, becomes `+` with two hexadecimal digits.
+///
+/// RFC 3461 §4
+enum XText {
+    /// The bytes that `text` stands for; nil if it is no xtext.
+    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var iterator = text.utf8.makeIterator()
+        while let byte = iterator.next() {
+            switch byte {
+            case UInt8(ascii: "+"):
+                guard let high = iterator.next()?.hexadecimalValue, let low = iterator.next()?.hexadecimalValue else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            case UInt8(ascii: "="), ...0x20, 0x7F...: return nil
+            default: bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+
+    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        var text = ""
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "+"), UInt8(ascii: "="), ...0x20, 0x7F...:
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += digits.utf8.count == 1 ? "+0\(digits)" : "+\(digits)"
+            default: text.unicodeScalars.append(Unicode.Scalar(byte))
+            }
+        }
+        return text
+    }
+}
+
+extension UInt8 {
+    /// What a capital hexadecimal digit is worth; nil for anything else. Small letters are taken, too.
+    fileprivate var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}
