@@ -1,0 +1,137 @@
+package import NIOCore
+
+/// What a mail server sends to a milter (`SMFIC_…` of Sendmail's mfdef.h).
+package enum MilterCommand: Hashable, Sendable {
+    /// What the server offers: `O`.
+    case negotiate(MilterOptions)
+    /// Macros for the command `stage`, in pairs of name and value: `D`.
+    case macros(stage: UInt8, [MilterMacro])
+    /// An SMTP client connected: `C`.
+    case connect(MilterClient)
+    /// It said HELO or EHLO: `H`.
+    case helo(String)
+    /// MAIL: `M`.
+    case mail(MilterAddress)
+    /// RCPT: `R`.
+    case recipient(MilterAddress)
+    /// DATA: `T`.
+    case data
+    /// A field of the header: `L`.
+    case header(MilterField)
+    /// The header is over: `N`.
+    case endOfHeader
+    /// A piece of the body: `B`.
+    case body(ByteBuffer)
+    /// The message is over, perhaps with the last piece of the body: `E`.
+    case endOfMessage(ByteBuffer)
+    /// The message is given up; the connection stays: `A`.
+    case abort
+    /// The connection is over: `Q`.
+    case quit
+    /// The SMTP client's connection is over; another one follows over this one: `K`.
+    case quitForNext
+    /// An SMTP command that the server does not know: `U`.
+    case unknown(String)
+
+    /// The bytes that name commands.
+    package enum Code {
+        package static let negotiate = UInt8(ascii: "O")
+        package static let macros = UInt8(ascii: "D")
+        package static let connect = UInt8(ascii: "C")
+        package static let helo = UInt8(ascii: "H")
+        package static let mail = UInt8(ascii: "M")
+        package static let recipient = UInt8(ascii: "R")
+        package static let data = UInt8(ascii: "T")
+        package static let header = UInt8(ascii: "L")
+        package static let endOfHeader = UInt8(ascii: "N")
+        package static let body = UInt8(ascii: "B")
+        package static let endOfMessage = UInt8(ascii: "E")
+        package static let abort = UInt8(ascii: "A")
+        package static let quit = UInt8(ascii: "Q")
+        package static let quitForNext = UInt8(ascii: "K")
+        package static let unknown = UInt8(ascii: "U")
+    }
+}
+
+/// A macro of the mail server: `{client_addr}` is named `client_addr` here.
+package struct MilterMacro: Hashable, Sendable {
+    package let name: String
+    package let value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension MilterCommand {
+    /// Reads a command.
+    ///
+    /// - Throws: `.unknownCommand`, `.malformed`
+    package init(_ packet: MilterPacket) throws(MilterViolation) {
+        var data = MilterPacketReader(packet)
+        switch packet.code {
+        case Code.negotiate: self = .negotiate(try data.options())
+        case Code.macros: self = .macros(stage: try data.byte(), try data.macros())
+        case Code.connect: self = .connect(try data.client())
+        case Code.helo: self = .helo(try data.looseString())
+        case Code.mail: self = .mail(try data.address())
+        case Code.recipient: self = .recipient(try data.address())
+        case Code.data: self = .data
+        case Code.header: self = .header(try data.field())
+        case Code.endOfHeader: self = .endOfHeader
+        case Code.body: self = .body(data.rest())
+        case Code.endOfMessage: self = .endOfMessage(data.rest())
+        case Code.abort: self = .abort
+        case Code.quit: self = .quit
+        case Code.quitForNext: self = .quitForNext
+        case Code.unknown: self = .unknown(try data.looseString())
+        default: throw .unknownCommand(packet.code)
+        }
+        try data.end()
+    }
+
+    /// The packet that a mail server sends.
+    package var packet: MilterPacket {
+        var data = ByteBuffer()
+        switch self {
+        case .negotiate(let options): data.writeMilterOptions(options)
+        case .macros(let stage, let macros):
+            data.writeInteger(stage)
+            for macro in macros {
+                data.writeMilterString(macro.name.utf8.count > 1 ? "{\(macro.name)}" : macro.name)
+                data.writeMilterString(macro.value)
+            }
+        case .connect(let client): data.writeMilterClient(client)
+        case .helo(let text), .unknown(let text): data.writeMilterString(text)
+        case .mail(let address), .recipient(let address):
+            data.writeMilterString(address.argument)
+            for parameter in address.parameters { data.writeMilterString(parameter) }
+        case .header(let field): data.writeMilterField(field)
+        case .body(let piece), .endOfMessage(let piece): data.writeImmutableBuffer(piece)
+        case .data, .endOfHeader, .abort, .quit, .quitForNext: break
+        }
+        return MilterPacket(code, data)
+    }
+
+    /// The byte that names the command.
+    package var code: UInt8 {
+        switch self {
+        case .negotiate: Code.negotiate
+        case .macros: Code.macros
+        case .connect: Code.connect
+        case .helo: Code.helo
+        case .mail: Code.mail
+        case .recipient: Code.recipient
+        case .data: Code.data
+        case .header: Code.header
+        case .endOfHeader: Code.endOfHeader
+        case .body: Code.body
+        case .endOfMessage: Code.endOfMessage
+        case .abort: Code.abort
+        case .quit: Code.quit
+        case .quitForNext: Code.quitForNext
+        case .unknown: Code.unknown
+        }
+    }
+}

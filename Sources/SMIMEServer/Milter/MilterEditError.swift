@@ -1,0 +1,34 @@
+import Foundation
+
+/// Why a verdict cannot be carried out by a milter. The session goes on waiting for another one.
+package enum MilterEditError: Error, Hashable, Sendable {
+    /// The mail server does not allow what the change needs.
+    case actionNotOffered(MilterActions)
+    /// A changed field is longer than a packet may be, 65,535 bytes.
+    case fieldTooLong(name: String)
+    /// The old header is larger than `MilterLimits.header`, and was not kept.
+    case headerTooLarge
+    /// The new header holds something that is no field, or a zero byte, which ends strings in this protocol.
+    case malformedHeader
+    /// There is no such recipient.
+    case noSuchRecipient
+    /// No message waits for a verdict.
+    case notWaiting
+}
+
+extension MilterEditError: LocalizedError, CustomStringConvertible {
+    package var errorDescription: String? { description }
+
+    /// One sentence for a log, in lower case and without a full stop.
+    package var description: String {
+        switch self {
+        case .actionNotOffered(let actions):
+            "the mail server does not let its milter do what is needed (\(actions.rawValue))"
+        case .fieldTooLong(let name): "the header field \(name) is too long for a milter"
+        case .headerTooLarge: "the header is too large to be changed by a milter"
+        case .malformedHeader: "the new header cannot be sent to the mail server"
+        case .noSuchRecipient: "no such recipient"
+        case .notWaiting: "no message waits for a verdict"
+        }
+    }
+}

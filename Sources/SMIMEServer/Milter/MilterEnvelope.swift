@@ -1,0 +1,71 @@
+/// The envelope of a message, and what the mail server says of the connection it came over.
+package struct MilterEnvelope: Hashable, Sendable {
+    package var sender: MilterAddress
+    /// The recipients that the mail server accepted, in order. A recipient that a milter behind us refuses is among them all the same:
+    /// ours must be the last one of `smtpd_milters`.
+    package var recipients: [MilterAddress] = []
+    /// The SMTP client; nil where the mail server does not say.
+    package var client: MilterClient?
+    /// The macros sent so far, names without braces.
+    package var macros: [String: String] = [:]
+
+    package init(sender: MilterAddress) {
+        self.sender = sender
+    }
+
+    /// The mail server's id of the message (`i`). Postfix knows none before the first accepted recipient.
+    package var queueID: String? { macros["i"] }
+    /// The mail server's name (`j`).
+    package var serverName: String? { macros["j"] }
+    /// The user who logged in to send the message (`{auth_authen}`).
+    package var user: String? { macros["auth_authen"].flatMap { $0.isEmpty ? nil : $0 } }
+}
+
+/// A sender or recipient as the SMTP command named it.
+package struct MilterAddress: Hashable, Sendable {
+    /// The path as it was sent, mostly in angle brackets; the mail server knows the recipient by it.
+    package let argument: String
+    /// The parameters of ESMTP, each as it was sent: `NOTIFY=NEVER`.
+    package let parameters: [String]
+
+    package init(_ argument: String, parameters: [String] = []) {
+        self.argument = argument
+        self.parameters = parameters
+    }
+
+    /// The address without brackets and source route; empty for the null sender.
+    ///
+    /// RFC 5321 §4.1.2, appendix C
+    package var address: String {
+        var path = argument[...]
+        if path.first == "<", path.last == ">" { path = path.dropFirst().dropLast() }
+        if path.first == "@", let colon = path.firstIndex(of: ":") { path = path[path.index(after: colon)...] }
+        return String(path)
+    }
+}
+
+/// The SMTP client of a connection.
+package struct MilterClient: Hashable, Sendable {
+    /// How a client is connected (`SMFIA_…` of Sendmail's mfdef.h).
+    package enum Family: UInt8, Sendable {
+        case unknown = 0x55
+        case unix = 0x4C
+        case ipv4 = 0x34
+        case ipv6 = 0x36
+    }
+
+    /// The name that the mail server found for the address, or the address in brackets.
+    package var name: String
+    package var family: Family
+    /// The TCP port; 0 where there is none.
+    package var port: UInt16
+    /// The IP address or the socket's path; empty for `.unknown`.
+    package var address: String
+
+    package init(name: String, family: Family, port: UInt16, address: String) {
+        self.name = name
+        self.family = family
+        self.port = port
+        self.address = address
+    }
+}

@@ -1,0 +1,90 @@
+/// What a mail server offers in the negotiation, or what we answer (`SMFIC_OPTNEG`).
+package struct MilterOptions: Hashable, Sendable {
+    /// The protocol's version, 2 to 6.
+    package var version: UInt32
+    package var actions: MilterActions
+    package var steps: MilterSteps
+    /// The macros wanted at a stage, names with blanks between them; only in an answer, and only with `MilterActions.chooseMacros`.
+    package var macros: [MilterMacroStage: String]
+
+    package init(
+        version: UInt32,
+        actions: MilterActions,
+        steps: MilterSteps,
+        macros: [MilterMacroStage: String] = [:]
+    ) {
+        self.version = version
+        self.actions = actions
+        self.steps = steps
+        self.macros = macros
+    }
+}
+
+/// What a milter may do to a message (`SMFIF_…` of Sendmail's mfapi.h).
+package struct MilterActions: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    package static let addHeaders = Self(rawValue: 1)
+    package static let changeBody = Self(rawValue: 1 << 1)
+    package static let addRecipients = Self(rawValue: 1 << 2)
+    package static let deleteRecipients = Self(rawValue: 1 << 3)
+    package static let changeHeaders = Self(rawValue: 1 << 4)
+    package static let quarantine = Self(rawValue: 1 << 5)
+    package static let changeSender = Self(rawValue: 1 << 6)
+    package static let addRecipientsWithParameters = Self(rawValue: 1 << 7)
+    /// The milter says which macros it wants.
+    package static let chooseMacros = Self(rawValue: 1 << 8)
+}
+
+/// Which steps of the protocol are left out or changed (`SMFIP_…` of Sendmail's mfdef.h).
+package struct MilterSteps: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    package static let noConnect = Self(rawValue: 1)
+    package static let noHelo = Self(rawValue: 1 << 1)
+    package static let noMail = Self(rawValue: 1 << 2)
+    package static let noRecipients = Self(rawValue: 1 << 3)
+    package static let noBody = Self(rawValue: 1 << 4)
+    package static let noHeaders = Self(rawValue: 1 << 5)
+    package static let noEndOfHeader = Self(rawValue: 1 << 6)
+    package static let noReplyToHeaders = Self(rawValue: 1 << 7)
+    package static let noUnknown = Self(rawValue: 1 << 8)
+    package static let noData = Self(rawValue: 1 << 9)
+    package static let skip = Self(rawValue: 1 << 10)
+    package static let rejectedRecipients = Self(rawValue: 1 << 11)
+    package static let noReplyToConnect = Self(rawValue: 1 << 12)
+    package static let noReplyToHelo = Self(rawValue: 1 << 13)
+    package static let noReplyToMail = Self(rawValue: 1 << 14)
+    package static let noReplyToRecipients = Self(rawValue: 1 << 15)
+    package static let noReplyToData = Self(rawValue: 1 << 16)
+    package static let noReplyToUnknown = Self(rawValue: 1 << 17)
+    package static let noReplyToEndOfHeader = Self(rawValue: 1 << 18)
+    package static let noReplyToBody = Self(rawValue: 1 << 19)
+    /// Header values come and go with the blank behind the colon; otherwise one space is taken off and put there.
+    package static let leadingSpace = Self(rawValue: 1 << 20)
+
+    /// No command needs a reply but the end of a message.
+    package static let noReplies: Self = [
+        .noReplyToHeaders, .noReplyToConnect, .noReplyToHelo, .noReplyToMail, .noReplyToRecipients, .noReplyToData,
+        .noReplyToUnknown, .noReplyToEndOfHeader, .noReplyToBody,
+    ]
+}
+
+/// The stage to which a list of macros belongs (`SMFIM_…` of Sendmail's mfapi.h).
+package enum MilterMacroStage: UInt32, CaseIterable, Sendable {
+    case connect
+    case helo
+    case mail
+    case recipient
+    case data
+    case endOfMessage
+    case endOfHeader
+}

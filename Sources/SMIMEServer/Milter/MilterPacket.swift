@@ -1,0 +1,57 @@
+package import NIOCore
+
+/// One packet of the milter protocol: a command or reply byte and its data. On the wire a length of four bytes stands in front.
+package struct MilterPacket: Hashable, Sendable {
+    package var code: UInt8
+    package var data: ByteBuffer
+
+    package init(_ code: UInt8, _ data: ByteBuffer = ByteBuffer()) {
+        self.code = code
+        self.data = data
+    }
+
+    /// Appends the packet to `buffer` as it goes over the wire.
+    package func write(to buffer: inout ByteBuffer) {
+        // No reply or command of ours comes near to 4 GiB.
+        buffer.writeInteger(UInt32(clamping: data.readableBytes + 1))
+        buffer.writeInteger(code)
+        buffer.writeImmutableBuffer(data)
+    }
+}
+
+/// Splits the bytes of a connection into packets.
+package struct MilterPacketDecoder: Sendable {
+    private let limits: MilterLimits
+    private var bytes = ByteBuffer()
+
+    package init(limits: MilterLimits = MilterLimits()) {
+        self.limits = limits
+    }
+
+    package mutating func append(_ more: ByteBuffer) {
+        if bytes.readableBytes == 0 {
+            bytes = more
+        } else {
+            bytes.writeImmutableBuffer(more)
+        }
+    }
+
+    /// The next whole packet, or nil until more bytes arrive.
+    ///
+    /// A length beyond the limit is refused before anything of the packet is kept. What follows a violation cannot be read.
+    ///
+    /// - Throws: `.emptyPacket`, `.packetTooLarge`
+    package mutating func next() throws(MilterViolation) -> MilterPacket? {
+        let start = bytes.readerIndex
+        guard let announced = bytes.getInteger(at: start, as: UInt32.self) else { return nil }
+        let length = Int(announced)
+        guard length > 0 else { throw .emptyPacket }
+        guard let code = bytes.getInteger(at: start + 4, as: UInt8.self) else { return nil }
+        guard length <= (code == MilterCommand.Code.header ? limits.headerPacket : limits.packet) else {
+            throw .packetTooLarge(length: length)
+        }
+        guard bytes.readableBytes >= 4 + length else { return nil }
+        bytes.moveReaderIndex(forwardBy: 5)
+        return bytes.readSlice(length: length - 1).map { MilterPacket(code, $0) }
+    }
+}

@@ -1,0 +1,138 @@
+import NIOCore
+
+/// Reads the data of a packet; all of it must be used.
+struct MilterPacketReader {
+    private let code: UInt8
+    private var data: ByteBuffer
+
+    init(_ packet: MilterPacket) {
+        code = packet.code
+        data = packet.data
+    }
+
+    private var malformed: MilterViolation { .malformed(command: code) }
+
+    /// - Throws: `.malformed` if something is left.
+    func end() throws(MilterViolation) {
+        guard data.readableBytes == 0 else { throw malformed }
+    }
+
+    mutating func byte() throws(MilterViolation) -> UInt8 {
+        guard let byte = data.readInteger(as: UInt8.self) else { throw malformed }
+        return byte
+    }
+
+    mutating func number() throws(MilterViolation) -> UInt32 {
+        guard let number = data.readInteger(as: UInt32.self) else { throw malformed }
+        return number
+    }
+
+    /// Everything that is left.
+    mutating func rest() -> ByteBuffer { data.readSlice(length: data.readableBytes) ?? ByteBuffer() }
+
+    /// The bytes before the next zero, which is used up.
+    mutating func terminated() throws(MilterViolation) -> ByteBufferView {
+        let view = data.readableBytesView
+        guard let end = view.firstIndex(of: 0) else { throw malformed }
+        data.moveReaderIndex(to: end + 1)
+        return view[..<end]
+    }
+
+    /// A string that has to come back as it came: UTF-8.
+    mutating func string() throws(MilterViolation) -> String {
+        guard let text = String(validating: try terminated(), as: UTF8.self) else { throw malformed }
+        return text
+    }
+
+    /// A string that is only looked at.
+    mutating func looseString() throws(MilterViolation) -> String { String(decoding: try terminated(), as: UTF8.self) }
+
+    mutating func macros() throws(MilterViolation) -> [MilterMacro] {
+        var macros: [MilterMacro] = []
+        while data.readableBytes > 0 {
+            let name = try looseString()
+            let isBraced = name.hasPrefix("{") && name.hasSuffix("}") && name.utf8.count > 2
+            macros.append(
+                MilterMacro(name: isBraced ? String(name.dropFirst().dropLast()) : name, value: try looseString())
+            )
+        }
+        return macros
+    }
+
+    mutating func address() throws(MilterViolation) -> MilterAddress {
+        let argument = try string()
+        var parameters: [String] = []
+        while data.readableBytes > 0 { parameters.append(try string()) }
+        return MilterAddress(argument, parameters: parameters)
+    }
+
+    /// An address of a reply, with all parameters in one string.
+    mutating func joinedAddress() throws(MilterViolation) -> MilterAddress {
+        let argument = try string()
+        let parameters = data.readableBytes > 0 ? try string() : ""
+        return MilterAddress(argument, parameters: parameters.split(separator: " ").map(String.init))
+    }
+
+    mutating func field() throws(MilterViolation) -> MilterField {
+        let name = try string()
+        guard let field = MilterField(name: name, value: Array(try terminated())) else { throw malformed }
+        return field
+    }
+
+    mutating func client() throws(MilterViolation) -> MilterClient {
+        let name = try looseString()
+        guard let family = MilterClient.Family(rawValue: try byte()) else { throw malformed }
+        var client = MilterClient(name: name, family: family, port: 0, address: "")
+        guard family != .unknown else { return client }
+        guard let port = data.readInteger(as: UInt16.self) else { throw malformed }
+        client.port = port
+        client.address = try looseString()
+        return client
+    }
+
+    mutating func options() throws(MilterViolation) -> MilterOptions {
+        var options = MilterOptions(
+            version: try number(),
+            actions: MilterActions(rawValue: try number()),
+            steps: MilterSteps(rawValue: try number())
+        )
+        while data.readableBytes > 0 {
+            guard let stage = MilterMacroStage(rawValue: try number()) else { throw malformed }
+            options.macros[stage] = try looseString()
+        }
+        return options
+    }
+}
+
+extension ByteBuffer {
+    /// Appends `text` and a zero; a zero in `text` would end it early, so it ends there.
+    mutating func writeMilterString(_ text: String) {
+        writeBytes(text.utf8.prefix { $0 != 0 })
+        writeInteger(UInt8(0))
+    }
+
+    mutating func writeMilterField(_ field: MilterField) {
+        writeMilterString(field.name)
+        writeBytes(field.value)
+        writeInteger(UInt8(0))
+    }
+
+    mutating func writeMilterClient(_ client: MilterClient) {
+        writeMilterString(client.name)
+        writeInteger(client.family.rawValue)
+        guard client.family != .unknown else { return }
+        writeInteger(client.port)
+        writeMilterString(client.address)
+    }
+
+    mutating func writeMilterOptions(_ options: MilterOptions) {
+        writeInteger(options.version)
+        writeInteger(options.actions.rawValue)
+        writeInteger(options.steps.rawValue)
+        for stage in MilterMacroStage.allCases {
+            guard let names = options.macros[stage] else { continue }
+            writeInteger(stage.rawValue)
+            writeMilterString(names)
+        }
+    }
+}

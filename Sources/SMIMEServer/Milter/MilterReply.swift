@@ -1,0 +1,142 @@
+package import NIOCore
+
+/// What a milter answers (`SMFIR_…` of Sendmail's mfdef.h). The changes are for the end of a message alone.
+package enum MilterReply: Hashable, Sendable {
+    /// The answer to an offer: `O`.
+    case negotiated(MilterOptions)
+    /// Go on: `c`.
+    case `continue`
+    /// Take the message, and ask nothing more of it: `a`.
+    case accept
+    /// Drop the message as if it were delivered: `d`.
+    case discard
+    /// Refuse it with the server's own words: `r`.
+    case reject
+    /// The same for now: `t`.
+    case temporaryFailure
+    /// Refuse it with these lines, an SMTP reply without its last line end; `%` is doubled on the wire: `y`.
+    case replyCode(String)
+    /// End the SMTP client's connection: `4`.
+    case shutdown
+    /// The same, as if it broke: `f`.
+    case connectionFailure
+    /// Send no more of this kind: `s`.
+    case skip
+    /// Still at work: `p`.
+    case progress
+    /// Put the message on hold: `q`.
+    case quarantine(reason: String)
+    /// Put a field at the header's end: `h`.
+    case addHeader(MilterField)
+    /// Put a field behind the first `position` ones, the server's own Received field among them: `i`.
+    case insertHeader(position: UInt32, MilterField)
+    /// Change the value of the `index`-th field of this name, from 1, of those that were sent to us; an empty value removes it: `m`.
+    case changeHeader(index: UInt32, MilterField)
+    /// The next piece of a new body: `b`.
+    case replaceBody(ByteBuffer)
+    /// Another sender: `e`.
+    case changeSender(MilterAddress)
+    /// Another recipient: `+`.
+    case addRecipient(String)
+    /// Another recipient, with parameters: `2`.
+    case addRecipientWithParameters(MilterAddress)
+    /// One recipient fewer: `-`.
+    case deleteRecipient(String)
+}
+
+extension MilterReply {
+    /// Reads a reply, as a mail server does.
+    ///
+    /// - Throws: `.unknownCommand`, `.malformed`
+    package init(_ packet: MilterPacket) throws(MilterViolation) {
+        var data = MilterPacketReader(packet)
+        switch packet.code {
+        case UInt8(ascii: "O"): self = .negotiated(try data.options())
+        case UInt8(ascii: "c"): self = .continue
+        case UInt8(ascii: "a"): self = .accept
+        case UInt8(ascii: "d"): self = .discard
+        case UInt8(ascii: "r"): self = .reject
+        case UInt8(ascii: "t"): self = .temporaryFailure
+        case UInt8(ascii: "y"): self = .replyCode(try data.looseString().undoublingPercentSigns)
+        case UInt8(ascii: "4"): self = .shutdown
+        case UInt8(ascii: "f"): self = .connectionFailure
+        case UInt8(ascii: "s"): self = .skip
+        case UInt8(ascii: "p"): self = .progress
+        case UInt8(ascii: "q"): self = .quarantine(reason: try data.looseString())
+        case UInt8(ascii: "h"): self = .addHeader(try data.field())
+        case UInt8(ascii: "i"): self = .insertHeader(position: try data.number(), try data.field())
+        case UInt8(ascii: "m"): self = .changeHeader(index: try data.number(), try data.field())
+        case UInt8(ascii: "b"): self = .replaceBody(data.rest())
+        case UInt8(ascii: "e"): self = .changeSender(try data.joinedAddress())
+        case UInt8(ascii: "+"): self = .addRecipient(try data.string())
+        case UInt8(ascii: "2"): self = .addRecipientWithParameters(try data.joinedAddress())
+        case UInt8(ascii: "-"): self = .deleteRecipient(try data.string())
+        default: throw .unknownCommand(packet.code)
+        }
+        try data.end()
+    }
+
+    /// The packet that a milter sends.
+    package var packet: MilterPacket {
+        var data = ByteBuffer()
+        switch self {
+        case .negotiated(let options): data.writeMilterOptions(options)
+        case .replyCode(let lines): data.writeMilterString(lines.doublingPercentSigns)
+        case .quarantine(let text), .addRecipient(let text), .deleteRecipient(let text): data.writeMilterString(text)
+        case .addHeader(let field): data.writeMilterField(field)
+        case .insertHeader(let number, let field), .changeHeader(let number, let field):
+            data.writeInteger(number)
+            data.writeMilterField(field)
+        case .replaceBody(let piece): data.writeImmutableBuffer(piece)
+        case .changeSender(let address), .addRecipientWithParameters(let address):
+            data.writeMilterString(address.argument)
+            if !address.parameters.isEmpty { data.writeMilterString(address.parameters.joined(separator: " ")) }
+        case .continue, .accept, .discard, .reject, .temporaryFailure, .shutdown, .connectionFailure, .skip, .progress:
+            break
+        }
+        return MilterPacket(code, data)
+    }
+
+    private var code: UInt8 {
+        switch self {
+        case .negotiated: UInt8(ascii: "O")
+        case .continue: UInt8(ascii: "c")
+        case .accept: UInt8(ascii: "a")
+        case .discard: UInt8(ascii: "d")
+        case .reject: UInt8(ascii: "r")
+        case .temporaryFailure: UInt8(ascii: "t")
+        case .replyCode: UInt8(ascii: "y")
+        case .shutdown: UInt8(ascii: "4")
+        case .connectionFailure: UInt8(ascii: "f")
+        case .skip: UInt8(ascii: "s")
+        case .progress: UInt8(ascii: "p")
+        case .quarantine: UInt8(ascii: "q")
+        case .addHeader: UInt8(ascii: "h")
+        case .insertHeader: UInt8(ascii: "i")
+        case .changeHeader: UInt8(ascii: "m")
+        case .replaceBody: UInt8(ascii: "b")
+        case .changeSender: UInt8(ascii: "e")
+        case .addRecipient: UInt8(ascii: "+")
+        case .addRecipientWithParameters: UInt8(ascii: "2")
+        case .deleteRecipient: UInt8(ascii: "-")
+        }
+    }
+}
+
+extension String {
+    /// Sendmail takes a reply for a format; Postfix undoes what that needs.
+    fileprivate var doublingPercentSigns: String {
+        String(decoding: utf8.flatMap { $0 == UInt8(ascii: "%") ? [$0, $0] : [$0] }, as: UTF8.self)
+    }
+
+    /// The reverse; a single percent sign goes, as in Postfix.
+    fileprivate var undoublingPercentSigns: String {
+        var text = ""
+        var isEscaped = false
+        for character in unicodeScalars {
+            isEscaped = character == "%" && !isEscaped
+            if !isEscaped { text.unicodeScalars.append(character) }
+        }
+        return text
+    }
+}
