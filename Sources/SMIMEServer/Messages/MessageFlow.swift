@@ -8,6 +8,8 @@ final class MessageFlow {
     /// A finished message that goes somewhere.
     struct Form {
         let envelope: SMTPEnvelope
+        /// Whether a byte above 127 is in it.
+        let isEightBit: Bool
         let content: WorkerContent
     }
 
@@ -19,6 +21,8 @@ final class MessageFlow {
         var names: [String] = []
         /// Nil if all forms were taken.
         var failure: SMTPReply?
+        /// For the log: why the connection failed.
+        var reason: String?
     }
 
     /// Gives the forms away, and says what became of them.
@@ -165,7 +169,9 @@ final class MessageFlow {
             }
             self.learns = learns
             slot.hasSpooledForms = forms.contains { if case .spooled = $0.content { true } else { false } }
-            let placed = forms.map { Form(envelope: envelope.narrowed(to: $0), content: $0.content) }
+            let placed = forms.map {
+                Form(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
+            }
             place(placed, slot) { [self] in self.placed($0) }
         }
     }
@@ -178,7 +184,7 @@ final class MessageFlow {
             let names = placement.names.joined(separator: ", ")
             return end(SMTPReply(250, "2.0.0", names.isEmpty ? "sent" : "sent as \(names)"))
         }
-        log.fail("next hop: \(failure)")
+        log.fail("next hop: \(failure)" + (placement.reason.map { ": \($0)" } ?? ""))
         guard let worker, !placement.served.isEmpty || learns else { return end(failure) }
         // Before the reply, which may bring the next attempt.
         worker.settle(number, served: placement.served, learns: false) { [self] in end(failure) }

@@ -6,6 +6,8 @@ package struct WorkerForm: Equatable, Sendable {
     package let sender: String
     /// Some of the job's recipients, as the job named them.
     package let recipients: [String]
+    /// Whether a byte above 127 is in it.
+    package let isEightBit: Bool
     package let content: WorkerContent
 }
 
@@ -105,6 +107,7 @@ extension ByteBuffer {
             writeList(forms) { buffer, form in
                 buffer.writeText(form.sender)
                 buffer.writeTexts(form.recipients)
+                buffer.writeFlag(form.isEightBit)
                 buffer.writeContent(form.content)
             }
             writeFlag(learns)
@@ -125,6 +128,7 @@ extension ByteBuffer {
                 WorkerForm(
                     sender: try buffer.readText(),
                     recipients: try buffer.readTexts(),
+                    isEightBit: try buffer.readFlag(),
                     content: try buffer.readContent()
                 )
             }

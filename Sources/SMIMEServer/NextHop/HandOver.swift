@@ -1,0 +1,85 @@
+import Foundation
+import NIOCore
+
+/// The forms of one message on their way to the next hop.
+///
+/// If there are several, all recipients are tried before the first content is sent: so all are sent or none, as far as the hop's word
+/// goes. One that is refused later does not keep the others waiting.
+final class HandOver {
+    private let forms: [MessageFlow.Form]
+    private let slot: MessageSlot
+    private let done: (MessageFlow.Placement) -> Void
+    private var placement = MessageFlow.Placement()
+    private var place = 0
+    private var isProbing: Bool
+
+    init(_ forms: [MessageFlow.Form], from slot: MessageSlot, _ done: @escaping (MessageFlow.Placement) -> Void) {
+        self.forms = forms
+        self.slot = slot
+        self.done = done
+        isProbing = forms.count > 1
+    }
+
+    /// The next transaction; nil when all is done, which is told then.
+    func next() -> SMTPTransaction? {
+        if place == forms.count, isProbing { (place, isProbing) = (0, false) }
+        guard place < forms.count else {
+            done(placement)
+            return nil
+        }
+        let form = forms[place]
+        return SMTPTransaction(
+            form.envelope,
+            content: SMTPTransaction.Content(size: form.content.count, isEightBit: form.isEightBit),
+            isProbe: isProbing
+        )
+    }
+
+    /// The content of the present transaction.
+    var content: WorkerContent { forms[place].content }
+
+    /// A piece of the present content where it is spooled.
+    func bytes(in range: Range<Int>) throws -> ByteBuffer { try slot.formBytes(in: range) }
+
+    /// The hop took the present form.
+    func accepted(_ reply: SMTPReply) {
+        placement.served += forms[place].envelope.recipients.map(\.address)
+        if let name = Self.name(in: reply.text) { placement.names.append(name) }
+        place += 1
+    }
+
+    /// The hop would take the present form.
+    func probed() { place += 1 }
+
+    /// The hop does not take the present form.
+    func refused(_ refusals: [SMTPRefusal]) {
+        let replies = refusals.map(\.reply)
+        note(replies.first(where: \.isPermanent) ?? replies.first ?? SMTPReply(451, "4.4.0", "refused"))
+        // Nothing was sent yet, and nothing will be.
+        place = isProbing ? forms.count : place + 1
+        isProbing = false
+    }
+
+    /// Nothing more can be sent.
+    func fail(_ reply: SMTPReply, _ reason: String) {
+        note(reply)
+        placement.reason = placement.reason ?? reason
+        done(placement)
+    }
+
+    /// One permanent failure makes all of it one.
+    private func note(_ reply: SMTPReply) {
+        guard placement.failure?.isPermanent != true else { return }
+        if reply.isPermanent || placement.failure == nil { placement.failure = reply }
+    }
+
+    /// The hop's name for a message in words such as `Ok: queued as 4XyZ` or Exim's `OK id=1rK-0001`; nil if there is none.
+    static func name(in text: String) -> String? {
+        for mark in ["queued as ", "id="] {
+            guard let range = text.range(of: mark) else { continue }
+            let name = text[range.upperBound...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+            if !name.isEmpty, name.count <= 64 { return String(name) }
+        }
+        return nil
+    }
+}

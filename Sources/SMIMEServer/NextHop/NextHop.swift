@@ -1,0 +1,87 @@
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// The mail server that takes finished messages, and the connections to it that are kept open.
+///
+/// Everything here happens on the event loop.
+final class NextHop {
+    struct Settings {
+        let address: SocketName
+        /// Our name for EHLO.
+        let hostName: String
+        /// How many connections stay open without work.
+        var maximumIdle = 16
+        /// How long they do: less than mail servers under load wait (Postfix's `smtpd_timeout`, 10 seconds then).
+        var idleTime = Duration.seconds(9)
+        var connectTime = TimeAmount.seconds(10)
+    }
+
+    let settings: Settings
+    private let loop: any EventLoop
+    private var idle: [NextHopConnection] = []
+
+    init(_ settings: Settings, on loop: any EventLoop) {
+        self.settings = settings
+        self.loop = loop
+    }
+
+    /// Sends `forms` one after the other over one connection, and says what became of them.
+    func deliver(
+        _ forms: [MessageFlow.Form],
+        from slot: MessageSlot,
+        _ done: @escaping (MessageFlow.Placement) -> Void
+    ) {
+        run(HandOver(forms, from: slot, done))
+    }
+
+    /// Closes what is not in use.
+    func close() {
+        let idle = idle
+        self.idle = []
+        for connection in idle { connection.quit() }
+    }
+
+    private func run(_ handOver: HandOver) {
+        if let connection = idle.popLast() { return connection.run(handOver, isFresh: false) }
+        connect(handOver)
+    }
+
+    private func connect(_ handOver: HandOver) {
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        let bootstrap = ClientBootstrap(group: loop)
+            .connectTimeout(settings.connectTime)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(NextHopConnection(bound.value, channel))
+                }
+            }
+        let connected =
+            switch settings.address {
+            case .tcp(let host, let port): bootstrap.connect(host: host, port: port)
+            case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
+            case .passed: loop.makeFailedFuture(ChannelError.unknownLocalAddress) as EventLoopFuture<any Channel>
+            }
+        connected.assumeIsolated().whenComplete { result in
+            do {
+                let channel = try result.get()
+                try channel.pipeline.syncOperations.handler(type: NextHopConnection.self).run(handOver, isFresh: true)
+            } catch {
+                handOver.fail(SMTPReply(451, "4.4.1", "the mail server behind the gateway cannot be reached"), "\(error)")
+            }
+        }
+    }
+
+    /// A connection can take the next message.
+    func becameIdle(_ connection: NextHopConnection) {
+        guard idle.count < settings.maximumIdle else { return connection.quit() }
+        idle.append(connection)
+    }
+
+    /// A connection has ended.
+    func ended(_ connection: NextHopConnection) { idle.removeAll { $0 === connection } }
+
+    /// Runs what a kept connection could not begin, as the hop had closed it meanwhile.
+    func runAnew(_ handOver: HandOver) { connect(handOver) }
+}

@@ -1,0 +1,159 @@
+import NIOCore
+
+/// One connection to the next hop, which sends one message after the other.
+final class NextHopConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// How much of a spooled message is read at a time.
+    private static let window = 64 << 10
+
+    private let hop: NextHop
+    private let channel: any Channel
+    private var session: SMTPClientSession
+    private var handOver: HandOver?
+    private var timer: DeadlineTimer?
+    /// Whether the connection was kept and has done nothing yet for the message.
+    private var isUntried = false
+    /// What is still to be sent of a spooled message.
+    private var unsent: Range<Int>?
+    private var isClosed = false
+
+    init(_ hop: NextHop, _ channel: any Channel) {
+        self.hop = hop
+        self.channel = channel
+        session = SMTPClientSession(hostName: hop.settings.hostName)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        timer = DeadlineTimer(on: context.eventLoop) { [self] in
+            if session.isReady { return quit() }
+            session.fail("no reply in time")
+            drain()
+        }
+    }
+
+    /// Sends a message. A kept connection may have been closed by the hop meanwhile: then another one is made.
+    func run(_ handOver: HandOver, isFresh: Bool) {
+        self.handOver = handOver
+        isUntried = !isFresh
+        guard session.isReady else { return drain() }
+        begin()
+    }
+
+    /// Ends a connection that has nothing to do.
+    func quit() {
+        session.quit()
+        drain()
+    }
+
+    private func begin() {
+        guard let transaction = handOver?.next() else {
+            handOver = nil
+            timer?.set(hop.settings.idleTime)
+            return hop.becameIdle(self)
+        }
+        session.begin(transaction)
+        drain()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        session.receive(&bytes)
+        drain()
+    }
+
+    /// Does all that the session wants done.
+    private func drain() {
+        var hasWritten = false
+        while !isClosed, let event = session.next() {
+            switch event {
+            case .write(let bytes):
+                channel.write(bytes, promise: nil)
+                hasWritten = true
+            case .ready:
+                if hasWritten { channel.flush() }
+                hasWritten = false
+                if handOver != nil { begin() }
+            case .sendContent:
+                isUntried = false
+                sendContent()
+                hasWritten = true
+            case .accepted(let reply): handOver?.accepted(reply)
+            case .probed: handOver?.probed()
+            case .refused(let refusals):
+                unsent = nil
+                handOver?.refused(refusals)
+            case .unusable(let failure): end(failure)
+            }
+        }
+        if hasWritten { channel.flush() }
+        if !isClosed, !(session.isReady && handOver == nil) { timer?.set(session.timeout) }
+    }
+
+    private func sendContent() {
+        guard let content = handOver?.content else { return }
+        switch content {
+        case .bytes(let bytes):
+            channel.write(session.send(bytes), promise: nil)
+            channel.write(session.endOfContent(), promise: nil)
+        case .spooled(let range):
+            unsent = range
+            sendMore()
+        }
+    }
+
+    /// Sends of a spooled message what the socket takes now.
+    private func sendMore() {
+        while let range = unsent, channel.isWritable {
+            let piece = range.prefix(Self.window)
+            guard !piece.isEmpty else {
+                unsent = nil
+                channel.writeAndFlush(session.endOfContent(), promise: nil)
+                break
+            }
+            do {
+                guard let bytes = try handOver?.bytes(in: piece) else { return }
+                unsent = piece.upperBound..<range.upperBound
+                channel.writeAndFlush(session.send(bytes), promise: nil)
+            } catch {
+                unsent = nil
+                session.fail("\(error)")
+            }
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if unsent != nil {
+            sendMore()
+            drain()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        session.endOfInput()
+        drain()
+        guard !isClosed else { return }
+        end(SMTPConnectionFailure(.notTaken, "closed"))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        session.fail("\(error)")
+        drain()
+        context.close(promise: nil)
+    }
+
+    private func end(_ failure: SMTPConnectionFailure) {
+        guard !isClosed else { return }
+        isClosed = true
+        timer?.cancel()
+        hop.ended(self)
+        let left = handOver
+        handOver = nil
+        channel.close(promise: nil)
+        guard let left else { return }
+        if isUntried, failure.outcome != .unknown { return hop.runAnew(left) }
+        left.fail(SMTPReply(451, "4.4.2", "the mail server behind the gateway ended the connection"), failure.reason)
+    }
+}
