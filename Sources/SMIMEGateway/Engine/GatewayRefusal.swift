@@ -84,7 +84,8 @@ extension GatewayRefusal {
         Self(.message, "5.6.0", "\(name): the input is empty", isCodeLogged: false)
     }
 
-    static func malformedRecipients(_ recipients: [String]) -> Self {
+    /// The refusal of a mail for `recipients`, to whom no mail can be sent now or later.
+    package static func malformedRecipients(_ recipients: [String]) -> Self {
         Self(.recipient, "5.1.3", "not an address: \(list(recipients))")
     }
 
