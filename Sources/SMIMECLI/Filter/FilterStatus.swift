@@ -65,11 +65,7 @@ enum FilterStatus {
                 Console.hint(isAtTerminal ? hint : GatewayRefusal.withoutFolders(hint), namesHome: isAtTerminal)
             }
         }
-        switch refusal.fault {
-        case .message: return .badData
-        case .recipient: return .noUser
-        case .temporary: return .tryAgain
-        }
+        return refusal.exitStatus
     }
 
     /// Reports a failure of the command itself, which says nothing about the mail: that waits.
@@ -77,6 +73,15 @@ enum FilterStatus {
 }
 
 extension GatewayRefusal {
+    /// The status that says so to a mail server.
+    var exitStatus: ExitStatus {
+        switch fault {
+        case .message: .badData
+        case .recipient: .noUser
+        case .temporary: .tryAgain
+        }
+    }
+
     /// The refusal of a mail for a failure of the command itself.
     init(_ failure: Failure) {
         let isSetUp = [.usage, .configuration, .noPermission].contains(failure.status)
