@@ -38,6 +38,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [(0, false), (99, false), (100, true)])
+    func `a spool keeps in memory what it may`(_ limit: Int, _ isInMemory: Bool) throws {
+        let bytes = [UInt8](repeating: 7, count: 100)
+        let source = try Spool.source(memoryLimit: limit) { try $0.write(bytes) }
+        #expect((source is MemorySource) == isInMemory)
+        // A program gets the spool's own file, from its first byte; what is in memory is written to one.
+        let file = try SpooledFile(of: source)
+        _ = try source.bytes(in: 0..<50)
+        #expect(try file.rewound().bytes(in: 0..<100) == bytes)
+        var read = [UInt8](repeating: 0, count: 200)
+        let count = Foundation.read(file.descriptor, &read, read.count)
+        #expect(count == 100 && Array(read[..<100]) == bytes)
+    }
+
+    @Test func `a file with a name is copied for another program, which may move in it`() throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/mail"
+        try Data("a message".utf8).write(to: URL(filePath: path))
+        let file = try SpooledFile(of: FileSource(path: path))
+        try Data("another".utf8).write(to: URL(filePath: path))
+        #expect(try file.rewound().bytes(in: 0..<9) == Array("a message".utf8))
+    }
+
     @Test func `without a commit there is no file, and nothing beside it`() throws {
         let folder = try Folder()
         do {

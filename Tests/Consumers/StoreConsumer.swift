@@ -30,6 +30,14 @@ let bob = try SMIME.EmailAddress("bob@example.com")
 try check(try await store.recipient(bob) != nil, "Bob has a certificate")
 try check(try await store.allAccounts().map(\.address) == [alice], "Alice has an account")
 
+// Its settings and rules, changed and changed back.
+let rule = Policy.Rule(.global, encrypt: .require)
+try check(try await store.changeRule(rule) == rule && store.allRules() == [rule], "the rule is there")
+try check(try await store.removeRule(for: .global) == rule && store.allRules().isEmpty, "and gone again")
+try await store.changeSetting("filter.tags", to: "on")
+try check(try await store.setting("filter.tags") == "on", "the setting is changed")
+try await store.changeSetting("filter.tags", to: nil)
+
 // A mail, protected and opened.
 let text = "From: alice@example.com\r\nTo: bob@example.com\r\nSubject: Hello\r\n\r\nGood morning\r\n"
 let mail = try Message(Data(text.utf8))

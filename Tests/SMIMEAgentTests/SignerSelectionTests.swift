@@ -87,6 +87,68 @@ import Testing
         }
     }
 
+    /// The home of one account, alice, also called carol, with an identity for each address; carol's was given by hand and is pinned.
+    private func sharedHome() async throws -> AgentHome {
+        let home = try await AgentHome()
+        let alice = try EmailAddress("alice@example.com")
+        let file = try PKCS12(Fixtures.cert("carol/carol.p12"), passphrase: Passphrase("test".utf8))
+        var batch = ImportBatch()
+        batch.identities = file.identities.map { .init($0, accounts: [alice], isAssigned: true) }
+        _ = try await home.store.add(batch, at: .judged)
+        var change = AccountChange()
+        change.addedAliases = [AddressScope(try EmailAddress("carol@example.com"))]
+        change.pin = .identity(try AgentHome.certificate("carol/cert.pem").fingerprint)
+        _ = try await home.store.accounts.set(alice, change)
+        return home
+    }
+
+    @Test(arguments: ["alice", "carol"])
+    func `The identity that names From signs, whichever is pinned, and whether the account is named or not`(
+        _ author: String
+    ) async throws {
+        let home = try await sharedHome()
+        let from = try header("From: \(author)@example.com")
+        let expected = try AgentHome.certificate("\(author)/cert.pem")
+        for account in [nil, "alice@example.com", "carol@example.com"] {
+            let selection = SignerSelection(account: try account.map { try EmailAddress($0) })
+            let signer = try await signer(selection, of: from, in: home) { Issue.record("\($0)") }
+            #expect(signer.identity.certificate == expected, "\(account ?? "no account")")
+        }
+    }
+
+    @Test(arguments: ["alice", "carol"])
+    func `The gateway chooses the same signer`(_ author: String) async throws {
+        let home = try await sharedHome()
+        let author = try EmailAddress("\(author)@example.com")
+        for sender in ["alice@example.com", "carol@example.com"] {
+            let subaddressing = try await home.store.subaddressing()
+            let available = try await home.store.read { snapshot in
+                try SigningAvailability(
+                    of: EmailAddress(sender),
+                    for: AuthorReading(listing: [author]),
+                    subaddressing,
+                    at: .judged,
+                    under: ValidationOptions(),
+                    in: snapshot
+                )
+            }
+            let chosen = try await available.signer(in: home.store)?.identity.certificate
+            let from = try header("From: \(author)")
+            #expect(try await signer(of: from, in: home).identity.certificate == chosen, "\(sender)")
+        }
+    }
+
+    @Test func `Where no identity names From, the current one is checked`() async throws {
+        let home = try await sharedHome()
+        var change = AccountChange()
+        change.addedAliases = [AddressScope(try EmailAddress("desk@example.com"))]
+        _ = try await home.store.accounts.set(try EmailAddress("alice@example.com"), change)
+        var warnings: [SignerSelection.Warning] = []
+        let signer = try await signer(of: try header("From: desk@example.com"), in: home) { warnings.append($0) }
+        // It is the pinned one, and the account has it by hand.
+        #expect(signer.identity.certificate == (try AgentHome.certificate("carol/cert.pem")) && warnings.count == 1)
+    }
+
     @Test func `What a named certificate cannot do is refused`() async throws {
         let home = try await AgentHome(of: ["encrypt-only", "dana"])
         let reader = SignerSelection(identity: try AgentHome.certificate("encrypt-only/cert.pem").fingerprint)

@@ -16,8 +16,8 @@ import Testing
     private func delivery(_ groups: [[String]]) throws -> Delivery {
         Delivery(
             from: "alice@example.com",
-            try groups.enumerated().map { index, recipients in
-                Delivery.Message(try SpooledFile { try $0.write("message \(index)") }, to: recipients)
+            groups.enumerated().map { index, recipients in
+                Delivery.Message(MemorySource(Array("message \(index)".utf8)), to: recipients)
             }
         )
     }
@@ -144,12 +144,13 @@ import Testing
         """
 
     @Test(arguments: ["head -c 5", "sed /now/q", "true"])
-    func `A program that ends well and has not read all of the message has not taken it`(_ command: String) throws {
+    func `A program that ends well and has not read all of the message has not taken it`(_ command: String) async throws
+    {
         let text = "Subject: s\n\nnow\n" + String(repeating: "more\n", count: 100_000)
-        let file = try SpooledFile { try $0.write(text) }
+        let mail = try Spool.source(memoryLimit: 0) { try $0.write(text) }
         let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", command, "-i"])
         do {
-            try transport.send(file, from: "", to: ["a@x.test"])
+            _ = try await transport.send(mail, from: "", to: ["a@x.test"])
             Issue.record("taken")
         } catch {
             #expect(error.reason.hasPrefix("/bin/sh: status 0, though it read only "))
@@ -158,12 +159,12 @@ import Testing
     }
 
     @Test(arguments: [("a\n.\nb\n", false), ("a\r\n.\r\nb\r\n", false), ("a\n..\n.b\n \r.", true), ("a\n.", false)])
-    func `A program that is not told -i gets no line of a lone dot`(_ text: String, _ isTaken: Bool) throws {
-        let file = try SpooledFile { try $0.write(text) }
+    func `A program that is not told -i gets no line of a lone dot`(_ text: String, _ isTaken: Bool) async throws {
+        let mail = MemorySource(Array(text.utf8))
         for (word, passes) in [("-x", isTaken), ("-i", true), ("-oi", true)] {
             let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", "cat", word])
             do {
-                try transport.send(file, from: "", to: ["a@x.test"])
+                _ = try await transport.send(mail, from: "", to: ["a@x.test"])
                 #expect(passes)
             } catch {
                 #expect(!passes && error.reason.contains("a single dot"))
@@ -171,14 +172,15 @@ import Testing
         }
     }
 
-    @Test func `sendmail gets the message from its first byte, and its words as they are`() throws {
-        let file = try SpooledFile { try $0.write("a message") }
+    @Test(arguments: [0, 64])
+    func `sendmail gets the message from its first byte, and its words as they are`(_ memoryLimit: Int) async throws {
+        let mail = try Spool.source(memoryLimit: memoryLimit) { try $0.write("a message") }
         let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", "echo \"$* $(cat)\" >&2; exit 3", "0"])
-        #expect(throws: TransportError("/bin/sh: status 3: -f <> -- a@x.test;b a message")) {
-            try transport.send(file, from: "", to: ["a@x.test;b"])
+        await #expect(throws: TransportError("/bin/sh: status 3: -f <> -- a@x.test;b a message")) {
+            _ = try await transport.send(mail, from: "", to: ["a@x.test;b"])
         }
-        #expect(throws: TransportError.self) {
-            try SendmailTransport(program: "/nonexistent").send(file, from: "", to: ["a@x.test"])
+        await #expect(throws: TransportError.self) {
+            _ = try await SendmailTransport(program: "/nonexistent").send(mail, from: "", to: ["a@x.test"])
         }
     }
 }
@@ -201,7 +203,11 @@ private final class FakeTransport: MailTransport {
         self.afterFirst = afterFirst
     }
 
-    func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError) {
+    func send(
+        _ content: any ByteSource,
+        from sender: String,
+        to recipients: [String]
+    ) async throws(TransportError) -> String? {
         let fails = state.withLock { state in
             let fails = state.sent.count == state.failing
             if fails { state.failing = -1 } else { state.sent.append(recipients) }
@@ -209,5 +215,6 @@ private final class FakeTransport: MailTransport {
         }
         if fails { throw TransportError("no") }
         if sent.count == 1 { do { try afterFirst() } catch { throw TransportError("\(error)") } }
+        return nil
     }
 }

@@ -73,13 +73,31 @@ import Testing
         #expect(closed?.kind == .bug)
     }
 
+    @Test func `a store is prepared by the example`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let certs = Fixtures.root.appending(path: "certs").path
+        let domain = try #require(Policy.Pattern("example.com"))
+        let store = try await prepare(
+            folder,
+            key: "\(certs)/alice/alice.p12",
+            authority: "\(certs)/ca/root.pem",
+            domain: domain
+        )
+        #expect(try await store.allRules() == [Policy.Rule(.recipient(domain), encrypt: .require)])
+        #expect(try await store.setting("encryption.floor") == "aes-128-gcm")
+        #expect(try await store.allAccounts().count == 1)
+        let anchors = try await store.allAnchors()
+        #expect(anchors == [try Certificate(contentsOf: "\(certs)/ca/root.pem")])
+    }
+
     @Test func `the examples in docs/library.md are those that are compiled here`() throws {
         let page = try String(contentsOf: Fixtures.root.appending(path: "docs/library.md"), encoding: .utf8)
         let own = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         let examples = page.components(separatedBy: "```swift\n").dropFirst().map {
             $0.components(separatedBy: "```")[0]
         }
-        #expect(examples.count == 5)
+        #expect(examples.count == 6)
         for example in examples where !example.contains("Gateway") { #expect(own.contains(example), "\(example)") }
     }
 }
@@ -91,6 +109,16 @@ func open(_ path: String, with store: Store, into target: String) async throws -
     // Only a valid mail teaches anything.
     _ = try await store.learn(from: opened)
     return opened.report
+}
+
+/// A store with a key, an authority, and a rule that all mail to a domain is encrypted.
+func prepare(_ folder: String, key: String, authority: String, domain: Policy.Pattern) async throws -> Store {
+    let store = try await Store.open(folder)
+    _ = try await store.add(contentsOf: key, passphrase: "test")
+    _ = try await store.add(contentsOf: authority, trusting: true)
+    try await store.changeRule(Policy.Rule(.recipient(domain), encrypt: .require))
+    try await store.changeSetting("encryption.floor", to: "aes-128-gcm")
+    return store
 }
 
 /// Signs and encrypts a mail for all its recipients, or throws with the names of those who cannot get it.

@@ -55,6 +55,35 @@ import Testing
         #expect(try identity("alice").certificate.problems(for: .signing, at: Self.time).isEmpty)
     }
 
+    /// Keys from elsewhere, such as a directory server's.
+    private struct OwnKeys: KeyProvider {
+        let trust: TrustStore
+
+        func identity(for recipients: [EntityIdentifier]) -> Identity? { nil }
+        func certificates(for signers: [EntityIdentifier]) -> [Certificate] { [] }
+        func trust(for certificates: [Certificate]) -> TrustStore { trust }
+    }
+
+    @Test func `a key provider of one's own makes its trust in a line`() async throws {
+        let alice = try identity("alice")
+        let (root, authority) = (
+            try Certificate(Fixtures.cert("ca/root.pem")), try Certificate(Fixtures.cert("ca/intermediate.pem"))
+        )
+        let mail = try Message("From: alice@example.com\n\nHello\n".utf8).signed(by: alice, at: Self.time)
+        let chained = TrustStore(anchors: [root], intermediates: [authority], systemAnchors: false)
+        let trusts: [(TrustStore, VerificationReport.Status)] = [
+            (TrustStore(anchors: [root]), .valid),
+            (chained, .valid),
+            (chained.distrusting(alice.certificate), .invalid),
+            (TrustStore(anchors: []), .invalid),
+            (TrustStore(anchors: []).pinning(alice.certificate), .valid),
+        ]
+        for (index, (trust, status)) in trusts.enumerated() {
+            let report = try await mail.verified(with: OwnKeys(trust: trust), at: Self.time)
+            #expect((report.status == .valid) == (status == .valid), "\(index): \(report.status)")
+        }
+    }
+
     @Test(arguments: [false, true])
     func `an object that is no mail is signed and judged byte for byte`(isAttached: Bool) async throws {
         let content = CryptographicMessage.Content(Array("one\ntwo\r\n\u{0}three".utf8))

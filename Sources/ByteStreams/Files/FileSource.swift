@@ -46,6 +46,14 @@ package final class FileSource: ByteSource {
 
     deinit { close(descriptor) }
 
+    /// Another descriptor of the file, if it has no name and the source is all of it; nil else.
+    func copyOfUnnamed() throws(StreamError) -> Int32? {
+        guard status.st_nlink == 0, start == 0 else { return nil }
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw StreamError.readFailed(code: errno) }
+        return copy
+    }
+
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
         let wanted = min(buffer.count, count - offset)
         guard wanted > 0 else { return 0 }

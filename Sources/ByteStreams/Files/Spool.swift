@@ -10,14 +10,28 @@ import Darwin
 ///
 /// The file is in `$TMPDIR`, else in /var/tmp, has mode 0600 and no name, so that it disappears with the process.
 package final class Spool: ByteSink {
-    /// How many bytes are kept in memory.
+    /// How many bytes are kept in memory unless the caller says otherwise.
     package static let memoryLimit = 1024 * 1024
 
+    private let limit: Int
     private var memory: [UInt8] = []
     private var file: DescriptorSink?
     private var descriptor: Int32 = -1
 
-    package init() {}
+    /// - Parameter memoryLimit: how many bytes are kept in memory.
+    package init(memoryLimit: Int = Spool.memoryLimit) { limit = memoryLimit }
+
+    /// What `body` writes, for reading.
+    ///
+    /// - Throws: what `body` throws; `StreamError` if the file cannot be made, written or read.
+    package static func source(
+        memoryLimit: Int = Spool.memoryLimit,
+        of body: (any ByteSink) throws -> Void
+    ) throws -> any ByteSource {
+        let spool = Spool(memoryLimit: memoryLimit)
+        try body(spool)
+        return try spool.finish()
+    }
 
     deinit {
         if descriptor >= 0 { close(descriptor) }
@@ -25,7 +39,7 @@ package final class Spool: ByteSink {
 
     package func write(_ bytes: UnsafeRawBufferPointer) throws {
         if let file { return try file.write(bytes) }
-        guard memory.count + bytes.count > Self.memoryLimit else { return memory.append(contentsOf: bytes) }
+        guard memory.count + bytes.count > limit else { return memory.append(contentsOf: bytes) }
         descriptor = try TemporaryFile.anonymous(in: Self.folder)
         let file = DescriptorSink(descriptor, spoolFolder: Self.folder)
         try file.write(memory)

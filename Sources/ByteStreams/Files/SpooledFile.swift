@@ -23,6 +23,17 @@ package final class SpooledFile: Sendable {
         try sink.flush()
     }
 
+    /// A file with all of `source`: the file of a spool itself, else a copy.
+    ///
+    /// - Throws: what making, reading and writing throws.
+    package convenience init(of source: any ByteSource) throws {
+        if let descriptor = try (source as? FileSource)?.copyOfUnnamed() {
+            self.init(adopting: descriptor)
+        } else {
+            try self.init { try source.reader().copy(to: $0) }
+        }
+    }
+
     /// A file that another process made and gave to this one; it is closed with this value.
     package init(adopting descriptor: Int32) { self.descriptor = descriptor }
 

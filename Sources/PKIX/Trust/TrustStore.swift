@@ -40,6 +40,19 @@ public struct TrustStore: Hashable, Sendable {
     /// - Parameter anchors: certificates that end a chain.
     public init(anchors: [Certificate]) { self.init(anchors: anchors, pinned: []) }
 
+    /// - Parameters:
+    ///   - anchors: certificates that end a chain.
+    ///   - intermediates: certificates of authorities that may help to reach an anchor; not trusted.
+    ///   - systemAnchors: whether the roots that the system trusts end a chain, too.
+    public init(anchors: [Certificate], intermediates: [Certificate], systemAnchors: Bool) {
+        self.init(
+            anchors: anchors,
+            pinned: [],
+            intermediates: intermediates,
+            systemAnchors: systemAnchors ? SystemAnchors() : nil
+        )
+    }
+
     package init(
         anchors: [Certificate] = [],
         pinned: Set<PublicKeyDigest> = [],
@@ -52,6 +65,21 @@ public struct TrustStore: Hashable, Sendable {
         self.intermediates = intermediates
         self.certificateLists = certificateLists
         self.systemAnchors = systemAnchors
+    }
+
+    /// The same store, which trusts `certificates` without a chain: their fingerprints were compared.
+    public func pinning(_ certificates: Certificate...) -> TrustStore {
+        var store = self
+        store.pinned.formUnion(certificates.map(\.publicKeyDigest))
+        store.pinnedCertificates.formUnion(certificates)
+        return store
+    }
+
+    /// The same store, which never trusts a certificate with the key of one of `certificates`.
+    public func distrusting(_ certificates: Certificate...) -> TrustStore {
+        var store = self
+        store.distrusted.formUnion(certificates.map(\.publicKeyDigest))
+        return store
     }
 
     /// The names that a key was pinned for, and those that it was distrusted for.

@@ -34,9 +34,9 @@ public struct SMIMEError: Error, Sendable {
         case input
         /// A recipient or sender has no usable certificate or account: 550 5.7.1.
         case recipient
-        /// A key or passphrase is missing, or is not the right one.
+        /// A key or passphrase is missing, or is not the right one: 451 4.3.5.
         case key
-        /// The store or a setting has to be put right by its administrator: 451 4.3.0.
+        /// The store or a setting has to be put right by its administrator: 451 4.3.5.
         case configuration
         /// The same call may succeed later: 451 4.3.0.
         case temporary

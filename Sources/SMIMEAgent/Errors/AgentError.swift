@@ -54,8 +54,19 @@ package enum AgentError: Error, Sendable {
     case weakRecipientKey(file: String, Certificate)
     /// The address cannot be written in the setting.
     case noCipherRule(for: EmailAddress, in: String)
+    /// What is to be restored is a file of another kind.
+    case notRestorable(file: String, NotRestorable)
+    /// Nothing was learned from the mail among the files of an import, which hold nothing else; with the last reason.
+    case nothingLearned(Problem?)
     /// The backup names a cipher that there is not.
     case unknownCipher(file: String)
+}
+
+/// Why a file cannot take the place of a store.
+package enum NotRestorable: String, Sendable {
+    case accountBackup = "is a backup of accounts, and no copy of a store"
+    case notRegular = "is not a regular file"
+    case theStore = "is the store itself"
 }
 
 extension AgentError: LocalizedError, CustomStringConvertible {
@@ -73,7 +84,8 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         case .unpairedKey(let file):
             "\(InputName.shown(file)): no certificate among the files belongs to this private key"
         case .unnamedIdentity(let certificate): "\(certificate.subject): the certificate names no address"
-        case .nothingToImport(let problem): problem?.text ?? "nothing to import"
+        case .nothingLearned(let problem), .nothingToImport(let problem): problem?.text ?? "nothing to import"
+        case .notRestorable(let file, let why): "\(file): \(why.rawValue)"
         case .severalFrom: "the message has more than one From field"
         case .noAuthor: "the message has no From to sign as, and without it no signature would be valid"
         case .doubtfulAuthor(let why): "\(why), so no signature of the message would be valid"

@@ -13,8 +13,8 @@ extension AgentError: CodedError {
     package var code: SMIMEError.Code {
         switch self {
         case .doubtfulAuthor, .noAuthor, .severalFrom: .doubtfulAuthor
-        case .holdsPrivateKeys, .malformedRecipients, .noCipherRule, .nothingToImport, .unknownCipher,
-            .unnamedIdentity:
+        case .holdsPrivateKeys, .malformedRecipients, .noCipherRule, .notRestorable, .nothingLearned, .nothingToImport,
+            .unknownCipher, .unnamedIdentity:
             .malformed
         case .impossibleDigest, .noSigner, .notForSigning, .revokedSigner, .signerNotAuthor, .unusableSigner:
             .unusableSigner

@@ -56,6 +56,28 @@ extension Store {
         }
     }
 
+    /// The same with files, as `smime import` does: keys and certificates in separate files are paired, and mail among the files
+    /// teaches its authors' certificates.
+    ///
+    /// - Throws: as for bytes
+    public func add(
+        contentsOf files: String...,
+        passphrase: String? = nil,
+        for account: EmailAddress? = nil,
+        trusting: Bool = false,
+        at time: Date = .now
+    ) async throws(SMIMEError) -> ImportReport {
+        try await SMIMEError.inBackground {
+            let contents = try ImportedFiles(files, passphrases: GivenPassphrase(text: passphrase)) {
+                try Input.open(path: $0, mayBeSecret: true)
+            }
+            let outcome = try await FileImport(for: account, trusting: trusting, at: time)
+                .run(contents, into: self, or: { self })
+            if let failure = outcome.failure { throw failure }
+            return outcome.report
+        }
+    }
+
     /// All accounts, by address.
     ///
     /// - Throws: `.storeUnusable`, `.storeBusy`

@@ -15,7 +15,8 @@ extension Store {
 
     /// The identity that signs a mail with `header`, with the certificates that go along.
     ///
-    /// The account of From, its current identity, which must name that address (`smime sign`).
+    /// The account of From signs: with an identity that names that address, else with its current one if it was given to the
+    /// account by hand (`smime sign`).
     ///
     /// - Throws: `.doubtfulAuthor`, `.unusableSigner`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
     public func signer(for header: HeaderBlock, at time: Date = .now) async throws(SMIMEError) -> Identity {

@@ -110,4 +110,10 @@ package actor OnlineRevocation: RevocationSource {
         }
         return nil
     }
+    /// The same.
+    ///
+    /// - Returns: a sentence about why that failed; nil if it did not.
+    package func keepOrExplain() async -> String? {
+        await keep().map { "the answers about revocation were not kept: \($0)" }
+    }
 }

@@ -17,14 +17,14 @@ package struct SignerSelection: Sendable {
 
     /// The account that signs; nil is the author's.
     private let account: EmailAddress?
-    /// The certificate that signs; nil is the current one of the account.
+    /// The certificate that signs; nil is one of the account that names the author, else the current one.
     private let identity: Fingerprint?
     private let digest: DigestAlgorithm?
     private let sendsChain: Bool
 
     /// - Parameters:
     ///   - account: who signs; nil is the author of the message.
-    ///   - identity: the certificate to sign with; nil is the current one of the account.
+    ///   - identity: the certificate to sign with; nil is one of the account that names the author, else the current one.
     ///   - digest: nil is what suits the key.
     ///   - sendsChain: whether certificates go along beside the signer's own.
     package init(
@@ -93,7 +93,7 @@ package struct SignerSelection: Sendable {
         }
         guard let address = account ?? author else { throw AgentError.noSigner }
         do throws(KeystoreError) {
-            return try await store.accounts.signingIdentity(for: address, at: time, under: terms)
+            return try await store.accounts.signingIdentity(for: address, author: author, at: time, under: terms)
         } catch {
             switch error {
             case .noUsableIdentity, .revokedIdentity, .unknownAccount:

@@ -44,14 +44,17 @@ package struct SigningAvailability: Sendable {
         let valid = account.identities.map(\.certificate).filter { $0.isValid(at: time) }
         let verdicts = try snapshot.verdicts(on: valid, at: time, under: terms)
         let identities = account.identities.filter { $0.certificate.names(author) }
-        let standings = IdentitySelection.judge(
-            identities,
-            for: author,
-            purpose: .signing,
-            at: time,
-            verdicts: verdicts
-        )
-        guard let current = standings.firstIndex(of: .current) else {
+        guard
+            let certificate = IdentitySelection.signer(naming: author, of: identities, at: time, verdicts: verdicts)?
+                .certificate
+        else {
+            let standings = IdentitySelection.judge(
+                identities,
+                for: author,
+                purpose: .signing,
+                at: time,
+                verdicts: verdicts
+            )
             let lapsed = zip(identities, standings)
                 .filter { [.expired, .notYetValid, .revoked].contains($1) }.map(\.0.certificate)
             let newest = lapsed.max { $0.notAfter < $1.notAfter }
@@ -59,7 +62,6 @@ package struct SigningAvailability: Sendable {
             standing = .unusable(why: Self.why(account.address, cannotSignFor: author, newest, isRevoked, at: time))
             return
         }
-        let certificate = identities[current].certificate
         guard let sealed = try snapshot.sealedIdentity(certificate) else {
             throw KeystoreError.unknownCertificate(certificate.fingerprint)
         }

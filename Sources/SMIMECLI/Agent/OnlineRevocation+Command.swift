@@ -24,19 +24,4 @@ extension OnlineRevocation {
         for text in await warnings { Console.note(text) }
         if let text = await keepOrExplain() { Console.warning(text) }
     }
-
-    /// Keeps what was fetched.
-    ///
-    /// - Returns: why that failed; nil if it did not.
-    fileprivate func keepOrExplain() async -> String? {
-        await keep().map { "the answers about revocation were not kept: \(Failure($0).message)" }
-    }
-}
-
-extension Warnings {
-    /// Takes in what `online` has to tell, and has it keep what it fetched.
-    func add(_ online: OnlineRevocation) async {
-        for text in await online.warnings { add(text) }
-        if let text = await online.keepOrExplain() { add(text) }
-    }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LibCrypto
+import SMIMEGateway
 
 /// The command `smime`.
 struct SMIMECommand: AsyncParsableCommand {
@@ -72,6 +73,7 @@ struct SMIMECommand: AsyncParsableCommand {
     /// Says what went wrong, or what was asked for, and returns the status to end with.
     private static func report(_ error: any Error) -> ExitStatus {
         if let end = error as? FilterStatus.End { return end.status }
+        if let refusal = error as? GatewayRefusal { return FilterStatus.report(refusal) }
         if let status = error as? ExitStatus, !Invocation.current.isFilter { return status }
         let failure: Failure
         if exitCode(for: error) == .success {

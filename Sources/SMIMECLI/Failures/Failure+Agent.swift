@@ -21,7 +21,9 @@ extension Failure {
 
     private static func status(of error: AgentError) -> ExitStatus {
         switch error {
-        case .doubtfulAuthor, .holdsPrivateKeys, .malformedRecipients, .noRecipientCertificate, .severalFrom,
+        case .notRestorable(_, let why): status(of: why)
+        case .doubtfulAuthor, .holdsPrivateKeys, .malformedRecipients, .noRecipientCertificate, .nothingLearned,
+            .severalFrom,
             .tooBigForKeys,
             .tooManyIterations, .unknownCipher, .unpairedKey:
             .badData
@@ -31,6 +33,14 @@ extension Failure {
         case .noUsableCertificate(_, let isOutage): isOutage ? .unavailable : .noUser
         case .impossibleDigest, .noCipherRule, .noRecipients: .usage
         case .unreadable, .unreadableFolder: .noInput
+        }
+    }
+
+    private static func status(of reason: NotRestorable) -> ExitStatus {
+        switch reason {
+        case .accountBackup: .badData
+        case .notRegular: .noInput
+        case .theStore: .usage
         }
     }
 
@@ -44,6 +54,7 @@ extension Failure {
         case .noRecipients: ["name them with --to ADDR"]
         case .noSigner: ["name the signer with --from ADDR"]
         case .noUsableCertificate(let choices, _): hints(for: choices)
+        case .notRestorable(_, .accountBackup): ["to add them: smime account restore FILE"]
         case .nothingToImport: ["name the address yourself: smime recipient add ADDR FILE"]
         case .revokedSigner: ["to sign with it anyway: --revocation off"]
         case .signerNotAuthor(_, let certificate, let fitting): hints(fitting) + [hint(at: certificate)]
@@ -54,7 +65,8 @@ extension Failure {
             ]
         case .unnamedIdentity: ["name its account with --account ADDR"]
         case .unpairedKey: ["also name the file of its certificate"]
-        case .impossibleDigest, .noCipherRule, .noRecipientCertificate, .notForSigning, .severalFrom, .tooBigForKeys,
+        case .impossibleDigest, .noCipherRule, .noRecipientCertificate, .notForSigning, .nothingLearned, .notRestorable,
+            .severalFrom, .tooBigForKeys,
             .unknownCipher, .unreadable, .unreadableFolder, .unusableSigner, .weakRecipientKey:
             []
         }

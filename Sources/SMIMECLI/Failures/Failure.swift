@@ -85,13 +85,8 @@ extension Failure {
     }
 
     private init(gateway error: GatewayError) {
-        switch error {
-        // RFC 3463 §3.5: routing loop detected.
-        case .loop: self.init(.badData, "5.4.6 \(error)")
-        case .mustBeEncrypted, .mayBeClear: self.init(.badData, "5.7.1 \(error)")
-        case .refused: self.init(.noUser, "5.7.1 \(error)")
-        case .waiting: self.init(.tryAgain, "4.7.1 \(error)")
-        }
+        let refusal = GatewayRefusal(error, in: .outgoing)
+        self.init(refusal.exitStatus, refusal.logText)
     }
 
     private init(setting error: SettingError) {

@@ -16,24 +16,6 @@ enum InputFile {
     /// The file's name in messages.
     static func name(_ path: String) -> String { InputName.shown(path) }
 
-    /// Which regular file it is, whatever its path.
-    struct Identity: Hashable {
-        private let device: UInt64
-        private let number: UInt64
-
-        /// - Returns: nil if `path` leads to no regular file.
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-            (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
-        }
-    }
-
-    /// Whether two paths lead to one regular file.
-    static func isSame(_ path: String, _ other: String) -> Bool {
-        Identity(path).map { $0 == Identity(other) } ?? false
-    }
-
     /// All of a file of keys or certificates.
     ///
     /// - Throws: `AgentError.tooBigForKeys`

@@ -7,7 +7,7 @@ import SMIMEAgent
 enum PrivateKeyFile {
     /// The kind of the regular file at `path`; nil if it has no private keys, or cannot be read.
     private static func kind(at path: String) -> SecretFileKind? {
-        guard InputFile.Identity(path) != nil, let source = try? Input.open(path: path, mayBeSecret: true),
+        guard FileIdentity(path) != nil, let source = try? Input.open(path: path, mayBeSecret: true),
             var head = try? source.bytes(in: 0..<min(source.count, SecretFileKind.headCount))
         else { return nil }
         defer { head.wipe() }

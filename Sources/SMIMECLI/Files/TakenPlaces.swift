@@ -22,12 +22,12 @@ struct TakenPlaces {
     func check(_ targets: [String?], replacing replaceable: [SecretFileKind] = []) throws {
         let targets = targets.compactMap(\.self).filter { $0 != "-" }
         guard !targets.isEmpty else { return }
-        let known = Dictionary(files.compactMap { path in InputFile.Identity(path).map { ($0, path) } }) { $1 }
+        let known = Dictionary(files.compactMap { path in FileIdentity(path).map { ($0, path) } }) { $1 }
         let folders = try [location.dataFolder, location.keyFolder].map { try OutputFile.place(of: $0) }
         var places: Set<String> = []
         for target in targets {
             let place = try OutputFile.place(of: target)
-            if let file = InputFile.Identity(place).flatMap({ known[$0] }) {
+            if let file = FileIdentity(place).flatMap({ known[$0] }) {
                 throw Failure(.usage, "\(file): the output would replace the input")
             }
             guard !folders.contains(where: { place == $0 || place.hasPrefix($0 + "/") }) else {

@@ -1,7 +1,7 @@
 import Foundation
 import InternetMessage
 import SMIMEAgent
-import Synchronization
+import SMIMEGateway
 
 /// The log lines of `smime filter` for each mail: `key=value`, never content.
 ///
@@ -13,8 +13,8 @@ struct FilterLog {
     /// The pairs after the status.
     private var details: [(key: String, items: [String])] = []
     var target = Setting.LogTarget.syslog
-    /// Warnings, at the end.
-    let warnings = Warnings()
+    /// Warnings, at the end. They must not precede the first words of a bounce.
+    let warnings = WarningList()
 
     /// The bytes of one list in one line.
     private static let maximumList = 800
@@ -30,33 +30,20 @@ struct FilterLog {
         if let value { pairs.append((key, [Self.cut(value)])) }
     }
 
-    /// Adds a pair after the status; a pair without a value is left out.
-    mutating func addDetail(_ key: String, _ value: String?) {
-        if let value { details.append((key, [Self.cut(value)])) }
-    }
-
     /// Adds a list after the status; an empty one is left out.
     mutating func addDetail(_ key: String, _ items: [String]) {
         if !items.isEmpty { details.append((key, items)) }
     }
 
-    /// Adds what was done for each recipient, as `bob@example.com:sign+encrypt`.
-    mutating func add(_ outcomes: [(recipient: String, action: String)]) {
-        add("recipients", "\(outcomes.count)")
-        pairs.append(("actions", outcomes.map { "\(Self.item($0.recipient)):\($0.action)" }))
+    /// Adds what was decided and done.
+    mutating func add(_ record: MailRecord) {
+        pairs += record.fields.map(Self.pair)
+        details += record.details.map(Self.pair)
     }
 
-    /// An address as an item of a list: what divides items is percent-encoded, so that no address looks like several.
-    static func item(_ address: String) -> String {
-        var item = ""
-        for scalar in address.unicodeScalars {
-            if " ,:;=%\"'\\".unicodeScalars.contains(scalar) {
-                item += "%" + String(scalar.value, radix: 16, uppercase: true)
-            } else {
-                item.unicodeScalars.append(scalar)
-            }
-        }
-        return item
+    private static func pair(_ field: MailRecord.Field) -> (key: String, items: [String]) {
+        if case .text(let text) = field.value { return (field.key, [cut(text)]) }
+        return (field.key, field.value.items)
     }
 
     /// Writes the lines, with how it ended and how long it took.
@@ -124,13 +111,4 @@ struct FilterLog {
         }
         return "\(key)=\"\(text.replacing("\"", with: "'"))\""
     }
-}
-
-/// The warnings about a mail. They must not precede the first words of a bounce.
-final class Warnings: Sendable {
-    private let texts = Mutex<[String]>([])
-
-    var all: [String] { texts.withLock { $0 } }
-
-    func add(_ text: String) { texts.withLock { $0.append(text) } }
 }

@@ -1,9 +1,7 @@
 import ArgumentParser
 import ByteStreams
-import CMSSyntax
 import Foundation
 import InternetMessage
-import LibCrypto
 import PKIX
 import SMIME
 import SMIMEAgent
@@ -78,26 +76,19 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         if let queueId, queueId.utf8.count > 255 { throw ValidationError("--queue-id is too long") }
     }
 
-    var systemAnchors: Bool { !noSystemAnchors }
-    var terms: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
     /// The sender, from one of the two options.
     var sender: EnvelopeSender { givenSender ?? .null }
 
-    /// - Throws: `Failure` with status 67 for addresses that no mail server should get: another attempt would not help.
-    private func checkEnvelope() throws {
-        func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
-        let broken = recipients.filter {
-            $0.isEmpty || $0.hasPrefix("-") || $0.unicodeScalars.contains(where: isControl)
-        }
-        guard broken.isEmpty else { throw Failure(.noUser, "5.1.3 not an address: \(Self.list(broken))") }
-        guard !sender.text.hasPrefix("-"), !sender.text.unicodeScalars.contains(where: isControl) else {
-            throw Failure(.noUser, "5.1.7 not an address: \(Self.list([sender.text]))")
-        }
-    }
-
-    /// Addresses as a bounce names them, on one line whatever is in them.
-    static func list(_ addresses: [String]) -> String {
-        addresses.map { $0.isEmpty ? "''" : $0.escapedForDisplay }.joined(separator: ", ")
+    /// The engine's options that both directions have.
+    var engineOptions: GatewayEngine.Options {
+        var options = GatewayEngine.Options()
+        options.systemAnchors = !noSystemAnchors
+        options.validation = ValidationOptions(revocation: revocation ?? .soft)
+        options.host = authservId.map { MailHost(name: $0) }
+        // A disk that is full is found before the first message leaves.
+        options.memoryLimit = 0
+        options.hints = { Failure($0).hints }
+        return options
     }
 
     /// The store, by whose setting the log is written where no option says otherwise. One that is not there would let all
@@ -116,56 +107,33 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     }
 
     /// The sentence for people in a bounce; the standard text if the store cannot be asked.
-    private func bounceText() async -> String {
-        let store = try? await global.store(.readOnly, password: origin)
-        return (try? await store?.bounceText(for: sender.address)) ?? Setting.bounceText.standard
+    func bounceText() async -> String {
+        guard let store = try? await global.store(.readOnly, password: origin) else {
+            return Setting.bounceText.standard
+        }
+        return await GatewayEngine(store).bounceText(for: sender)
     }
 
-    /// This host's name: from the option, the setting, or the system.
-    func host(_ store: Store) async throws -> MailHost {
-        if let authservId { return MailHost(name: authservId) }
-        return try await store.mailHost()
+    /// The mail in `source`. Deliveries are recorded if the mail server named it.
+    func mail(_ role: GatewayRole, _ source: any ByteSource) throws -> GatewayMail {
+        var entry: DeliveryJournal.Entry?
+        if let queueId, !standardOutput, !dryRun { entry = try DeliveryJournal.Entry(queueID: queueId, of: source) }
+        return GatewayMail(role, source, from: sender, to: recipients, entry: entry)
     }
 
-    /// How the journal knows the message in `source`; nil if the mail server did not name it.
-    func entry(_ source: any ByteSource) throws -> DeliveryJournal.Entry? {
-        guard let queueId, !standardOutput, !dryRun else { return nil }
-        return try Self.entry(source, queueId)
-    }
-
-    private static func entry(_ source: any ByteSource, _ queueID: String) throws -> DeliveryJournal.Entry {
-        let digest = try SignedDataWriter.digest(.sha256) { try source.reader().copy(to: $0) }
-        return DeliveryJournal.Entry(queueID: queueID, digest: digest.0)
-    }
-
-    /// Whether a worker died at the message in `source` before; it is remembered that one did now. Where the mail server
-    /// has no name for the message it is known by its bytes alone.
-    func hasDiedBefore(at source: any ByteSource, _ store: Store) async throws -> Bool {
-        let journal = try await Store.open(store.location, mode: .readWrite)
-        let isKnown = try await journal.journal.recordDeath(at: Self.entry(source, queueId ?? ""), .now)
-        try await journal.close()
-        return isKnown
-    }
-
-    /// The recipients who do not have the message yet.
-    func waiting(_ store: Store, _ entry: DeliveryJournal.Entry?) async throws -> [String] {
-        guard let entry else { return recipients }
-        return try await store.journal.waiting(recipients, for: entry)
-    }
-
-    /// Sends `messages` all at once, as it was asked for.
+    /// Sends the messages of `delivery` all at once, as it was asked for.
     ///
-    /// - Throws: `Failure` with status 75
+    /// - Throws: `GatewayRefusal`; what writing to standard output throws
     func deliver(
-        _ messages: [Delivery.Message],
+        _ delivery: Delivery,
         _ store: Store,
         _ entry: DeliveryJournal.Entry?,
         _ log: inout FilterLog
     ) async throws {
         let warnings = log.warnings
         guard !standardOutput else {
-            guard messages.count == 1, let message = messages.first else {
-                throw Failure(.tryAgain, "the recipients need \(messages.count) different messages")
+            guard delivery.messages.count == 1, let message = delivery.messages.first else {
+                throw Failure(.tryAgain, "the recipients need \(delivery.messages.count) different messages")
             }
             FilterWorker.noteSending()
             try write(message)
@@ -173,13 +141,12 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         }
         let setting = try await store.value(of: .sendmail, SendmailCommand.init(parsing:))
         let transport = SendmailTransport(sendmail ?? setting)
-        let deliver = Delivery(from: sender.text, messages)
-        let next = Warnings()
+        let next = WarningList()
         defer { log.addDetail("next_queue_id", next.all) }
         do {
             guard let entry else {
                 FilterWorker.noteSending()
-                try await deliver.run(
+                try await delivery.run(
                     through: transport,
                     rememberingIn: nil,
                     as: nil,
@@ -192,7 +159,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
             let journal = try await Store.open(store.location, mode: .readWriteExisting)
             try FilterWorker.detach()
             FilterWorker.noteSending()
-            try await deliver.run(
+            try await delivery.run(
                 through: transport,
                 rememberingIn: journal,
                 as: entry,
@@ -202,52 +169,15 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
             )
             FilterWorker.noteSent()
         } catch {
-            throw Failure(.tryAgain, "cannot send: \(Failure(error).message)")
+            throw GatewayRefusal(undelivered: error)
         }
     }
 
     /// Writes a message that is all there to standard output.
     private func write(_ message: Delivery.Message) throws {
-        let source = try message.file.rewound()
-        try Output.write(to: nil) { try source.reader().copy(to: $0) }
+        try Output.write(to: nil) { try message.content.reader().copy(to: $0) }
         guard close(STDOUT_FILENO) == 0 else {
             throw Failure(.inputOutput, "standard output: cannot close: \(String(cString: strerror(errno)))")
-        }
-    }
-}
-
-extension FilterOptions {
-    /// Runs one way of the filter, and writes its line to the log however it ends.
-    ///
-    /// - Parameter rescue: called instead of `body` if the worker before this process died at the message by a signal.
-    func run(
-        _ direction: String,
-        describe: (any Error) -> Failure,
-        rescue: (inout FilterLog, Int32) async throws -> Void,
-        _ body: (inout FilterLog) async throws -> Void
-    ) async throws {
-        var line = FilterLog()
-        if let log { line.target = log }
-        line.add("direction", direction)
-        line.add("queue_id", queueId)
-        line.add("sender", sender == .null ? "<>" : sender.text)
-        do {
-            try checkEnvelope()
-            if let signal = FilterWorker.rescuedFrom {
-                line.warnings.add("the filter died at this message (signal \(signal))")
-                try await rescue(&line, signal)
-            } else {
-                try await body(&line)
-            }
-            line.warnings.all.forEach(Console.warning)
-            line.write(status: dryRun ? "dry-run" : "sent")
-        } catch {
-            let failure = describe(error)
-            let status = FilterStatus.report(failure, sentence: await bounceText())
-            // They are in the log; who gets a bounce must not read of files and settings of this machine.
-            if status == .tryAgain || FilterStatus.isAtTerminal { line.warnings.all.forEach(Console.warning) }
-            line.write(status: status == .tryAgain ? "deferred" : "bounced", failure.message)
-            throw FilterStatus.End(status: status)
         }
     }
 }

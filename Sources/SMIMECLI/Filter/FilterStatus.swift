@@ -50,49 +50,41 @@ enum FilterStatus {
         let status: ExitStatus
     }
 
-    /// Whether `text` begins with an enhanced status code that says it is no success (RFC 3463 §2).
-    private static func hasCode(_ text: String) -> Bool {
-        let numbers = text.prefix { $0 != " " }.split(separator: ".", omittingEmptySubsequences: false)
-        return numbers.count == 3 && ["4", "5"].contains(numbers[0])
-            && numbers.allSatisfy { 1...3 ~= $0.utf8.count && $0.utf8.allSatisfy { 48...57 ~= $0 } }
-    }
-
     /// Whether a person sees what is said, and not a mail server. A worker's standard error is its supervisor's to pass on.
     static let isAtTerminal = FilterWorker.current?.role.isAtTerminal ?? (isatty(STDERR_FILENO) == 1)
 
-    /// Reports the failure and returns the exit status.
+    /// Reports why the mail is not passed on, and returns the exit status.
     ///
     /// A mail server may put the text into a bounce, so it has no paths of this machine and no hints for its
     /// administrator.
-    ///
-    /// - Parameter sentence: the sentence for people that follows the reason in a bounce.
-    static func report(_ failure: Failure, sentence: String? = nil) -> ExitStatus {
-        let (status, code): (ExitStatus, String) =
-            switch failure.status {
-            case .badData: (.badData, "5.6.0")
-            case .noUser: (.noUser, "5.7.1")
-            case .usage, .configuration, .noPermission: (.tryAgain, "4.3.5")
-            default: (.tryAgain, "4.3.0")
-            }
-        let reason = isAtTerminal ? failure.message : withoutFolders(failure.message)
-        let text = hasCode(reason) ? reason : "\(code) \(reason)"
-        Console.plain(text + (status == .tryAgain ? "" : sentence.map { ". \($0)" } ?? ""))
-        if isAtTerminal || status == .tryAgain {
-            for hint in failure.hints {
-                Console.hint(isAtTerminal ? hint : withoutFolders(hint), namesHome: isAtTerminal)
+    static func report(_ refusal: GatewayRefusal) -> ExitStatus {
+        let reason = isAtTerminal ? refusal.explanation : refusal.sentence
+        Console.plain("\(refusal.enhancedCode) \(reason)" + (refusal.bounceText.map { ". \($0)" } ?? ""))
+        if isAtTerminal || !refusal.isPermanent {
+            for hint in refusal.hints {
+                Console.hint(isAtTerminal ? hint : GatewayRefusal.withoutFolders(hint), namesHome: isAtTerminal)
             }
         }
-        return status
+        return refusal.exitStatus
     }
 
-    /// `text` with the last components alone of absolute paths.
-    private static func withoutFolders(_ text: String) -> String {
-        text.split(separator: " ", omittingEmptySubsequences: false).map { word -> Substring in
-            let start = word.firstIndex { !"'\"`(".contains($0) } ?? word.endIndex
-            guard word[start...].hasPrefix("/"), !word.contains("@"),
-                let slash = word.lastIndex(where: { $0 == "/" }), word.index(after: slash) < word.endIndex
-            else { return word }
-            return word[..<start] + word[word.index(after: slash)...]
-        }.joined(separator: " ")
+    /// Reports a failure of the command itself, which says nothing about the mail: that waits.
+    static func report(_ failure: Failure) -> ExitStatus { report(GatewayRefusal(failure)) }
+}
+
+extension GatewayRefusal {
+    /// The status that says so to a mail server.
+    var exitStatus: ExitStatus {
+        switch fault {
+        case .message: .badData
+        case .recipient: .noUser
+        case .temporary: .tryAgain
+        }
+    }
+
+    /// The refusal of a mail for a failure of the command itself.
+    init(_ failure: Failure) {
+        let isSetUp = [.usage, .configuration, .noPermission].contains(failure.status)
+        self.init(.temporary, isSetUp ? "4.3.5" : "4.3.0", failure.message, isCodeLogged: false, hints: failure.hints)
     }
 }

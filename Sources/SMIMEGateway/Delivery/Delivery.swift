@@ -10,14 +10,14 @@ package struct Delivery: Sendable {
     /// One message, and who gets it.
     package struct Message: Sendable {
         /// The message.
-        package let file: SpooledFile
+        package let content: any ByteSource
         /// The envelope's recipients, as the mail server wrote them.
         package let recipients: [String]
         /// The envelope sender of this one; nil for that of them all.
-        let sender: String?
+        package let sender: String?
 
-        package init(_ file: SpooledFile, to recipients: [String], from sender: String? = nil) {
-            self.file = file
+        package init(_ content: any ByteSource, to recipients: [String], from sender: String? = nil) {
+            self.content = content
             self.recipients = recipients
             self.sender = sender
         }
@@ -38,8 +38,8 @@ package struct Delivery: Sendable {
         to recipients: [String],
         _ transport: any MailTransport,
         _ named: (String) -> Void
-    ) throws(TransportError) {
-        let name = try transport.sendAndName(message.file, from: message.sender ?? sender, to: recipients)
+    ) async throws(TransportError) {
+        let name = try await transport.send(message.content, from: message.sender ?? sender, to: recipients)
         if let name { named(name) }
     }
 
@@ -62,7 +62,7 @@ package struct Delivery: Sendable {
         warn: @Sendable (String) -> Void = { _ in }
     ) async throws {
         guard let store, let entry else {
-            for message in messages { try send(message, to: message.recipients, transport, named) }
+            for message in messages { try await send(message, to: message.recipients, transport, named) }
             return
         }
         let lock = try await DeliveryLock(store.location, for: entry)
@@ -81,7 +81,7 @@ package struct Delivery: Sendable {
                 let waiting = message.recipients.filter { !served.contains($0) }
                 guard !waiting.isEmpty else { continue }
                 // One that is not taken is no reason to keep the others waiting, who might never have their turn.
-                do { try send(message, to: waiting, transport, named) } catch {
+                do { try await send(message, to: waiting, transport, named) } catch {
                     failure = failure ?? error
                     continue
                 }

@@ -3,25 +3,16 @@ import Foundation
 
 /// Takes finished messages off our hands.
 package protocol MailTransport: Sendable {
-    /// Sends the message in `file`; it is the transport's when this returns, and not at all when this throws.
-    func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError)
-
-    /// The same, and what the transport calls the message from now on, such as a mail server's next queue id; nil if it does
-    /// not say. By default it does not.
-    func sendAndName(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError)
-        -> String?
-}
-
-extension MailTransport {
-    /// Sends the message; it gets no name.
-    package func sendAndName(
-        _ file: SpooledFile,
+    /// Sends a message; it is the transport's when this returns, and not at all when this throws.
+    ///
+    /// - Parameter sender: the envelope sender; empty for the null sender.
+    /// - Returns: what the transport calls the message from now on, such as a mail server's next queue id; nil if it
+    ///   does not say.
+    func send(
+        _ content: any ByteSource,
         from sender: String,
         to recipients: [String]
-    ) throws(TransportError) -> String? {
-        try send(file, from: sender, to: recipients)
-        return nil
-    }
+    ) async throws(TransportError) -> String?
 }
 
 /// Why a transport did not take a message.

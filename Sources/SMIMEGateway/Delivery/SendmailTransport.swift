@@ -23,22 +23,27 @@ package struct SendmailTransport: MailTransport {
 
     /// Gives the message to the program on its standard input, and waits for its end.
     ///
+    /// - Returns: the word behind `queued as` or `id=` in what the program says; nil if there is none.
     /// - Throws: also where the program succeeds and has not read the message to its end.
-    package func send(_ file: SpooledFile, from sender: String, to recipients: [String]) throws(TransportError) {
-        _ = try sendAndName(file, from: sender, to: recipients)
+    package func send(
+        _ content: any ByteSource,
+        from sender: String,
+        to recipients: [String]
+    ) async throws(TransportError) -> String? {
+        try run(content, from: sender, to: recipients)
     }
 
-    /// The same; the name is the word behind `queued as` or `id=` in what the program says, where it says one.
-    package func sendAndName(
-        _ file: SpooledFile,
+    private func run(
+        _ content: any ByteSource,
         from sender: String,
         to recipients: [String]
     ) throws(TransportError) -> String? {
         let program = command.program
         let words = [program] + command.arguments + ["-f", sender.isEmpty ? "<>" : sender, "--"] + recipients
         let size: Int
-        let said: SpooledFile
+        let (file, said): (SpooledFile, SpooledFile)
         do {
+            file = try SpooledFile(of: content)
             let message = try file.rewound()
             size = message.count
             guard try command.passesLoneDots || !Self.hasLoneDot(message) else {

@@ -124,7 +124,7 @@ package struct IncomingFilter: Sendable {
     ///
     /// - Throws: `TransportForm.Unsafe`; `MIMEError.limitExceeded` for one beyond a limit; what reading and writing throw.
     private static func clear(_ opened: OpenedMessage) throws -> any ByteSource {
-        let spool = try SpooledFile { try opened.write(to: $0, isGateway: true) }.rewound()
+        let spool = try Spool.source { try opened.write(to: $0, isGateway: true) }
         guard let clear = try TransportForm.of(spool, isSigned: opened.keepsSignature) else {
             throw TransportForm.Unsafe()
         }

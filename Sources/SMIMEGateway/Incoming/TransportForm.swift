@@ -21,6 +21,6 @@ enum TransportForm {
         let message = try MIMEReader.message(in: source)
         let form = try SevenBitEncoding(of: message, in: source)
         guard form.unsafeParts.isEmpty, form.unsafeMessages.isEmpty else { return nil }
-        return try SpooledFile { try form.write(to: $0) }.rewound()
+        return try Spool.source { try form.write(to: $0) }
     }
 }

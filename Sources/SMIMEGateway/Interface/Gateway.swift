@@ -29,16 +29,16 @@ public struct Gateway: Sendable {
         public let learnable: VerifiedMessage?
     }
 
-    private let store: Store
-    private let isAskingDemanded: Bool
-    private let host: MailHost
+    private let engine: GatewayEngine
 
     /// - Parameter online: whether services are asked about revocation whatever the setting `revocation.online` says.
     /// - Throws: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public init(_ store: Store, online: Bool = false) async throws(SMIMEError) {
-        self.store = store
-        isAskingDemanded = online
-        host = try await SMIMEError.inBackground { try await store.mailHost() }
+        var options = GatewayEngine.Options()
+        options.demandsServices = online
+        options.memoryLimit = Spool.memoryLimit
+        options.host = try await SMIMEError.inBackground { try await store.mailHost() }
+        engine = GatewayEngine(store, options)
     }
 
     /// The forms of an outgoing message, all finished; send all of them or none.
@@ -51,20 +51,9 @@ public struct Gateway: Sendable {
         to recipients: [EmailAddress]
     ) async throws(SMIMEError) -> [Delivery] {
         try await SMIMEError.inBackground {
-            let asked = OnlineRevocation(StoreOpening(store), isDemanded: isAskingDemanded)
-            let filter = OutgoingFilter(store: store, time: .now, revocation: asked, host: host)
-            let plan = try await filter.plan(mail.settledSource(), from: sender, to: recipients)
-            try plan.checkAllGo()
-            let deliveries = try plan.messages.map { message in
-                try Delivery(
-                    message: Message { try plan.write(message, to: $0) },
-                    recipients: message.recipients.map(\.text),
-                    sender: sender.text
-                )
-            }
-            // What cannot be kept is asked again.
-            _ = await asked.keep()
-            return deliveries
+            let mail = GatewayMail(.outgoing, try mail.settledSource(), from: sender, to: recipients.map(\.text))
+            var work = engine.work(for: mail.recipients)
+            return try await deliveries(of: engine.outgoing(mail, &work))
         }
     }
 
@@ -78,24 +67,14 @@ public struct Gateway: Sendable {
         to recipients: [String]
     ) async throws(SMIMEError) -> IncomingMessage {
         try await SMIMEError.inBackground {
-            let source = try mail.settledSource()
-            // Our own people's mail that must be encrypted does not go on in clear by this way.
-            try await RequiredEncryption(store: store).check(source, from: sender, to: recipients)
-            let asked = OnlineRevocation(StoreOpening(store), isDemanded: isAskingDemanded)
-            let filter = IncomingFilter(store: store, time: .now, host: host, revocation: asked)
-            let plan = try await filter.plan(source, to: recipients)
-            // A bounce of decrypted mail must not go back in clear to the sender of the ciphertext.
-            let decryptedSender = try await store.decryptedSender().text
-            let deliveries = try plan.messages.map { message in
-                try Delivery(
-                    message: Message { try message.source.reader().copy(to: $0) },
-                    recipients: message.recipients,
-                    sender: message.isDecrypted ? decryptedSender : sender.text
-                )
-            }
-            // What cannot be kept is asked again.
-            _ = await asked.keep()
-            return IncomingMessage(deliveries: deliveries, report: plan.deepestReport, learnable: plan.learnable)
+            let mail = GatewayMail(.incoming, try mail.settledSource(), from: sender, to: recipients)
+            var work = engine.work(for: recipients)
+            let (processed, report) = try await engine.incoming(mail, &work)
+            return try await IncomingMessage(
+                deliveries: deliveries(of: processed),
+                report: report,
+                learnable: processed.learnable
+            )
         }
     }
 
@@ -108,9 +87,21 @@ public struct Gateway: Sendable {
         to recipients: [EmailAddress]
     ) async throws(SMIMEError) -> [PolicyDecision] {
         try await SMIMEError.inBackground {
-            let asked = OnlineRevocation(StoreOpening(store), isDemanded: isAskingDemanded)
-            return try await OutgoingFilter(store: store, time: .now, revocation: asked, host: host)
-                .decisions(on: mail.settledSource(), from: sender, to: recipients)
+            let mail = GatewayMail(.outgoing, try mail.settledSource(), from: sender, to: recipients.map(\.text))
+            return try await engine.decisions(on: mail, engine.work(for: mail.recipients))
         }
+    }
+
+    private func deliveries(of mail: ProcessedMail) async throws -> [Delivery] {
+        let deliveries = try mail.delivery.messages.map { message in
+            try Delivery(
+                message: Message(message.content),
+                recipients: message.recipients,
+                sender: message.sender ?? mail.delivery.sender
+            )
+        }
+        // What cannot be kept is asked again.
+        _ = await engine.keepAnswers(of: mail)
+        return deliveries
     }
 }

@@ -1,5 +1,6 @@
 import ByteStreams
 import NIOCore
+import SMIMEGateway
 
 /// One message on its way through the service: its place, a worker, the next hop, and the reply.
 ///

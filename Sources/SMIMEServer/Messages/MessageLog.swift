@@ -1,4 +1,5 @@
 import NIOCore
+import SMIMEGateway
 
 /// What the log says of one message: who, what was decided and why, and how it ended.
 struct MessageLog {

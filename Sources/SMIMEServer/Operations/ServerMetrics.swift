@@ -1,3 +1,5 @@
+import SMIMEGateway
+
 /// What the service counts, and the text of it that Prometheus reads.
 ///
 /// Prometheus text format 0.0.4

@@ -1,4 +1,5 @@
 import Foundation
+package import SMIMEGateway
 
 /// How the service runs, as the command line says.
 package struct ServerSettings: Sendable {

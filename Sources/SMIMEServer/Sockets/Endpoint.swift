@@ -1,10 +1,4 @@
-/// Whether mail leaves us or comes to us.
-package enum GatewayRole: String, CaseIterable, Sendable {
-    /// From our accounts to others: signed and encrypted as the policy says.
-    case outgoing
-    /// From others to our accounts: verified, and decrypted where a rule says so.
-    case incoming
-}
+package import SMIMEGateway
 
 /// How a listener or a next hop is spoken to.
 package enum MailProtocol: String, CaseIterable, Sendable {

@@ -1,4 +1,5 @@
 package import NIOCore
+package import SMIMEGateway
 
 /// A message that a worker has to handle.
 package struct WorkerJob: Equatable, Sendable {

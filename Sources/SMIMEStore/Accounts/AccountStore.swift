@@ -70,18 +70,29 @@ package actor AccountStore {
         try await database.read { try Self.identity(for: address, purpose: purpose, at: time, under: terms, in: $0) }
     }
 
-    /// The current signing identity of `address` with its key.
+    /// The identity with which the account of `address` signs mail by `author`, with its key: one that names the author, else
+    /// the current one.
     ///
-    /// - Parameter terms: whether revocation counts, and lists in addition to those of the store.
+    /// - Parameters:
+    ///   - author: the address in From; nil if it is unknown.
+    ///   - terms: whether revocation counts, and lists in addition to those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; `.keyMissing`, `.keyMismatch`, `.locked`,
     /// `.wrongPassphrase` if the store key cannot be opened.
     package func signingIdentity(
         for address: EmailAddress,
+        author: EmailAddress? = nil,
         at time: Date,
         under terms: ValidationOptions = ValidationOptions()
     ) async throws(KeystoreError) -> Identity {
         let keys = try await opened { database in
-            let identity = try Self.identity(for: address, purpose: .signing, at: time, under: terms, in: database)
+            let identity = try Self.identity(
+                for: address,
+                author: author,
+                purpose: .signing,
+                at: time,
+                under: terms,
+                in: database
+            )
             return [try SealedKeys(certificates: [identity.certificate], in: database)]
         }
         guard let identity = keys.first else { throw KeystoreError.unknownAccount(address) }
@@ -186,6 +197,7 @@ package actor AccountStore {
 
     private static func identity(
         for address: EmailAddress,
+        author: EmailAddress? = nil,
         purpose: IdentitySelection.Purpose,
         at time: Date,
         under terms: ValidationOptions,
@@ -195,6 +207,11 @@ package actor AccountStore {
         // Identities that are not valid now are not used, and lists may be long.
         let certificates = identities.map(\.certificate).filter { $0.isValid(at: time) }
         let verdicts = try CertificateVerdicts(on: [certificates], at: time, under: terms, in: database)
+        if let author,
+            let signer = IdentitySelection.signer(naming: author, of: identities, at: time, verdicts: verdicts)
+        {
+            return signer
+        }
         let standings = IdentitySelection.judge(
             identities,
             for: address,

@@ -94,6 +94,20 @@ package enum IdentitySelection {
         return zip(identities, standings).first { $1 == .current }?.0
     }
 
+    /// The identity that signs mail with `author` in From: the current one of those whose certificates name the author, as readers
+    /// accept no other signature.
+    ///
+    /// - Returns: nil if there is none; whether another one may sign is for the caller to decide.
+    package static func signer(
+        naming author: EmailAddress,
+        of identities: [AccountIdentity],
+        at time: Date,
+        verdicts: CertificateVerdicts
+    ) -> AccountIdentity? {
+        let named = identities.filter { $0.certificate.names(author) }
+        return current(of: named, for: author, purpose: .signing, at: time, verdicts: verdicts)
+    }
+
     /// The identity after whose end there is none to use at the time `end`: the one that `judge` finds current at the time
     /// `start`, or else the one that ended last.
     ///

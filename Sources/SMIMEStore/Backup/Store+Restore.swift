@@ -1,11 +1,11 @@
 import Foundation
 
 /// The result of restoring a copy.
-package struct StoreRestored: Sendable {
+public struct StoreRestored: Sendable {
     /// The path of the old store; nil if there was none.
-    package let kept: String?
+    public let kept: String?
     /// Whether the key file without which no private key opens has to be put back, too.
-    package let needsKeyFile: Bool
+    public let needsKeyFile: Bool
 }
 
 extension Store {

@@ -11,7 +11,7 @@ extension Policy {
         /// Reads `bob@example.org`, `example.org`, `@example.org`, `*@example.org` or `*.example.org`; nil if it is none of those.
         ///
         /// Domains may be written with A-labels or U-labels.
-        package init?(_ written: String) {
+        public init?(_ written: String) {
             // `*@example.org` means the same as `@example.org`, not a mailbox named `*`.
             let text = written.hasPrefix("*@") ? String(written.dropFirst()) : written
             let isWildcard = text.hasPrefix("*.")

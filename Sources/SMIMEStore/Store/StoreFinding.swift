@@ -1,7 +1,7 @@
 /// Something that a check of the store found.
-package struct StoreFinding: Sendable, Equatable {
+public struct StoreFinding: Sendable, Equatable {
     /// How bad it is.
-    package enum Level: String, Sendable {
+    public enum Level: String, Sendable {
         /// Good to know.
         case note
         /// Nothing is lost, but something should be tidied.
@@ -39,9 +39,9 @@ package struct StoreFinding: Sendable, Equatable {
     /// The kind of finding, for scripts.
     package let code: Code
     /// How bad it is.
-    package let level: Level
+    public let level: Level
     /// The finding in one sentence, for people.
-    package let text: String
+    public let text: String
 
     /// Whether it is a certificate that `Store.forgetUnusedCertificates` deletes.
     package let isUnusedCertificate: Bool

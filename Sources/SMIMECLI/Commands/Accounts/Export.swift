@@ -46,7 +46,7 @@ extension SMIMECommand {
             ).check([target], replacing: SecretFileKind.allCases)
             let store = try await global.store(.readOnly, password: storePasswords.origin)
             _ = try await store.accounts.account(for: address)
-            if let target, InputFile.Identity(target) != nil {
+            if let target, FileIdentity(target) != nil {
                 let loss = "\(target): the file exists, and may be the only copy of a private key"
                 try Confirmation.ask(loss, unless: force, by: "--force")
             }

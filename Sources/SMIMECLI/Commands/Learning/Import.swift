@@ -68,37 +68,48 @@ extension SMIMECommand {
                 passphrases: passwords,
                 maximumIterations: maxIterations ?? PKCS12.maximumIterations
             ) { try InputFile.open($0, mayBeSecret: true) }
-            var plan = ImportPlan(account: account, trust: trust, now: .now)
+            let imports = FileImport(
+                for: account,
+                trusting: trust,
+                onChange: learning.onChange,
+                systemAnchors: anchors.systemAnchors,
+                at: .now
+            )
             // No store is created unless there is something to store.
             let existing = try await existingStore(for: contents)
+            var unreadable = UnreadablePaths()
+            let outcome: FileImport.Outcome
             do {
-                try plan.add(
+                outcome = try await imports.run(
                     contents,
-                    renewals: try await existing?.renewals(among: contents.certificates, for: account) ?? []
+                    into: existing,
+                    or: writableStore,
+                    unreadable: { unreadable.add($0) },
+                    learned: { $0.announceChanges() },
+                    warn: Console.warning,
+                    describe: { Failure($0).message }
                 )
             } catch {
                 try? await existing?.close()
                 throw error
             }
-            let store = if let existing { existing } else { try await writableStore() }
-            var result = try await store.add(plan.batch, at: .now)
-            var unreadable = UnreadablePaths()
-            let harvested = await harvest(contents.mails, in: store, &result, &unreadable)
-            plan.note(Self.problems(of: harvested, contents.mails))
-            if !result.isFruitful, let failure = harvested.failure { throw failure }
-            guard result.isFruitful || contents.mails.isEmpty else {
-                throw Failure(.badData, plan.problems.last?.text ?? "nothing to import")
-            }
-            plan.problems.forEach { Console.warning($0.text) }
-            let steps = try await store.nextSteps(after: result, systemAnchors: anchors.systemAnchors, at: .now)
-            let hints = plan.advice.prefix(Self.maximumHints).map(\.text) + steps.map(\.text)
-            let (accounts, notes) = try await standings(of: result, in: store)
-            if harvested.failure == nil { try await store.close() } else { try? await store.close() }
-            try report.print(ImportCommandReport(result, accounts, plan.problems)) { ImportCommandReport.text(result) }
-            notes.forEach(Console.note)
-            hints.forEach(Console.hint)
-            if let failure = harvested.failure { throw failure }
+            outcome.problems.forEach { Console.warning($0.text) }
+            if outcome.failure == nil { try await outcome.store.close() } else { try? await outcome.store.close() }
+            try print(outcome)
+            if let failure = outcome.failure { throw failure }
             try [unreadable.worst].throwWorst()
+        }
+
+        private func print(_ outcome: FileImport.Outcome) throws {
+            let accounts = outcome.accounts.map { AccountReport($0, at: .now, verdicts: outcome.verdicts) }
+            try report.print(ImportCommandReport(outcome.report, accounts, outcome.problems)) {
+                ImportCommandReport.text(outcome.report)
+            }
+            for account in outcome.accounts {
+                CurrentIdentities(of: account, at: .now, verdicts: outcome.verdicts).notes.forEach(Console.note)
+            }
+            outcome.advice.prefix(Self.maximumHints).forEach { Console.hint($0.text) }
+            outcome.nextSteps.forEach { Console.hint($0.text) }
         }
 
         private func writableStore() async throws -> Store {
@@ -107,66 +118,12 @@ extension SMIMECommand {
 
         /// The store, if it is there and may have the key of a certificate in `contents`.
         private func existingStore(for contents: ImportedFiles) async throws -> Store? {
-            guard contents.certificates.contains(where: { !$0.isCertificateAuthority }) else { return nil }
+            guard FileImport.mayRenew(contents) else { return nil }
             return try await global.store(.readOnly).exists ? writableStore() : nil
         }
 
         /// How many hints about single certificates are given.
         private static let maximumHints = 5
-
-        /// Learns from signed mail, which may be trusted because of what else is imported; in batches, so that a mailbox
-        /// may have any size.
-        private func harvest(
-            _ mails: [(file: String, source: any ByteSource)],
-            in store: Store,
-            _ result: inout ImportReport,
-            _ unreadable: inout UnreadablePaths
-        ) async -> HarvestSummary {
-            guard !mails.isEmpty else { return HarvestSummary() }
-            let provider = StoreKeyProvider(store, systemAnchors: anchors.systemAnchors, warn: Console.warning)
-            let harvest = Harvest(
-                store: store,
-                opener: MessageOpener(provider, at: .now),
-                policy: learning.onChange,
-                jobs: ProcessInfo.processInfo.activeProcessorCount
-            )
-            return await harvest.run(
-                MailSources(opened: mails),
-                unreadable: { unreadable.add($0) },
-                learned: {
-                    $0.announceChanges()
-                    result.add($0)
-                }
-            )
-        }
-
-        /// The problems of mail from which nothing is learned.
-        private static func problems(
-            of report: HarvestSummary,
-            _ mails: [(file: String, source: any ByteSource)]
-        ) -> [Problem] {
-            var problems = report.refused.map { refusal in
-                Problem(.notLearned, "\(refusal.place.name): nothing learned: \(refusal.reason.text)")
-            }
-            if report.unsigned > 0 {
-                let name = report.messages == 1 ? mails[0].file : "\(report.unsigned) of \(report.messages) messages"
-                problems.append(Problem(.notLearned, "\(name): nothing learned: not signed"))
-            }
-            return problems
-        }
-
-        /// The accounts that got identities, and which of these is current where there are several.
-        private func standings(
-            of result: ImportReport,
-            in store: Store
-        ) async throws -> (accounts: [AccountReport], notes: [String]) {
-            let accounts = try await store.accounts(after: result)
-            let verdicts = try await store.verdicts(on: accounts, at: .now)
-            return (
-                accounts.map { AccountReport($0, at: .now, verdicts: verdicts) },
-                accounts.flatMap { CurrentIdentities(of: $0, at: .now, verdicts: verdicts).notes }
-            )
-        }
     }
 }
 

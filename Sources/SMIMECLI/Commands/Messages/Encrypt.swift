@@ -143,7 +143,7 @@ extension SMIMECommand {
         private func targets(for path: String) -> [String] {
             guard let target = files.target(for: path) else { return [] }
             // Problems of a file are reported when it is encrypted. A pipe can be read only then.
-            guard files.outputDir != nil, to.isEmpty, InputFile.Identity(path) != nil,
+            guard files.outputDir != nil, to.isEmpty, FileIdentity(path) != nil,
                 let source = try? InputFile.open(path), let header = try? MIMEReader.message(in: source).header,
                 let hidden = try? RecipientPlan.hiddenRecipients(of: header)
             else { return [target] }

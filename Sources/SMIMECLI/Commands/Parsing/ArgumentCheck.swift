@@ -1,5 +1,6 @@
 import Foundation
 import InternetMessage
+import SMIMEGateway
 
 /// Arguments that the parser would misunderstand.
 ///
@@ -41,14 +42,14 @@ struct ArgumentCheck {
     /// Bytes that are no UTF-8 would become others on their way through a string, and name another file.
     private func checkText() throws {
         guard let index = invocation.malformedIndex else { return }
-        let shown = invocation.words[index].escapedForDisplay
+        let word = invocation.words[index]
         // Behind the `--` stand recipients: no second attempt would make an address of it.
         guard !invocation.isFilter || !invocation.words[..<index].contains("--") else {
-            throw Failure(.noUser, "5.1.3 not an address: \(shown)")
+            throw GatewayRefusal.malformedRecipients([word])
         }
         throw Failure(
             .usage,
-            "an argument is no UTF-8: \(shown)",
+            "an argument is no UTF-8: \(word.escapedForDisplay)",
             hints: invocation.isFilter ? [] : ["give the file another name"]
         )
     }

@@ -32,23 +32,20 @@ extension SMIMECommand.StoreCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let loose = Store.looseFiles(of: global.location)
-            var (findings, protection) = loose.isEmpty ? try await examine() : (loose, nil)
-            var forgotten: Int?
-            let ended = findings.contains { $0.level == .error } ? [] : try await forgetEnded()
-            if repair, !dryRun {
-                // A damaged store is nothing to delete from.
-                let isTidy = findings.allSatisfy { $0.level != .error }
-                forgotten = isTidy ? try await tidy(findings) : 0
-                if isTidy { (findings, protection) = try await examine() }
-            }
-            let (found, count) = (findings, forgotten)
-            try report.print(CheckReport(global.location, found, protection, forgotten: count, ended: ended)) {
+            let check = try await StoreCheck.run(
+                of: global.location,
+                cleaning: dryRun ? .nothing : repair ? .unused : .ended,
+                at: .now,
+                reading: reader,
+                writing: { try await global.store(.readWrite) }
+            )
+            let (found, ended) = (check.findings, check.ended)
+            try report.print(CheckReport(global.location, check)) {
                 var table = TextTable()
                 for finding in ended {
                     table.add(dryRun ? "would forget" : "forgot", finding.code.rawValue, finding.text)
                 }
-                if let count, count > 0 {
+                if let count = check.forgotten, count > 0 {
                     table.add(
                         "repaired",
                         StoreFinding.Code.orphanCertificate.rawValue,
@@ -65,36 +62,12 @@ extension SMIMECommand.StoreCommand {
             if let status = found.map(Self.status).max(), status != .success { throw status }
         }
 
-        /// Removes expired data that was fetched or came with mail, if the store can be written.
-        private func forgetEnded() async throws -> [StoreFinding] {
-            let reader = try await global.store(.readOnly)
-            let found = try await reader.untidied(at: .now)
-            try await reader.close()
-            guard !found.isEmpty, !dryRun else { return found }
-            do {
-                let store = try await global.store(.readWrite)
-                let forgotten = try await store.tidy(at: .now)
-                try await store.close()
-                return forgotten
-            } catch KeystoreError.notWritable {
-                return []
-            }
-        }
-
-        /// Forgets what nothing needs, if there is anything.
-        private func tidy(_ findings: [StoreFinding]) async throws -> Int {
-            guard findings.contains(where: \.isUnusedCertificate) else { return 0 }
-            let store = try await global.store(.readWrite)
-            let count = try await store.forgetUnusedCertificates()
-            try await store.close()
-            return count
-        }
-
-        private func examine() async throws -> ([StoreFinding], Protection?) {
+        /// The store for reading, with its passphrase if none has to be typed.
+        private func reader() async throws -> Store {
             let passphrase = try StorePassphrase(origin: passwords.origin, asks: false).source()
             let store = try await Store.open(global.location, mode: .readOnly, passphrase: passphrase)
             guard store.exists else { throw global.missingStore }
-            return (try await store.check(), try await store.protection())
+            return store
         }
 
         private static func status(_ finding: StoreFinding) -> ExitStatus {
@@ -124,18 +97,12 @@ private struct CheckReport: Encodable {
     let protection: String?
     let sound: Bool
 
-    init(
-        _ location: StoreLocation,
-        _ findings: [StoreFinding],
-        _ protection: Protection?,
-        forgotten: Int?,
-        ended: [StoreFinding]
-    ) {
-        self.ended = ended.map { Line(code: $0.code.rawValue, level: $0.level.rawValue, text: $0.text) }
-        self.forgotten = forgotten
+    init(_ location: StoreLocation, _ check: StoreCheck) {
+        ended = check.ended.map { Line(code: $0.code.rawValue, level: $0.level.rawValue, text: $0.text) }
+        forgotten = check.forgotten
         database = location.database
-        self.findings = findings.map { Line(code: $0.code.rawValue, level: $0.level.rawValue, text: $0.text) }
-        self.protection = protection?.rawValue
-        sound = findings.allSatisfy { $0.level == .note }
+        findings = check.findings.map { Line(code: $0.code.rawValue, level: $0.level.rawValue, text: $0.text) }
+        protection = check.protection?.rawValue
+        sound = check.findings.allSatisfy { $0.level == .note }
     }
 }

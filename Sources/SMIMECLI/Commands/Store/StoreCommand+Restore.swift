@@ -1,5 +1,4 @@
 import ArgumentParser
-import ByteStreams
 import Foundation
 import SMIMEAgent
 import SMIMEStore
@@ -34,23 +33,7 @@ extension SMIMECommand.StoreCommand {
 
         func run() async throws {
             let location = global.location
-            var status = stat()
-            guard stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
-                throw Failure(.noInput, "\(file): is not a regular file")
-            }
-            let source = try InputFile.open(file)
-            guard !InputFile.isSame(file, location.database) else {
-                throw Failure(.usage, "\(file): is the store itself")
-            }
-            let start = try source.bytes(in: 0..<min(source.count, 100))
-            guard !Restoration.isBackup(start) else {
-                throw Failure(
-                    .badData,
-                    "\(file): is a backup of accounts, and no copy of a store",
-                    hints: ["to add them: smime account restore FILE"]
-                )
-            }
-            let restored = try await Store.restore(location, from: file)
+            let restored = try await Store.restore(location, copy: file)
             let store = try await global.store(.readOnly)
             let result = try await RestoredReport(store, kept: restored.kept)
             try report.print(result) { result.text }

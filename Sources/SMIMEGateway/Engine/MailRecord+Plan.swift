@@ -2,9 +2,9 @@ import InternetMessage
 import PKIX
 import SMIME
 import SMIMEAgent
-import SMIMEGateway
+import SMIMEStore
 
-extension FilterLog {
+extension MailRecord {
     /// Adds the verdict on incoming mail, and the action for each recipient.
     mutating func add(_ plan: IncomingPlan) {
         let report = plan.deepestReport
@@ -12,7 +12,7 @@ extension FilterLog {
         add("signer", (report.plainSigner ?? report.signers.first)?.address)
         add(
             plan.messages.flatMap { message in
-                message.recipients.map { ($0, message.isDecrypted ? "decrypted" : "delivered") }
+                message.recipients.map { RecipientValue($0, message.isDecrypted ? "decrypted" : "delivered") }
             }
         )
         let codes = report.signers.flatMap { report.reservations(about: $0) }.map(\.kind.rawValue)
@@ -22,38 +22,22 @@ extension FilterLog {
         let opened = plan.messages.compactMap { message in
             message.decryption.flatMap { decryption in message.recipients.first.map { ($0, decryption) } }
         }
-        addDetail("certificates", opened.map { "\(Self.item($0)):\($1.certificate)" })
-        addRules(opened.map { ($0, "decrypt-at-gateway: \($1.rule)") })
+        addDetail("certificates", opened.map { RecipientValue($0, "\($1.certificate)") })
+        addRules(opened.map { RecipientValue($0, "decrypt-at-gateway: \($1.rule)") })
     }
 
     /// Adds what was decided for mail on its way out.
     mutating func add(_ plan: OutgoingPlan) {
-        add(plan.decisions.map { ($0.recipient.text, $0.isPassed ? "passed" : $0.action.rawValue) })
+        add(plan.decisions.map { RecipientValue($0.recipient.text, $0.isPassed ? "passed" : $0.action.rawValue) })
         addDetail("signer_certificate", plan.signerCertificate.map { "\($0)" })
         let encryptions = plan.encryptions
         addDetail("cipher", Self.unique(encryptions.map(\.cipher)))
-        addDetail("certificates", encryptions.map { "\(Self.item($0.recipient.text)):\($0.certificate)" })
+        addDetail("certificates", encryptions.map { RecipientValue($0.recipient.text, "\($0.certificate)") })
         addRules(
             plan.decisions.map { decision in
                 let axes = ["sign=", "encrypt="].compactMap { axis in decision.reasons.last { $0.hasPrefix(axis) } }
-                return (decision.recipient.text, axes.joined(separator: "; "))
+                return RecipientValue(decision.recipient.text, axes.joined(separator: "; "))
             }
         )
-    }
-
-    /// Adds each rule once, with its recipients if there are several rules.
-    private mutating func addRules(_ rules: [(recipient: String, rule: String)]) {
-        let texts = Self.unique(rules.map(\.rule))
-        guard texts.count > 1 else { return addDetail("rule", texts) }
-        for text in texts {
-            let recipients = rules.filter { $0.rule == text }.map { Self.item($0.recipient) }
-            addDetail("rule", recipients.enumerated().map { $0 == 0 ? "\(text) for \($1)" : $1 })
-        }
-    }
-
-    /// Each of `texts` once, in their order.
-    private static func unique(_ texts: [String]) -> [String] {
-        var seen: Set<String> = []
-        return texts.filter { seen.insert($0).inserted }
     }
 }

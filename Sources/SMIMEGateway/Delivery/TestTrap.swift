@@ -1,15 +1,15 @@
 #if DEBUG
 import Foundation
 
-/// A test hook: lets a worker of `filter` die at its message, as by a fault of ours. It is not in release builds.
+/// A test hook: lets a worker die at its message, as by a fault of ours. It is not in release builds.
 ///
 /// The variable SMIME_TEST_TRAP names the way: `ILL` (what Swift's own checks end with), `SEGV`, `ABRT`, `BUS`, `KILL`, `TERM`, or
 /// `STACK` for a stack that overflows. With `WAIT` it writes the file
 /// `waiting` and waits until another process ends it. With `SMIME_TEST_TRAP_AT=sent` it is behind what was sent, with `sending` just before.
-enum TestTrap {
-    static func spring(at place: String = "message") {
-        guard let way = ProcessEnvironment["SMIME_TEST_TRAP"], !way.isEmpty,
-            (ProcessEnvironment["SMIME_TEST_TRAP_AT"] ?? "message") == place
+package enum TestTrap {
+    package static func spring(at place: String = "message") {
+        guard let way = variable("SMIME_TEST_TRAP"), !way.isEmpty,
+            (variable("SMIME_TEST_TRAP_AT") ?? "message") == place
         else { return }
         switch way {
         case "ILL": trap(Int(getpid()))
@@ -28,6 +28,8 @@ enum TestTrap {
         default: break
         }
     }
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     /// A range that runs backwards.
     private static func trap(_ number: Int) {

@@ -1,0 +1,25 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Which regular file it is, whatever its path.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// - Returns: nil if `path` leads to no regular file.
+    package init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
+    }
+
+    /// Whether two paths lead to one regular file.
+    package static func isSame(_ path: String, _ other: String) -> Bool {
+        FileIdentity(path).map { $0 == FileIdentity(other) } ?? false
+    }
+}

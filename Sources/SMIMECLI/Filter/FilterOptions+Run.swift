@@ -1,0 +1,113 @@
+import ByteStreams
+import InternetMessage
+import SMIMEAgent
+import SMIMEGateway
+import SMIMEStore
+
+extension FilterOptions {
+    /// Handles the mail on standard input, and writes its line to the log however it ends.
+    ///
+    /// If the worker before this process died at the mail by a signal, the engine rescues it.
+    ///
+    /// - Parameters:
+    ///   - emptyName: how an empty message is named.
+    ///   - preview: decides what would be done, for `--dry-run`.
+    ///   - show: prints it.
+    func run<Preview>(
+        _ role: GatewayRole,
+        _ engineOptions: GatewayEngine.Options,
+        emptyName: String = "message: malformed",
+        learns: Bool = false,
+        preview: (GatewayEngine, GatewayMail) async -> GatewayResult<Preview>,
+        show: (Preview) throws -> Void
+    ) async throws {
+        var line = FilterLog()
+        if let log { line.target = log }
+        line.add("direction", role.rawValue)
+        line.add("queue_id", queueId)
+        line.add("sender", sender == .null ? "<>" : sender.text)
+        do {
+            if let fault = GatewayMail.envelopeFault(from: sender, to: recipients) { throw fault }
+            let source = try Input.standardInput()
+            guard source.count > 0 else { throw GatewayRefusal.emptyMessage(emptyName) }
+            line.add("message_id", UnparsedMessage.messageID(of: source))
+            trap()
+            let store = try await store(&line)
+            let (engine, mail) = (GatewayEngine(store, engineOptions), try mail(role, source))
+            if let signal = FilterWorker.rescuedFrom {
+                try await deliver(
+                    engine.rescue(mail, signal: signal),
+                    of: mail,
+                    by: engine,
+                    store,
+                    learns: false,
+                    &line
+                )
+            } else if dryRun {
+                try line.take(await preview(engine, mail)).map(show)
+            } else {
+                try await deliver(engine.handle(mail), of: mail, by: engine, store, learns: learns, &line)
+            }
+            line.warnings.all.forEach(Console.warning)
+            line.write(status: dryRun ? "dry-run" : "sent")
+        } catch {
+            let refusal = await refusal(for: error, in: role)
+            let status = FilterStatus.report(refusal)
+            // They are in the log; who gets a bounce must not read of files and settings of this machine.
+            if !refusal.isPermanent || FilterStatus.isAtTerminal { line.warnings.all.forEach(Console.warning) }
+            line.write(status: refusal.isPermanent ? "bounced" : "deferred", refusal.logText)
+            throw FilterStatus.End(status: status)
+        }
+    }
+
+    /// Delivers what the engine made, and does what is done afterwards.
+    private func deliver(
+        _ result: GatewayResult<ProcessedMail>,
+        of mail: GatewayMail,
+        by engine: GatewayEngine,
+        _ store: Store,
+        learns: Bool,
+        _ line: inout FilterLog
+    ) async throws {
+        guard let processed = try line.take(result) else { return }
+        trap(at: "sending")
+        try await deliver(processed.delivery, store, mail.entry, &line)
+        trap(at: "sent")
+        await engine.keepAnswers(of: processed).forEach(line.warnings.add)
+        guard learns, let message = processed.learnable else { return }
+        let (record, warning) = await engine.learn(from: message)
+        line.add(record)
+        if let warning { line.warnings.add(warning) }
+    }
+
+    /// Lets a test end this process here; not a second worker, which rescues the mail.
+    private func trap(at place: String = "message") {
+        #if DEBUG
+        if FilterWorker.rescuedFrom == nil { TestTrap.spring(at: place) }
+        #endif
+    }
+
+    private func refusal(for error: any Error, in role: GatewayRole) async -> GatewayRefusal {
+        if let failure = error as? Failure { return GatewayRefusal(failure) }
+        var refusal = GatewayRefusal(error, in: role)
+        if let cause = refusal.cause, refusal.hints.isEmpty { refusal.hints = Failure(cause).hints }
+        if refusal.isPermanent, refusal.bounceText == nil { refusal.bounceText = await bounceText() }
+        return refusal
+    }
+}
+
+extension FilterLog {
+    /// Adds what the engine says of a mail.
+    ///
+    /// - Returns: what came of it; nil if everybody has the mail already.
+    /// - Throws: `GatewayRefusal`
+    fileprivate mutating func take<Value>(_ result: GatewayResult<Value>) throws -> Value? {
+        add(result.record)
+        result.warnings.forEach(warnings.add)
+        switch result.outcome {
+        case .finished(let value): return value
+        case .refused(let refusal): throw refusal
+        case .sentBefore: return nil
+        }
+    }
+}

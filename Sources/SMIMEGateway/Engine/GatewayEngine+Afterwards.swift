@@ -1,0 +1,35 @@
+import PKIX
+package import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+/// What is done after a delivery: the mail is on its way, so nothing that goes wrong here is a failure any more.
+extension GatewayEngine {
+    /// Keeps what services said about revocation while `mail` was handled.
+    ///
+    /// - Returns: warnings: services that did not answer, and why answers could not be kept.
+    package func keepAnswers(of mail: ProcessedMail) async -> [String] {
+        guard let services = mail.services else { return [] }
+        return await services.warnings + [await services.keepOrExplain()].compactMap(\.self)
+    }
+
+    /// Learns the author's certificate from a verified message.
+    ///
+    /// - Returns: what the log says of it, and the reason if it could not be learned.
+    package func learn(from message: VerifiedMessage) async -> (record: MailRecord, warning: String?) {
+        var record = MailRecord()
+        let learning = Learning(in: store, onChange: options.onChange)
+        do throws(KeystoreError) {
+            guard try await learning.preview([message]).changesStore,
+                let entry = try await learning.learn([message])?.entries.first
+            else { return (record, nil) }
+            record.add("learned", entry.kind.rawValue)
+            record.addDetail("learned_certificate", "\(entry.certificate.fingerprint)")
+            record.addDetail("known_certificate", entry.previous.map { "\($0.fingerprint)" })
+            if entry.isHeld { record.addDetail("held", "yes") }
+            return (record, nil)
+        } catch {
+            return (record, "not learned: \(error)")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import ByteStreams
+import Foundation
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension GatewayEngine {
+    /// The verdict on an incoming mail, and what would be delivered.
+    package func verdict(on mail: GatewayMail) async -> GatewayResult<IncomingPlan> {
+        await result(for: mail) { try await plan(mail, &$0) }
+    }
+
+    func incoming(
+        _ mail: GatewayMail,
+        _ work: inout Work
+    ) async throws -> (mail: ProcessedMail, report: VerificationReport) {
+        let plan = try await plan(mail, &work)
+        // The mail server returns undeliverable mail to its sender, and an attacker who sent another person's
+        // ciphertext would get it in clear.
+        let returned = try await store.decryptedSender().text
+        let messages = try plan.messages.map { message in
+            Delivery.Message(
+                try Spool.source(memoryLimit: options.memoryLimit) { try message.source.reader().copy(to: $0) },
+                to: message.recipients,
+                from: message.isDecrypted ? returned : nil
+            )
+        }
+        try mail.source.checkUnchanged()
+        let delivery = Delivery(from: mail.sender.text, messages)
+        let processed = ProcessedMail(delivery, learnable: plan.learnable, services: work.services)
+        return (processed, plan.deepestReport)
+    }
+
+    private func plan(_ mail: GatewayMail, _ work: inout Work) async throws -> IncomingPlan {
+        let filter = IncomingFilter(
+            store: store,
+            provider: StoreKeyProvider(store, systemAnchors: options.systemAnchors, warn: work.warn),
+            time: .now,
+            host: try await host(),
+            terms: options.validation,
+            revocation: work.services,
+            warn: work.warn
+        )
+        // Our own people's mail that must be encrypted does not go on in clear by this way.
+        try await RequiredEncryption(store: store).check(mail.source, from: mail.sender, to: work.recipients)
+        let plan = try await filter.plan(mail.source, to: work.recipients)
+        work.record.add(plan)
+        return plan
+    }
+}

@@ -1,0 +1,56 @@
+import ByteStreams
+import Foundation
+import InternetMessage
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+
+extension GatewayEngine {
+    /// What would happen to an outgoing mail, for each recipient, and why; no key is used.
+    package func decisions(on mail: GatewayMail) async -> GatewayResult<[PolicyDecision]> {
+        await result(for: mail) { try await decisions(on: mail, $0) }
+    }
+
+    func decisions(on mail: GatewayMail, _ work: Work) async throws -> [PolicyDecision] {
+        let recipients = try Self.addresses(work.recipients)
+        return try await filter(work).decisions(on: mail.source, from: mail.sender, to: recipients)
+    }
+
+    func outgoing(_ mail: GatewayMail, _ work: inout Work) async throws -> ProcessedMail {
+        let recipients = try Self.addresses(work.recipients)
+        let plan = try await filter(work).plan(mail.source, from: mail.sender, to: recipients)
+        work.record.add(plan)
+        let hasOutages = await work.services.hasOutages
+        try plan.checkAllGo(waitsForServices: hasOutages && options.validation.revocation == .hard)
+        // All of them are finished before the first one leaves.
+        let messages = try plan.messages.map { message in
+            Delivery.Message(
+                try Spool.source(memoryLimit: options.memoryLimit) { try plan.write(message, to: $0) },
+                to: message.recipients.map(\.text)
+            )
+        }
+        return ProcessedMail(Delivery(from: mail.sender.text, messages), services: work.services)
+    }
+
+    private func filter(_ work: Work) async throws -> OutgoingFilter {
+        OutgoingFilter(
+            store: store,
+            time: .now,
+            systemAnchors: options.systemAnchors,
+            terms: options.validation,
+            revocation: work.services,
+            flags: options.levels,
+            honoursRequests: options.honoursRequests,
+            host: try await host(),
+            warn: work.warn
+        )
+    }
+
+    /// - Throws: `GatewayRefusal` that names every recipient who has no address mail can be sent to.
+    private static func addresses(_ recipients: [String]) throws -> [EmailAddress] {
+        let addresses = recipients.map { try? EmailAddress($0) }
+        let broken = zip(recipients, addresses).filter { $1 == nil }.map(\.0)
+        guard broken.isEmpty else { throw GatewayRefusal.malformedRecipients(broken) }
+        return addresses.compactMap(\.self)
+    }
+}

@@ -1,0 +1,46 @@
+import ByteStreams
+import Foundation
+import SMIMEAgent
+import SMIMEStore
+
+extension GatewayEngine {
+    /// Handles `mail` after a process died at it by `signal`, without the code that may have died.
+    ///
+    /// Outgoing mail waits for one more attempt; the next time it goes back to its sender. Incoming mail is delivered as it came, less
+    /// the verdicts that others wrote in our name; not if its envelope sender must encrypt for a recipient, as nothing here can
+    /// tell whether it is encrypted.
+    package func rescue(_ mail: GatewayMail, signal: Int32) async -> GatewayResult<ProcessedMail> {
+        let warnings = WarningList()
+        warnings.add("the filter died at this message (signal \(signal))")
+        return await result(for: mail, warnings) { work in
+            switch mail.role {
+            case .outgoing: throw try await death(at: mail)
+            case .incoming: try await unread(mail, &work)
+            }
+        }
+    }
+
+    /// Remembers that a process died at the mail. Where the mail server has no name for it, it is known by its bytes alone.
+    private func death(at mail: GatewayMail) async throws -> GatewayRefusal {
+        let entry = try mail.entry ?? DeliveryJournal.Entry(queueID: "", of: mail.source)
+        let writable = try await Store.open(store.location, mode: .readWrite)
+        let isKnown = try await writable.journal.recordDeath(at: entry, .now)
+        try await writable.close()
+        return isKnown
+            ? GatewayRefusal(.message, "5.6.0", "the message cannot be processed: the filter died at it twice")
+            : GatewayRefusal(.temporary, "4.3.0", "the filter died at this message, which is tried once more")
+    }
+
+    private func unread(_ mail: GatewayMail, _ work: inout Work) async throws -> ProcessedMail {
+        try await RequiredEncryption(store: store).checkEnvelope(from: mail.sender, to: work.recipients)
+        let message = try UnparsedMessage(
+            mail.source,
+            by: try await host(),
+            tagsSubjects: try await store.tagsSubjects()
+        )
+        work.record.add("verdict", "permerror")
+        work.record.add(work.recipients.map { MailRecord.RecipientValue($0, "delivered") })
+        let content = try Spool.source(memoryLimit: options.memoryLimit) { try message.write(to: $0) }
+        return ProcessedMail(Delivery(from: mail.sender.text, [Delivery.Message(content, to: work.recipients)]))
+    }
+}

@@ -1,0 +1,85 @@
+import ByteStreams
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension GatewayRefusal {
+    /// What `error`, thrown while a mail in `role` was handled, means for the mail.
+    ///
+    /// Outgoing mail goes back to its sender for a fault of the message. Incoming mail is delivered whatever is wrong with it;
+    /// what still fails may be put right, so the mail waits. A fault of the host or the store can be repaired in either role.
+    package init(_ error: any Error, in role: GatewayRole) {
+        switch error {
+        case let refusal as GatewayRefusal: self = refusal
+        case let error as GatewayError: self.init(gateway: error)
+        default:
+            let kind = Self.kind(of: error)
+            let (fault, enhancedCode): (Fault, String) =
+                switch kind {
+                case .input where Self.isMessageFault(error, in: role): (.message, "5.6.0")
+                case .recipient where Self.isMessageFault(error, in: role): (.recipient, "5.7.1")
+                case .configuration, .key: (.temporary, "4.3.5")
+                default: (.temporary, "4.3.0")
+                }
+            self.init(fault, enhancedCode, Self.text(of: error, in: "message"), isCodeLogged: false, cause: error)
+        }
+    }
+
+    /// The refusal of a mail that the next hop did not take, or that could not be recorded.
+    package init(undelivered error: any Error) {
+        self.init(
+            .temporary,
+            "4.3.0",
+            "cannot send: \(Self.text(of: error, in: nil))",
+            isCodeLogged: false,
+            cause: error
+        )
+    }
+
+    private init(gateway error: GatewayError) {
+        let (fault, enhancedCode): (Fault, String) =
+            switch error {
+            // RFC 3463 §3.5: routing loop detected.
+            case .loop: (.message, "5.4.6")
+            case .mayBeClear, .mustBeEncrypted: (.message, "5.7.1")
+            case .refused: (.recipient, "5.7.1")
+            case .waiting: (.temporary, "4.7.1")
+            }
+        self.init(fault, enhancedCode, "\(error)", cause: error)
+    }
+
+    private static func kind(of error: any Error) -> SMIMEError.Kind {
+        // The sender's certificate is what people know of their own address.
+        if case MessageError.unusableSigner = error { return .recipient }
+        return SMIMEError(error).kind
+    }
+
+    /// Whether the error is about the message, which will be the same at the next attempt.
+    private static func isMessageFault(_ error: any Error, in role: GatewayRole) -> Bool {
+        switch (role, error) {
+        case (.outgoing, is MIMEError), (.outgoing, is MessageError), (.outgoing, StreamError.malformedBase64): true
+        // Its header is so large that verdicts which others write in our name cannot be taken out, now or later.
+        case (.incoming, MIMEError.limitExceeded): true
+        default: false
+        }
+    }
+
+    /// One sentence about the error, said of `subject` if it does not name a file itself.
+    private static func text(of error: any Error, in subject: String?) -> String {
+        switch error {
+        case is CancellationError, StreamError.cancelled: return "interrupted"
+        case MIMEError.unreadable(let cause): return text(of: cause, in: subject)
+        case MessageError.cipherBelowFloor(let cipher, let floor):
+            return said("\(cipher.name) is below \(Setting.encryptionFloor.rawValue), which is \(floor.name)", subject)
+        case StreamError.cannotCreate, StreamError.cannotOpen, StreamError.committed, StreamError.notRegular,
+            StreamError.spoolFailed, is AgentError, is GatewayRefusal, is KeystoreError, is SettingError,
+            is TransportError:
+            return "\(error)"
+        default: return said("\(error)", subject)
+        }
+    }
+
+    private static func said(_ text: String, _ subject: String?) -> String { subject.map { "\($0): \(text)" } ?? text }
+}

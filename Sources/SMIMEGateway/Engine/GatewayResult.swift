@@ -1,0 +1,41 @@
+package import SMIME
+import SMIMEAgent
+
+/// What came of a mail, and what a log says of it. Nothing is sent yet.
+package struct GatewayResult<Value: Sendable>: Sendable {
+    /// How it ended.
+    package enum Outcome: Sendable {
+        case finished(Value)
+        /// Every recipient has it already, by the journal.
+        case sentBefore
+        case refused(GatewayRefusal)
+    }
+
+    package let outcome: Outcome
+    /// What was decided and done, as far as it came.
+    package let record: MailRecord
+    /// Sentences for the administrator, in the order in which they came.
+    package let warnings: [String]
+}
+
+/// A mail that was signed, encrypted, verified or decrypted: all its forms are finished, and all of them are to be sent.
+///
+/// After the delivery `GatewayEngine.keepAnswers(of:)` and `learn(from:)` are called.
+package struct ProcessedMail: Sendable {
+    /// The forms with their recipients.
+    package let delivery: Delivery
+    /// The message to learn from after the delivery; nil for nothing.
+    package let learnable: VerifiedMessage?
+    /// What was asked about revocation; nil if nothing could be.
+    let services: OnlineRevocation?
+
+    init(
+        _ delivery: Delivery,
+        learnable: VerifiedMessage? = nil,
+        services: OnlineRevocation? = nil
+    ) {
+        self.delivery = delivery
+        self.learnable = learnable
+        self.services = services
+    }
+}

@@ -1,0 +1,85 @@
+package import Foundation
+
+/// What a check of a store found, and what it removed.
+public struct StoreCheck: Sendable {
+    /// What a check may remove. No key and no file ever is.
+    public enum Cleaning: Sendable {
+        /// Nothing: the store stays as it is.
+        case nothing
+        /// What was fetched or came with mail and is of no more use.
+        case ended
+        /// That, and certificates that nothing refers to.
+        case unused
+    }
+
+    /// What is wrong with the store, the worst first; nothing for a sound one.
+    public let findings: [StoreFinding]
+    /// What was fetched or came with mail and was of no more use: removed, unless nothing was to be.
+    public let ended: [StoreFinding]
+    /// How many certificates that nothing referred to were removed; nil if that was not asked for.
+    package let forgotten: Int?
+    /// What protects the private keys; nil if the store could not be opened.
+    package let protection: Protection?
+
+    /// Checks the store at `location`, and removes what may be removed. From a damaged store nothing is removed.
+    ///
+    /// - Parameters:
+    ///   - reading: opens the store for reading; the private keys are checked if it gets a passphrase.
+    ///   - writing: opens the store for writing; called only if there is something to remove.
+    /// - Throws: what opening and reading throws; a store that cannot be written is merely not cleaned of what has ended.
+    package static func run(
+        of location: StoreLocation,
+        cleaning: Cleaning,
+        at time: Date,
+        reading: () async throws -> Store,
+        writing: () async throws -> Store
+    ) async throws -> StoreCheck {
+        func examine() async throws -> ([StoreFinding], Protection?) {
+            let store = try await reading()
+            let result = (try await store.check(), try await store.protection())
+            try await store.close()
+            return result
+        }
+        let loose = Store.looseFiles(of: location)
+        var (findings, protection) = loose.isEmpty ? try await examine() : (loose, nil)
+        let isDamaged = findings.contains { $0.level == .error }
+        let ended = isDamaged ? [] : try await forgetEnded(cleaning, at: time, reading, writing)
+        var forgotten: Int?
+        if cleaning == .unused {
+            forgotten = isDamaged ? 0 : try await forgetUnused(findings, writing)
+            if !isDamaged { (findings, protection) = try await examine() }
+        }
+        return StoreCheck(findings: findings, ended: ended, forgotten: forgotten, protection: protection)
+    }
+
+    private static func forgetEnded(
+        _ cleaning: Cleaning,
+        at time: Date,
+        _ reading: () async throws -> Store,
+        _ writing: () async throws -> Store
+    ) async throws -> [StoreFinding] {
+        let reader = try await reading()
+        let found = try await reader.untidied(at: time)
+        try await reader.close()
+        guard !found.isEmpty, cleaning != .nothing else { return found }
+        do {
+            let store = try await writing()
+            let forgotten = try await store.tidy(at: time)
+            try await store.close()
+            return forgotten
+        } catch KeystoreError.notWritable {
+            return []
+        }
+    }
+
+    private static func forgetUnused(
+        _ findings: [StoreFinding],
+        _ writing: () async throws -> Store
+    ) async throws -> Int {
+        guard findings.contains(where: \.isUnusedCertificate) else { return 0 }
+        let store = try await writing()
+        let count = try await store.forgetUnusedCertificates()
+        try await store.close()
+        return count
+    }
+}

@@ -1,0 +1,68 @@
+import ByteStreams
+import InternetMessage
+import SMIME
+import SMIMEAgent
+import SMIMEGateway
+import SMIMEStore
+import Testing
+
+/// What an error means for a mail: whether it goes back or waits, and what is said.
+@Suite struct GatewayRefusalTests {
+    @Test func `A fault of an outgoing message goes back to its sender`() {
+        let faults: [(any Error, GatewayRefusal.Fault, String, String)] = [
+            (MIMEError.limitExceeded(.headerBytes), .message, "5.6.0", "message: "),
+            (MessageError.malformed("why"), .message, "5.6.0", "message: malformed: why"),
+            (
+                MessageError.noCommonCipher("who"), .recipient, "5.7.1",
+                "message: no cipher that all recipients can read: who"
+            ),
+            (MessageError.unusableSigner("why"), .recipient, "5.7.1", "message: why"),
+            (StreamError.malformedBase64, .message, "5.6.0", "message: "),
+            (GatewayError.loop(passes: 9), .message, "5.4.6", "mail loop: changed here 9 times already"),
+            (GatewayError.refused(obstacles: ["a", "b"]), .recipient, "5.7.1", "a, b"),
+        ]
+        for (error, fault, code, text) in faults {
+            let refusal = GatewayRefusal(error, in: .outgoing)
+            #expect(refusal.fault == fault && refusal.enhancedCode == code, "\(error)")
+            #expect(refusal.explanation.hasPrefix(text), "\(refusal.explanation)")
+        }
+    }
+
+    @Test func `Incoming mail waits for what is not sure to be the message's fault for ever`() {
+        for error in [
+            MessageError.malformed("why"), MessageError.noCommonCipher("who"), StreamError.malformedBase64,
+            MIMEError.malformedAddress("x", reason: "why"),
+        ] as [any Error] { #expect(!GatewayRefusal(error, in: .incoming).isPermanent, "\(error)") }
+        #expect(GatewayRefusal(MIMEError.limitExceeded(.headerBytes), in: .incoming).replyCode == 554)
+        #expect(GatewayRefusal(GatewayError.loop(passes: 9), in: .incoming).replyCode == 554)
+    }
+
+    @Test(arguments: GatewayRole.allCases)
+    func `Mail waits for a fault of the host, of the store and of ours`(_ role: GatewayRole) {
+        let faults: [(any Error, String)] = [
+            (KeystoreError.permissions(path: "/var/lib/smime", why: "open to others"), "4.3.5"),
+            (KeystoreError.missing(path: "/var/lib/smime"), "4.3.5"),
+            (KeystoreError.busy(path: "/var/lib/smime"), "4.3.0"), (TransportError("no"), "4.3.0"),
+            (MIMEError.unreadable(.readFailed(code: 5)), "4.3.0"), (StreamError.cancelled, "4.3.0"),
+            (CancellationError(), "4.3.0"), (SettingError.notUnderstood(.bounceText), "4.3.5"),
+            (GatewayError.waiting(obstacles: ["later"]), "4.7.1"),
+        ]
+        for (error, code) in faults {
+            let refusal = GatewayRefusal(error, in: role)
+            #expect(refusal.fault == .temporary && refusal.enhancedCode == code, "\(error)")
+            #expect(refusal.replyCode == (code == "4.7.1" ? 450 : 451))
+        }
+    }
+
+    @Test func `The sender reads no folder of this machine, the log does`() {
+        let refusal = GatewayRefusal(KeystoreError.missing(path: "/var/lib/smime"), in: .outgoing)
+        #expect(refusal.logText.contains("/var/lib/smime") && !refusal.sentence.contains("/var"))
+        #expect(refusal.sentence.contains("smime"))
+        #expect(GatewayRefusal.withoutFolders("see '/a/b/c': x/y@z and (/d/e)") == "see 'c': x/y@z and (e)")
+    }
+
+    @Test func `What the next hop did not take is sent later`() {
+        let refusal = GatewayRefusal(undelivered: TransportError("sendmail: status 75"))
+        #expect(refusal.explanation == "cannot send: sendmail: status 75" && refusal.replyCode == 451)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import SMIMEGateway
+import TestSupport
+import Testing
+
+/// A store that is filled, changed, checked, copied and restored by the public interface alone.
+@Suite final class StoreInterfaceTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)").path
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private func file(_ name: String) -> String { Fixtures.root.appending(path: "certs/\(name)").path }
+
+    /// A store with Alice's identity, the authorities, and Bob's certificate.
+    private func store() async throws -> Store {
+        let store = try await Store.open("\(folder)/store")
+        _ = try await store.add(contentsOf: file("alice/alice.p12"), passphrase: "test")
+        _ = try await store.add(contentsOf: file("ca/root.pem"), file("ca/intermediate.pem"), trusting: true)
+        _ = try await store.add(contentsOf: file("bob/cert.pem"))
+        return store
+    }
+
+    @Test func `files are imported together: a key finds its certificate, and mail teaches its author's`() async throws
+    {
+        let store = try await store()
+        let report = try await store.add(contentsOf: file("carol/key.pem"), file("carol/cert.pem"))
+        #expect(report.identities.map(\.certificate) == [try Certificate(contentsOf: file("carol/cert.pem"))])
+        let reader = try await Store.open("\(folder)/reader")
+        let header = try Message("From: alice@example.com\n\nx\n".utf8).header
+        let mail = "\(folder)/mail.eml"
+        try await Message("From: alice@example.com\n\nx\n".utf8).signed(by: store.signer(for: header)).write(to: mail)
+        let learned = try await reader.add(contentsOf: mail, file("ca/root.pem"), trusting: true)
+        #expect(learned.anchors.count == 1)
+        let alice = try Certificate(contentsOf: file("alice/cert.pem"))
+        #expect(try await reader.allRecipients().map(\.certificate) == [alice])
+        let lonely = await #expect(throws: SMIMEError.self) {
+            try await store.add(contentsOf: self.file("bob/key.pem"))
+        }
+        #expect(lonely?.code == .noKeyPair)
+    }
+
+    @Test func `settings, rules and distrust are changed and count at once`() async throws {
+        let store = try await store()
+        let bob = try EmailAddress("bob@example.com")
+        let mail = try Message("From: alice@example.com\nTo: bob@example.com\n\nx\n".utf8)
+        #expect(try await store.setting("encryption.cipher") == "aes-256-gcm")
+        try await store.changeSetting("encryption.cipher", to: "aes-128-gcm")
+        #expect(try await store.setting("encryption.cipher") == "aes-128-gcm")
+        try await store.changeSetting("encryption.cipher", to: nil)
+        #expect(try await store.setting("encryption.cipher") == "aes-256-gcm")
+        for (name, value) in [("no.such", "on"), ("filter.tags", "perhaps")] {
+            let error = await #expect(throws: SMIMEError.self) { try await store.changeSetting(name, to: value) }
+            #expect(error?.code == .unusableSetting, "\(name)")
+        }
+
+        let gateway = try await Gateway(store)
+        func encrypts() async throws -> [Policy.Level?] {
+            try await gateway.explain(mail, from: EnvelopeSender("alice@example.com"), to: [bob]).map(\.encrypt)
+        }
+        #expect(try await encrypts() == [.available])
+        let scope = Policy.Scope.recipient(try #require(Policy.Pattern("*@example.com")))
+        let rule = try await store.changeRule(Policy.Rule(scope, encrypt: .require))
+        #expect(try await store.allRules() == [rule])
+        #expect(try await encrypts() == [.require])
+        #expect(try await store.removeRule(for: scope) == rule)
+        #expect(try await store.removeRule(for: scope) == nil)
+        #expect(try await store.allRules().isEmpty)
+        #expect(Policy.Pattern("no pattern") == nil)
+
+        let certificate = try Certificate(contentsOf: file("bob/cert.pem"))
+        #expect(try await store.recipient(bob) == certificate)
+        try await store.changeTrust(in: certificate, of: bob, to: .distrusted)
+        #expect(try await store.recipient(bob) == nil)
+        try await store.changeTrust(in: certificate, of: bob, to: .chain)
+        #expect(try await store.recipient(bob) == certificate)
+        let stranger = try Certificate(contentsOf: file("carol/cert.pem"))
+        let error = await #expect(throws: SMIMEError.self) {
+            try await store.changeTrust(in: stranger, of: bob, to: .pinned)
+        }
+        #expect(error?.code == .unknownCertificate)
+    }
+
+    @Test func `a store is checked, copied and restored in a line each`() async throws {
+        let store = try await store()
+        let bob = try EmailAddress("bob@example.com")
+        try await store.backUp(to: "\(folder)/copy.sqlite")
+        try await store.changeTrust(
+            in: Certificate(contentsOf: file("bob/cert.pem")),
+            of: bob,
+            to: .distrusted
+        )
+        try await store.finish()
+        let check = try await Store.check("\(folder)/store", cleaning: .unused)
+        #expect(check.findings.isEmpty && check.ended.isEmpty, "\(check)")
+        let restored = try await Store.restore("\(folder)/store", from: "\(folder)/copy.sqlite")
+        #expect(!restored.needsKeyFile && restored.kept != nil)
+        let again = try await Store.open("\(folder)/store")
+        #expect(try await again.recipient(bob) != nil)
+        try await again.finish()
+
+        for (path, code) in [(file("bob/cert.pem"), SMIMEError.Code.malformed), (folder, .malformed)] {
+            let error = await #expect(throws: SMIMEError.self) {
+                try await Store.restore("\(self.folder)/store", from: path)
+            }
+            #expect(error?.code == code, "\(path): \(String(describing: error))")
+        }
+        let missing = await #expect(throws: SMIMEError.self) { try await Store.check("\(self.folder)/none") }
+        #expect(missing?.code == .storeUnusable)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(folder)/store")
+        let open = try await Store.check("\(folder)/store")
+        #expect(open.findings.map(\.level).contains(.error))
+    }
+}
