@@ -45,9 +45,10 @@ struct BenchSite {
             guard let pattern = Policy.Pattern(pattern) else { throw CocoaError(.featureUnsupported) }
             _ = try await store.policy.set(Policy.Rule(.recipient(pattern), sign: .require, encrypt: encrypt))
         }
+        guard let sender = try identities("sender1").first else { throw CocoaError(.fileReadCorruptFile) }
         senders = try (1...200).map { number in
-            guard let identity = try identities("sender\(number)").first else { throw CocoaError(.fileReadCorruptFile) }
-            return SignedDataWriter.Signer(identity)
+            let certificate = try Certificate(contentsOf: "\(folder)/sender\(number).pem")
+            return SignedDataWriter.Signer(Identity(unchecked: certificate, sender.key))
         }
     }
 
@@ -92,6 +93,7 @@ struct BenchSite {
         to recipient: String,
         _ action: PolicyDecision.Action
     ) async throws {
+        let store = store.atOneMoment()
         let asked = OnlineRevocation(StoreOpening(store), isDemanded: false)
         let filter = OutgoingFilter(store: store, time: .now, revocation: asked, host: host)
         let plan = try await filter.plan(
@@ -108,6 +110,7 @@ struct BenchSite {
     }
 
     private func receive(_ message: [UInt8]) async throws {
+        let store = store.atOneMoment()
         let source = MemorySource(message)
         let (sender, recipients) = (EnvelopeSender("bounces@outside.example"), [Self.rsa])
         try await RequiredEncryption(store: store).check(source, from: sender, to: recipients)
@@ -115,8 +118,11 @@ struct BenchSite {
         let plan = try await IncomingFilter(store: store, time: .now, host: host, revocation: asked)
             .plan(source, to: recipients)
         for message in plan.messages { try message.source.reader().copy(to: MemorySink()) }
-        guard await asked.keep() == nil, plan.report.status == .valid, let learnable = plan.learnable,
-            try await Learning(in: store, onChange: .sameRoot).learn([learnable]) != nil
-        else { throw CocoaError(.featureUnsupported) }
+        guard await asked.keep() == nil, plan.report.status == .valid, let learnable = plan.learnable else {
+            throw CocoaError(.featureUnsupported)
+        }
+        let learning = Learning(in: store, onChange: .sameRoot)
+        guard try await learning.preview([learnable]).changesStore else { return }
+        guard try await learning.learn([learnable]) != nil else { throw CocoaError(.featureUnsupported) }
     }
 }

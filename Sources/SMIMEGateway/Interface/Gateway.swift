@@ -51,6 +51,7 @@ public struct Gateway: Sendable {
         to recipients: [EmailAddress]
     ) async throws(SMIMEError) -> [Delivery] {
         try await SMIMEError.inBackground {
+            let store = store.atOneMoment()
             let asked = OnlineRevocation(StoreOpening(store), isDemanded: isAskingDemanded)
             let filter = OutgoingFilter(store: store, time: .now, revocation: asked, host: host)
             let plan = try await filter.plan(mail.settledSource(), from: sender, to: recipients)
@@ -78,6 +79,7 @@ public struct Gateway: Sendable {
         to recipients: [String]
     ) async throws(SMIMEError) -> IncomingMessage {
         try await SMIMEError.inBackground {
+            let store = store.atOneMoment()
             let source = try mail.settledSource()
             // Our own people's mail that must be encrypted does not go on in clear by this way.
             try await RequiredEncryption(store: store).check(source, from: sender, to: recipients)
@@ -108,6 +110,7 @@ public struct Gateway: Sendable {
         to recipients: [EmailAddress]
     ) async throws(SMIMEError) -> [PolicyDecision] {
         try await SMIMEError.inBackground {
+            let store = store.atOneMoment()
             let asked = OnlineRevocation(StoreOpening(store), isDemanded: isAskingDemanded)
             return try await OutgoingFilter(store: store, time: .now, revocation: asked, host: host)
                 .decisions(on: mail.settledSource(), from: sender, to: recipients)

@@ -26,6 +26,13 @@ final class SQLiteEngine: SQLEngine {
         try SQLError.translating { try writer.write { try Self.run(body, in: $0) } }
     }
 
+    func changeCounter() throws -> Int64 {
+        // One statement is a transaction by itself.
+        try SQLError.translating {
+            try writer.unsafeRead { try ChangeCounter.value(in: SQLDatabase(SQLiteConnection($0))) }
+        }
+    }
+
     func schemaVersion() throws -> SchemaVersion {
         // Each of the two is a single number, so that no transaction need hold them together.
         try SQLError.translating {
