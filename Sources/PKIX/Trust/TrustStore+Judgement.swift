@@ -17,7 +17,7 @@ package struct Judgement: Sendable {
 }
 
 extension TrustStore {
-    /// The verdict on `certificate` with the store's data only, never a cached one.
+    /// The verdict on `certificate` with the store's data only. One that was given before is not to be kept once more.
     package func judgement(of certificate: Certificate, purpose: Certificate.KeyPurpose, at date: Date) -> Judgement {
         let question = VerdictCacheKey(
             store: self,
@@ -25,11 +25,13 @@ extension TrustStore {
             extra: [],
             extraLists: [],
             responses: [],
-            purpose: purpose,
-            date: date
+            purpose: purpose
         )
+        let isBrief = question.isBrief
+        if isBrief, let known = question.known(at: date) { return Judgement(verdict: known, isRepeatable: false) }
         let (validator, errors) = (PathValidator(self), OpenSSLError.occurrences)
-        let verdict = validator.answer(question, .trust).verdict
+        let (verdict, isRepeatable) = validator.answer(question, date, .trust)
+        if isBrief, isRepeatable, question.isSettled(by: verdict) { question.remember(verdict, at: date) }
         return Judgement(
             verdict: verdict,
             isRepeatable: !validator.budget.isSpent && errors == OpenSSLError.occurrences && verdict.usesAllEvidence

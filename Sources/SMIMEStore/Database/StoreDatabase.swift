@@ -5,7 +5,7 @@ import Synchronization
 /// Engines may crash if a connection is used once it was closed, so nothing reaches one but through here.
 final class StoreDatabase: Sendable {
     let path: String
-    private let engine: any SQLEngine
+    private let opened: OpenEngine
     /// Whether changes are refused.
     let isReadOnly: Bool
     private let gate: OperationGate
@@ -19,16 +19,25 @@ final class StoreDatabase: Sendable {
         let lock = Mutex(())
     }
 
-    /// - Parameter isReadOnly: whether changes are refused, even if `engine` could make them.
-    init(_ engine: any SQLEngine, path: String, isReadOnly: Bool) {
-        self.engine = engine
+    private var engine: any SQLEngine { opened.engine }
+
+    /// - Parameters:
+    ///   - isReadOnly: whether changes are refused, even if `engine` could make them.
+    ///   - reopen: opens the file at `path` as `engine` did, once another file lies there.
+    init(
+        _ engine: any SQLEngine,
+        path: String,
+        isReadOnly: Bool,
+        reopen: (@Sendable () throws -> any SQLEngine)? = nil
+    ) {
+        opened = OpenEngine(engine, path: path, reopen: reopen)
         self.path = path
         self.isReadOnly = isReadOnly
         (gate, closing, cache, moment) = (OperationGate(), Closing(), StoreCache(), nil)
     }
 
     private init(_ other: StoreDatabase, at moment: StoreMoment) {
-        (engine, path, isReadOnly) = (other.engine, other.path, other.isReadOnly)
+        (opened, path, isReadOnly) = (other.opened, other.path, other.isReadOnly)
         (gate, closing, cache) = (other.gate, other.closing, other.cache)
         self.moment = moment
     }
@@ -50,6 +59,7 @@ final class StoreDatabase: Sendable {
         defer { gate.end() }
         do {
             if let moment {
+                if moment.number == nil, try opened.renew() { cache.clear() }
                 return try moment.read(engine) { database in try StoreExecutor.run { try body(database) } }
             }
             return try await engine.read { database in try StoreExecutor.run { try body(database) } }
