@@ -45,10 +45,12 @@ package struct PathValidator: Sendable {
             purpose: purpose
         )
         guard question.isBrief else { return answer(question, date, detail).verdict }
-        if let known = question.known(at: date) { return known }
+        if let known = question.known(at: date) { return known.verdict }
         let (verdict, isRepeatable) = answer(question, date, detail)
         // A verdict without a fault is the same with any detail, and no other is kept.
-        if isRepeatable, question.isSettled(by: verdict) { question.remember(verdict, at: date) }
+        if isRepeatable, question.isSettled(by: verdict) {
+            question.remember(Judgement(verdict: verdict, isRepeatable: false), at: date)
+        }
         return verdict
     }
 

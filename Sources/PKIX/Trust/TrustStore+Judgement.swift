@@ -17,7 +17,7 @@ package struct Judgement: Sendable {
 }
 
 extension TrustStore {
-    /// The verdict on `certificate` with the store's data only. One that was given before is not to be kept once more.
+    /// The verdict on `certificate` with the store's data only.
     package func judgement(of certificate: Certificate, purpose: Certificate.KeyPurpose, at date: Date) -> Judgement {
         let question = VerdictCacheKey(
             store: self,
@@ -28,14 +28,15 @@ extension TrustStore {
             purpose: purpose
         )
         let isBrief = question.isBrief
-        if isBrief, let known = question.known(at: date) { return Judgement(verdict: known, isRepeatable: false) }
+        if isBrief, let known = question.known(at: date) { return known }
         let (validator, errors) = (PathValidator(self), OpenSSLError.occurrences)
-        let (verdict, isRepeatable) = validator.answer(question, date, .trust)
-        if isBrief, isRepeatable, question.isSettled(by: verdict) { question.remember(verdict, at: date) }
-        return Judgement(
+        let (verdict, isSettled) = validator.answer(question, date, .trust)
+        let judgement = Judgement(
             verdict: verdict,
             isRepeatable: !validator.budget.isSpent && errors == OpenSSLError.occurrences && verdict.usesAllEvidence
         )
+        if isBrief, isSettled, question.isSettled(by: verdict) { question.remember(judgement, at: date) }
+        return judgement
     }
 }
 

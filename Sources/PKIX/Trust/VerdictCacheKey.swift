@@ -14,16 +14,22 @@ struct VerdictCacheKey: Hashable {
     let purpose: Certificate.KeyPurpose
 
     /// The verdicts of late: mails from the same people are judged again and again.
-    private static let recent = BoundedCache<VerdictCacheKey, LimitedVerdict>(capacity: 128)
+    private static let recent = BoundedCache<VerdictCacheKey, LimitedVerdict>(capacity: 256)
 
     /// The verdict of late that still holds at `date`; nil if there is none.
-    func known(at date: Date) -> ChainVerdict? {
+    func known(at date: Date) -> Judgement? {
         guard let known = Self.recent[self], known.holds(at: date) else { return nil }
-        return known.verdict
+        return known.judgement
     }
 
-    /// Remembers `verdict`, given at `date`, for as long as nothing begins or ends that it depends on.
-    func remember(_ verdict: ChainVerdict, at date: Date) { Self.recent[self] = LimitedVerdict(verdict, self, date) }
+    /// Remembers what was judged at `date` for as long as nothing begins or ends that it depends on.
+    ///
+    /// Not if much came with the message: what others send does not fill the memory.
+    func remember(_ judgement: Judgement, at date: Date) {
+        let sent = ([certificate] + extra).map(\.der.count) + extraLists.map(\.der.count) + responses.map(\.der.count)
+        guard sent.reduce(0, +) <= 16 << 10 else { return }
+        Self.recent[self] = LimitedVerdict(judgement, self, date)
+    }
 
     /// Whether `verdict` answers it once and for all: not if libcrypto may just have been unable to look, for want of memory.
     func isSettled(by verdict: ChainVerdict) -> Bool {
@@ -51,14 +57,14 @@ struct VerdictCacheKey: Hashable {
 
 /// A verdict, and the time in which it holds.
 private struct LimitedVerdict: Sendable {
-    let verdict: ChainVerdict
+    let judgement: Judgement
     private let date: Date
     /// The last second before the verdict in which something begins or ends that it depends on, and the first one after; since 1970.
     private let since, until: Int
 
     /// - Parameter date: when it was given.
-    init(_ verdict: ChainVerdict, _ question: VerdictCacheKey, _ date: Date) {
-        (self.verdict, self.date) = (verdict, date)
+    init(_ judgement: Judgement, _ question: VerdictCacheKey, _ date: Date) {
+        (self.judgement, self.date) = (judgement, date)
         let now = Self.second(date)
         let store = question.store
         let lists = store.certificateLists + store.terms.certificateLists + question.extraLists
@@ -69,7 +75,7 @@ private struct LimitedVerdict: Sendable {
             && lists.allSatisfy { Self.second($0.thisUpdate) <= now }
         let certificates =
             [question.certificate] + question.extra + store.anchors + store.intermediates
-            + Array(store.pinnedCertificates) + verdict.certificates
+            + Array(store.pinnedCertificates) + judgement.verdict.certificates
         let moments =
             certificates.map(\.notBefore) + certificates.map(\.notAfter) + lists.map(\.thisUpdate)
             + lists.compactMap(\.nextUpdate)

@@ -40,7 +40,7 @@ package struct MessageProtector {
     }
 
     /// The same for a message of which the structure was read already.
-    init(
+    package init(
         _ source: any ByteSource,
         structure: Entity,
         omitting: Set<String> = ["Bcc", "Resent-Bcc"],

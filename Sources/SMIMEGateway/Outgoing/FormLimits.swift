@@ -14,13 +14,19 @@ struct FormLimits: Sendable {
     /// The error that a message goes back with which must be protected.
     var error: (any Error)? { encryption ?? signing }
 
-    /// Looks at the message in `source` as far as `actions` need it.
+    /// Looks at `message` in `source` as far as `actions` need it.
     ///
     /// - Throws: what reading throws.
-    init(of source: any ByteSource, for actions: Set<PolicyDecision.Action>, _ headers: HeaderPolicy) throws {
+    init(
+        of message: Entity,
+        in source: any ByteSource,
+        for actions: Set<PolicyDecision.Action>,
+        _ headers: HeaderPolicy
+    ) throws {
         func obstacle(isSigned: Bool, isEncrypted: Bool) throws -> (any Error)? {
             do {
-                try MessageProtector(source, headers: headers).checkForm(isSigned: isSigned, isEncrypted: isEncrypted)
+                try MessageProtector(source, structure: message, headers: headers)
+                    .checkForm(isSigned: isSigned, isEncrypted: isEncrypted)
                 return nil
             } catch {
                 switch error {

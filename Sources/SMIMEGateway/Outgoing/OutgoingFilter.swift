@@ -170,7 +170,12 @@ package struct OutgoingFilter: Sendable {
         guard actions.contains(where: \.isChange) else { return (controls, verdict, nil) }
         // Other programs end such a header elsewhere. Mail that is to be protected does not leave in clear because of that.
         if let defect = controls.message.header.ambiguity { throw MessageError.defective(defect) }
-        let form = try FormLimits(of: controls.source, for: actions, try await headers(verdict, sender))
+        let form = try FormLimits(
+            of: controls.message,
+            in: controls.source,
+            for: actions,
+            try await headers(verdict, sender)
+        )
         return (controls, form.areNone ? verdict : verdict.limited(by: form), form)
     }
 
