@@ -35,6 +35,12 @@ struct FormLimits: Sendable {
                 }
             }
         }
+        // What can be signed and encrypted can be encrypted alone; most messages can.
+        let hasBoth = try actions.contains(.signAndEncrypt) && obstacle(isSigned: true, isEncrypted: true) == nil
+        guard !hasBoth else {
+            if actions.contains(.sign) { signing = try obstacle(isSigned: true, isEncrypted: false) }
+            return
+        }
         if actions.contains(where: \.encrypts) { encryption = try obstacle(isSigned: false, isEncrypted: true) }
         // A message that cannot be encrypted may still be signed.
         let signsInside = encryption == nil && actions.contains(.signAndEncrypt)
