@@ -14,19 +14,14 @@ struct FormLimits: Sendable {
     /// The error that a message goes back with which must be protected.
     var error: (any Error)? { encryption ?? signing }
 
-    /// Looks at `message` in `source` as far as `actions` need it.
+    /// Looks at the message as far as `actions` need it.
     ///
+    /// - Parameter protector: what protects the message later; it is made here, so that a fault of the message is its form's.
     /// - Throws: what reading throws.
-    init(
-        of message: Entity,
-        in source: any ByteSource,
-        for actions: Set<PolicyDecision.Action>,
-        _ headers: HeaderPolicy
-    ) throws {
+    init(for actions: Set<PolicyDecision.Action>, _ protector: () throws -> MessageProtector) throws {
         func obstacle(isSigned: Bool, isEncrypted: Bool) throws -> (any Error)? {
             do {
-                try MessageProtector(source, structure: message, headers: headers)
-                    .checkForm(isSigned: isSigned, isEncrypted: isEncrypted)
+                try protector().checkForm(isSigned: isSigned, isEncrypted: isEncrypted)
                 return nil
             } catch {
                 switch error {
