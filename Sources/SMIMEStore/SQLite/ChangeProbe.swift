@@ -34,6 +34,7 @@ final class ChangeProbe: Sendable {
             var code = sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
             if code == SQLITE_OK {
                 sqlite3_busy_timeout(database, Int32(SQLiteEngine.timeout * 1000))
+                sqlite3_exec(database, "PRAGMA trusted_schema = OFF", nil, nil, nil)
                 code = sqlite3_prepare_v2(database, ChangeCounter.reading, -1, &statement, nil)
             }
             guard let database, let statement else {
