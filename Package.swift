@@ -114,6 +114,14 @@ let package = Package(
             dependencies: ["ByteStreams", "CMSSyntax", "LibCrypto", "PKIX", "SMIME"],
             path: "Tests/MailBench"
         ),
+        .executableTarget(
+            name: "GatewayBench",
+            dependencies: [
+                "ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEAgent",
+                "SMIMEGateway", "SMIMEStore",
+            ],
+            path: "Tests/GatewayBench"
+        ),
         .testTarget(name: "ByteStreamsTests", dependencies: ["ByteStreams", "TestSupport"]),
         .testTarget(
             name: "CMSSyntaxTests",

@@ -72,7 +72,7 @@ import Testing
         #expect(try await changes(store) { try await learn(4, [0x30, 0]) } == 1)
     }
 
-    @Test func `answers of responders, outages and the journal leave it`() async throws {
+    @Test func `answers of responders raise it; outages and the journal leave it`() async throws {
         let home = TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
@@ -84,9 +84,12 @@ import Testing
                 lifetime: .init(since: Certs.time, until: Certs.time.addingTimeInterval(60))
             )
         ]
-        batch.silentServices = ["http://a.example/"]
         let answers = batch
-        #expect(try await changes(store) { _ = try await store.add(answers, at: Certs.time) } == 0)
+        #expect(try await changes(store) { _ = try await store.add(answers, at: Certs.time) } == 1)
+        batch = ImportBatch()
+        batch.silentServices = ["http://a.example/"]
+        let outages = batch
+        #expect(try await changes(store) { _ = try await store.add(outages, at: Certs.time) } == 0)
         let entry = DeliveryJournal.Entry(queueID: "1", digest: [1])
         #expect(try await changes(store) { try await store.journal.record([bob], of: entry, at: Certs.time) } == 0)
         #expect(try await store.journal.served(entry) == [bob])

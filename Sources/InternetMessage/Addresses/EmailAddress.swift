@@ -28,6 +28,10 @@ public struct EmailAddress: Sendable {
     ///
     /// - Throws: `MIMEError.malformedAddress`
     package init(_ text: String) throws(MIMEError) {
+        if let plain = Self(plain: text) {
+            self = plain
+            return
+        }
         func malformed(_ reason: String) -> MIMEError { .malformedAddress(text, reason: reason) }
         guard text.utf8.count <= 320 else { throw malformed("too long for an address") }
         guard !text.unicodeScalars.contains(where: \.isUnfitForDisplay) else {
@@ -42,6 +46,41 @@ public struct EmailAddress: Sendable {
         self.text = text
         asciiDomain = ascii
         key = "\(local.key)@\(ascii)"
+    }
+
+    /// Reads an address of the usual form, all ASCII and without quotes, in one pass; nil for any other, and for what is none.
+    private init?(plain text: String) {
+        var text = text
+        let form = text.withUTF8 { bytes -> (at: Int, isFolded: Bool)? in
+            guard bytes.count <= 255, let first = bytes.first, first != UInt8(ascii: "-") else { return nil }
+            var (at, label, isFolded) = (Int?.none, 0, true)
+            for (index, byte) in bytes.enumerated() {
+                switch byte {
+                case UInt8(ascii: "@"):
+                    guard at == nil, index > label, index <= 64 else { return nil }
+                    (at, label) = (index, index + 1)
+                case UInt8(ascii: "."):
+                    guard index > label, at == nil || bytes[index - 1] != UInt8(ascii: "-") else { return nil }
+                    label = index + 1
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): break
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"): isFolded = false
+                case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "="):
+                    guard at == nil || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") && index > label else {
+                        return nil
+                    }
+                default: return nil
+                }
+                guard at == nil || index - label < 63 else { return nil }
+            }
+            guard let at, bytes.count > label, bytes.last != UInt8(ascii: "-") else { return nil }
+            return (at, isFolded)
+        }
+        guard let form else { return nil }
+        let at = text.utf8.index(text.startIndex, offsetBy: form.at)
+        (localPart, domain) = (String(text[..<at]), String(text[text.utf8.index(after: at)...]))
+        asciiDomain = form.isFolded ? domain : domain.lowercased()
+        key = form.isFolded ? text : text.lowercased()
+        self.text = text
     }
 
     /// Whether the local part needs SMTPUTF8.

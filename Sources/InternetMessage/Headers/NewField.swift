@@ -33,6 +33,9 @@ package struct NewField: Sendable, Hashable {
             guard value.utf8.allSatisfy({ 32...126 ~= $0 }) else { return "\(name)*=utf-8''\(percentEncoded)" }
             let isToken = !value.isEmpty && !value.utf8.contains { $0 == 32 || "()<>@,;:\\\"/[]?=".utf8.contains($0) }
             guard !isToken || isQuoted || name == "boundary" else { return "\(name)=\(value)" }
+            guard value.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") }) else {
+                return "\(name)=\"\(value)\""
+            }
             return "\(name)=\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
         }
     }

@@ -1,4 +1,5 @@
 import COpenSSL
+import Synchronization
 
 /// A message digest in progress.
 ///
@@ -10,9 +11,9 @@ package final class Digester {
     package init(_ algorithm: DigestAlgorithm) throws(OpenSSLError) {
         Libcrypto.start()
         self.algorithm = algorithm
-        let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, algorithm.libcryptoName, nil), "EVP_MD_fetch")
+        let digest = try algorithm.fetched()
         let context = try Owned<EVP_MD_CTX>(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
-        try withPointers(context, digest) { context, digest throws(OpenSSLError) in
+        try withPointers(context, digest.owned) { context, digest throws(OpenSSLError) in
             try check(EVP_DigestInit_ex2(context, digest, nil), "EVP_DigestInit_ex2")
         }
         self.context = context
@@ -40,6 +41,18 @@ package final class Digester {
 }
 
 extension DigestAlgorithm {
+    private static let known = Mutex<[DigestAlgorithm: Handle<EVP_MD>]>([:])
+
+    /// libcrypto's implementation, fetched once for the process: to look for it takes longer than to digest a short text.
+    ///
+    /// libcrypto: `EVP_MD_fetch`
+    func fetched() throws(OpenSSLError) -> Handle<EVP_MD> {
+        if let known = Self.known.withLock({ $0[self] }) { return known }
+        let digest = Handle(try Owned<EVP_MD>(EVP_MD_fetch(nil, libcryptoName, nil), "EVP_MD_fetch"))
+        Self.known.withLock { $0[self] = digest }
+        return digest
+    }
+
     /// The digest of `bytes`.
     package func digest(_ bytes: [UInt8]) throws(OpenSSLError) -> [UInt8] {
         let result = bytes.withUnsafeBytes { buffer in Result { () throws(OpenSSLError) in try digest(buffer) } }

@@ -34,7 +34,6 @@ extension DigestAlgorithm {
     package func withPointer<Result>(_ body: (OpaquePointer) throws(OpenSSLError) -> Result) throws(OpenSSLError)
         -> Result
     {
-        let digest = try Owned<EVP_MD>(EVP_MD_fetch(nil, libcryptoName, nil), "EVP_MD_fetch")
-        return try digest.withPointer { digest throws(OpenSSLError) in try body(digest) }
+        try fetched().owned.withPointer { digest throws(OpenSSLError) in try body(digest) }
     }
 }

@@ -14,7 +14,7 @@ extension Certificate {
         return try Handle(publicKeyInfo: publicKeyInfo)
     }
 
-    private static let recentKeys = BoundedCache<EncodingKey, Handle<EVP_PKEY>>(capacity: 64)
+    private static let recentKeys = BoundedCache<EncodingKey, Handle<EVP_PKEY>>(capacity: 128)
 
     /// The certificate as libcrypto's object.
     ///

@@ -74,7 +74,7 @@ public struct Certificate: Sendable {
         self = try Self.recent.value(for: EncodingKey(bytes: der)) { () throws(CMSError) in try Self(parsing: der) }
     }
 
-    private static let recent = BoundedCache<EncodingKey, Certificate>(capacity: 64)
+    private static let recent = BoundedCache<EncodingKey, Certificate>(capacity: 256)
 
     /// The largest encoding that is cached, in bytes, so that input cannot fill the memory.
     static let keptCount = 8 << 10

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension PathValidator {
     /// How a pin speaks for a certificate.
     enum Pin {
@@ -21,13 +27,13 @@ extension PathValidator {
     }
 
     /// The pin of `certificate`; `check` looks whether the pinned certificate was revoked.
-    func pin(of certificate: Certificate, _ check: PathCheck, _ question: VerdictCacheKey) -> Pin {
+    func pin(of certificate: Certificate, _ check: PathCheck, _ question: VerdictCacheKey, _ date: Date) -> Pin {
         let key = certificate.publicKeyDigest
         guard store.pinned.contains(key) else { return .none }
         let originals = store.pinnedCertificates.filter { $0.publicKeyDigest == key }
         guard !originals.isEmpty, !originals.contains(certificate) else { return .exact }
         func builder() -> PathBuilder {
-            PathBuilder(store, systemAnchors: nil, extra: question.extra, effort: budget, at: question.date)
+            PathBuilder(store, systemAnchors: nil, extra: question.extra, effort: budget, at: date)
         }
         var ownBuilder = builder()
         guard !certificate.isSelfIssued || ownBuilder.isSigned(certificate, by: certificate) else { return .none }

@@ -42,14 +42,15 @@ package struct PathValidator: Sendable {
             extra: extra,
             extraLists: extraLists,
             responses: responses,
-            purpose: purpose,
-            date: date
+            purpose: purpose
         )
-        guard question.isBrief else { return answer(question, detail).verdict }
-        if let known = VerdictCacheKey.recent[question] { return known }
-        let (verdict, isRepeatable) = answer(question, detail)
+        guard question.isBrief else { return answer(question, date, detail).verdict }
+        if let known = question.known(at: date) { return known.verdict }
+        let (verdict, isRepeatable) = answer(question, date, detail)
         // A verdict without a fault is the same with any detail, and no other is kept.
-        if isRepeatable, question.isSettled(by: verdict) { VerdictCacheKey.recent[question] = verdict }
+        if isRepeatable, question.isSettled(by: verdict) {
+            question.remember(Judgement(verdict: verdict, isRepeatable: false), at: date)
+        }
         return verdict
     }
 
@@ -58,6 +59,7 @@ package struct PathValidator: Sendable {
     /// - Returns: the verdict, and whether the same question would be answered the same later.
     func answer(
         _ question: VerdictCacheKey,
+        _ date: Date,
         _ detail: TrustStore.Detail
     ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = question.certificate
@@ -72,13 +74,13 @@ package struct PathValidator: Sendable {
         let check = PathCheck(
             store: store,
             purpose: question.purpose,
-            date: question.date,
+            date: date,
             lists: lists,
             responses: question.responses,
             effort: budget,
             detail: detail
         )
-        let pin = pin(of: certificate, check, question)
+        let pin = pin(of: certificate, check, question, date)
         var judged: [[Certificate]: ChainVerdict] = [:]
         // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.
         func judge(_ paths: [CertificatePath]) -> ChainVerdict {
@@ -96,7 +98,7 @@ package struct PathValidator: Sendable {
                 )
         }
         func builder(with systemAnchors: SystemAnchors?, _ budget: WorkBudget) -> PathBuilder {
-            PathBuilder(store, systemAnchors: systemAnchors, extra: question.extra, effort: budget, at: question.date)
+            PathBuilder(store, systemAnchors: systemAnchors, extra: question.extra, effort: budget, at: date)
         }
         // Most chains end at an anchor of the store, so the system's folder need not be searched. A long search starts
         // again with both, or no budget would be left for the system's anchors.

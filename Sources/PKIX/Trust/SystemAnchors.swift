@@ -29,16 +29,29 @@ public struct SystemAnchors: Hashable, Sendable {
         let name = String(repeating: "0", count: 8 - digits.count) + digits
         var found: [Certificate] = []
         for number in 0..<Self.maximumCollisions {
-            let path = "\(folder)/\(name).\(number)"
-            guard let file = try? FileSource(path: path) else { break }
-            guard let bytes = try? file.bytes(in: 0..<file.count), let items = try? KeyMaterial.read(bytes) else {
-                continue
-            }
-            for case .certificate(let certificate) in items where certificate.subject.matches(subject) {
-                found.append(certificate)
-            }
+            guard let certificates = Self.certificates(in: "\(folder)/\(name).\(number)") else { break }
+            found += certificates.filter { $0.subject.matches(subject) }
         }
         return found
+    }
+
+    /// What files of late hold, as long as they are what they were.
+    private static let recent = BoundedCache<FileState, [Certificate]>(capacity: 64)
+    /// The largest file whose certificates are kept, in bytes.
+    private static let keptSize = 64 << 10
+
+    /// The certificates in the file at `path`, none where it cannot be understood; nil if it cannot be opened.
+    private static func certificates(in path: String) -> [Certificate]? {
+        let state = FileState(path)
+        if let state, let known = recent[state] { return known }
+        guard let file = try? FileSource(path: path) else { return nil }
+        guard let bytes = try? file.bytes(in: 0..<file.count), let items = try? KeyMaterial.read(bytes) else {
+            return []
+        }
+        let certificates = items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
+        // A file that was exchanged in between is read again the next time.
+        if let state, state == FileState(path), state.size <= keptSize { recent[state] = certificates }
+        return certificates
     }
 
     /// The hashes of subjects that files of the folder are named by; nil if the folder is there and cannot be read.

@@ -17,7 +17,7 @@ package struct Judgement: Sendable {
 }
 
 extension TrustStore {
-    /// The verdict on `certificate` with the store's data only, never a cached one.
+    /// The verdict on `certificate` with the store's data only.
     package func judgement(of certificate: Certificate, purpose: Certificate.KeyPurpose, at date: Date) -> Judgement {
         let question = VerdictCacheKey(
             store: self,
@@ -25,15 +25,18 @@ extension TrustStore {
             extra: [],
             extraLists: [],
             responses: [],
-            purpose: purpose,
-            date: date
+            purpose: purpose
         )
+        let isBrief = question.isBrief
+        if isBrief, let known = question.known(at: date) { return known }
         let (validator, errors) = (PathValidator(self), OpenSSLError.occurrences)
-        let verdict = validator.answer(question, .trust).verdict
-        return Judgement(
+        let (verdict, isSettled) = validator.answer(question, date, .trust)
+        let judgement = Judgement(
             verdict: verdict,
             isRepeatable: !validator.budget.isSpent && errors == OpenSSLError.occurrences && verdict.usesAllEvidence
         )
+        if isBrief, isSettled, question.isSettled(by: verdict) { question.remember(judgement, at: date) }
+        return judgement
     }
 }
 

@@ -112,6 +112,13 @@ public struct ProtectedHeader: Sendable {
         header.first(name) == nil ? nil : header.readableAddresses(name)
     }
 
+    /// Whether nothing is hidden, and the fields of the message stand in `outer` byte for byte and in this order, without others.
+    func isCopied(in outer: HeaderBlock) -> Bool {
+        guard scheme == .clear else { return false }
+        let others = outer.fields.lazy.filter { HeaderFieldKind($0) == .message }
+        return fields.elementsEqual(others) { $0.rawBytes == $1.rawBytes }
+    }
+
     /// The names, in lower case, of the fields of which something was hidden outside.
     ///
     /// Where the sender kept no record, those that `outer` does not show as they are inside.

@@ -4,7 +4,7 @@ import InternetMessage
 import LibCrypto
 
 /// A message divided into what stays outside and the entity that is to be protected.
-struct DividedMessage {
+struct DividedMessage: Sendable {
     let split: HeaderSplit
     let message: Entity
     let source: any ByteSource

@@ -1,6 +1,7 @@
 package import ByteStreams
 package import CMSSyntax
 package import InternetMessage
+import Synchronization
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
@@ -13,12 +14,18 @@ package import Foundation
 /// The message's own header fields stay outside in their order and bytes, and are copied inside; the fields that
 /// describe the content move into the protected entity.
 /// RFC 8551 §3.1-3.6, RFC 9788
-package struct MessageProtector {
+package struct MessageProtector: Sendable {
     private let omitted: Set<String>
     private let policy: HeaderPolicy
     private let lineEnd: LineEnd
     private let source: any ByteSource
     private let message: Entity
+    private let known = DividedOnce()
+
+    /// The message divided for signing alone and for encryption, each kept once it was made: what was checked is written, too.
+    private final class DividedOnce: Sendable {
+        let made = Mutex<[Bool: DividedMessage]>([:])
+    }
 
     /// Whether the content is compressed before anything else is done to it (RFC 8551 §3.6).
     package var compresses = false
@@ -57,13 +64,10 @@ package struct MessageProtector {
 
     /// - Parameter layers: how many layers are put around the message; for one that is signed only it does not matter.
     func divided(isEncrypted: Bool, layers: Int = 1) throws -> DividedMessage {
-        let divided = try DividedMessage(
-            message,
-            in: source,
-            omitting: omitted,
-            policy: policy,
-            isEncrypted: isEncrypted
-        )
+        let divided =
+            try known.made.withLock { $0[isEncrypted] }
+            ?? DividedMessage(message, in: source, omitting: omitted, policy: policy, isEncrypted: isEncrypted)
+        known.made.withLock { $0[isEncrypted] = divided }
         try divided.checkReadable(isEncrypted: isEncrypted, layers: layers)
         return divided
     }

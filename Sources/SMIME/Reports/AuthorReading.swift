@@ -29,6 +29,18 @@ package struct AuthorReading: Sendable {
             }
     }
 
+    /// Whether `other` has the very From fields of `header`, whose reading this is, so that it is read the same; false where something is
+    /// wrong with them, which is said with its place.
+    func isSame(in other: HeaderBlock, as header: HeaderBlock) -> Bool {
+        problems.isEmpty && other.all("From").elementsEqual(header.all("From")) { $0.rawBytes == $1.rawBytes }
+            && !Self.hasBlankLineAboveFrom(other)
+    }
+
+    /// Whether some programs end the header above From.
+    private static func hasBlankLineAboveFrom(_ header: HeaderBlock) -> Bool {
+        header.fields.prefix { !$0.isNamed("From") }.contains(where: \.holdsBlankLine)
+    }
+
     private static func missing(_ place: String = "") -> String { "From\(place) is missing or holds no address" }
 
     private static func several(_ place: String = "") -> String { "From\(place) holds several mailboxes" }
@@ -59,7 +71,7 @@ package struct AuthorReading: Sendable {
             let text = "From\(place) is written so that other programs may read another address"
             problems.append(Problem(.fromMalformed, text))
         }
-        if problems.isEmpty, header.fields.prefix(while: { !$0.isNamed("From") }).contains(where: \.holdsBlankLine) {
+        if problems.isEmpty, Self.hasBlankLineAboveFrom(header) {
             let text = "From\(place) stands behind a line of blanks, at which some programs end the header"
             problems.append(Problem(.fromMalformed, text))
         }

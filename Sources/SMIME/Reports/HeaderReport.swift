@@ -27,6 +27,11 @@ public struct HeaderReport: Sendable {
         let values = Self.values(protected.fields)
         self.values = values
         signed = isSigned ? values.keys.sorted() : []
+        // Nearly all mail that arrives as it was signed.
+        guard !protected.isCopied(in: outer) else {
+            (hidden, differing, added, outside, hidesAuthor) = ([], [], [], [:], false)
+            return
+        }
         let hidden = isEncrypted ? protected.hiddenNames(outer: outer).sorted() : []
         self.hidden = hidden
         let differing = protected.differingNames(outer: outer).sorted()

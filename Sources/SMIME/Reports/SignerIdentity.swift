@@ -25,9 +25,12 @@ package struct SignerIdentity {
     init(_ header: HeaderBlock, protected: ProtectedHeader? = nil, exceptions: VerdictExceptions = []) {
         self.protected = protected
         self.exceptions = exceptions
-        author = AuthorReading(header)
-        inner = protected.flatMap {
-            $0.header.first("From") == nil ? nil : AuthorReading($0.header, place: " inside the signature")
+        let author = AuthorReading(header)
+        self.author = author
+        inner = protected.flatMap { protected in
+            guard protected.header.first("From") != nil else { return nil }
+            guard !author.isSame(in: protected.header, as: header) else { return author }
+            return AuthorReading(protected.header, place: " inside the signature")
         }
         // RFC 5322 §3.6.2: one mailbox. In a list or a group an attacker could hide beside the address that is shown.
         let senders = header.all("Sender")

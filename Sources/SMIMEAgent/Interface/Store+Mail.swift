@@ -96,6 +96,11 @@ extension Store {
     ///
     /// - Throws: as above
     public func learn(from message: VerifiedMessage, at time: Date = .now) async throws(SMIMEError) -> LearningReport {
-        try await SMIMEError.inBackground { try await recipients.learn([SignerSighting(message)], at: time) }
+        try await SMIMEError.inBackground {
+            let sightings = [SignerSighting(message)]
+            // As a rule the author is known, and nobody need wait for other writers.
+            let report = try await recipients.preview(sightings, at: time)
+            return report.changesStore ? try await recipients.learn(sightings, at: time) : report
+        }
     }
 }

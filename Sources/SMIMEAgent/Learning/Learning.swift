@@ -25,13 +25,14 @@ package struct Learning: Sendable {
     ///
     /// - Returns: what was learned; nil if the store cannot be written, and is left as it is.
     package func learn(_ messages: [VerifiedMessage]) async throws(KeystoreError) -> LearningReport? {
+        let sightings = messages.map(SignerSighting.init)
         do throws(KeystoreError) {
+            guard store.isReadOnly else {
+                return try await store.recipients.learn(sightings, at: .now, onChange: policy)
+            }
             let writable = try await Store.open(store.location, mode: .readWriteExisting)
-            let report = try await writable.recipients.learn(
-                messages.map(SignerSighting.init),
-                at: .now,
-                onChange: policy
-            )
+            let report = try await writable.recipients.learn(sightings, at: .now, onChange: policy)
+            store.noteChange()
             try await writable.close()
             return report
         } catch .notWritable {

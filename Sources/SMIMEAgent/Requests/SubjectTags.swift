@@ -1,5 +1,6 @@
 import Foundation
 package import InternetMessage
+import PKIX
 package import SMIME
 import SMIMEStore
 
@@ -19,6 +20,14 @@ package struct SubjectTags: Hashable, Sendable {
     ///
     /// An empty text makes no tags at all. Nil if there is something else in it, or a tag that asks for nothing.
     package init?(parsing text: String) {
+        guard let read = Self.recent.value(for: text, { Self.read(text) }) else { return nil }
+        self = read
+    }
+
+    /// What was read of late: a server reads the same setting for every message.
+    private static let recent = BoundedCache<String, SubjectTags?>(capacity: 8)
+
+    private static func read(_ text: String) -> SubjectTags? {
         var meanings: [String: String] = [:]
         for piece in text.split(separator: "[", omittingEmptySubsequences: false).enumerated() {
             let isBlank = piece.element.allSatisfy(\.isWhitespace)
@@ -33,7 +42,7 @@ package struct SubjectTags: Hashable, Sendable {
             else { return nil }
             meanings[tag] = String(sides[1])
         }
-        self.init(meanings)
+        return SubjectTags(meanings)
     }
 
     /// The request of the tags in the Subject `field`, and the field without them; nil without tags.

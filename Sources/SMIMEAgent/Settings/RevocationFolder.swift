@@ -2,6 +2,7 @@ import ByteStreams
 import Foundation
 package import PKIX
 package import SMIMEStore
+import Synchronization
 
 /// A folder of revocation lists, which another program keeps up to date.
 struct RevocationFolder {
@@ -19,6 +20,37 @@ struct RevocationFolder {
             throw .folderUnreadable(path: path)
         }
         let files = names.filter { !$0.hasPrefix(".") }
+        let states = files.prefix(Self.maximumFiles).map { FileState("\(path)/\($0)") }
+        if let known = Self.last.withLock({ $0 }), known.path == path, known.files == files, known.states == states {
+            known.warnings.forEach(warn)
+            return known.lists
+        }
+        var warnings: [String] = []
+        let lists = read(files) { warnings.append($0) }
+        warnings.forEach(warn)
+        // A file that is exchanged meanwhile is another one the next time.
+        if lists.reduce(0, { $0 + $1.list.der.count }) <= Self.keptCount, !states.contains(nil) {
+            let contents = Contents(path: path, files: files, states: states, lists: lists, warnings: warnings)
+            Self.last.withLock { $0 = contents }
+        }
+        return lists
+    }
+
+    /// What a folder held when it was read.
+    private struct Contents: Sendable {
+        let path: String
+        let files: [String]
+        let states: [FileState?]
+        let lists: [FiledRevocationList]
+        let warnings: [String]
+    }
+
+    /// The folder that was read last, which a server reads with every message.
+    private static let last = Mutex<Contents?>(nil)
+    /// The most bytes of lists that are kept.
+    private static let keptCount = 32 << 20
+
+    private func read(_ files: [String], warn: (String) -> Void) -> [FiledRevocationList] {
         if files.count > Self.maximumFiles {
             warn("\(path): of \(files.count) files only the first \(Self.maximumFiles) are read for revocation lists")
         }

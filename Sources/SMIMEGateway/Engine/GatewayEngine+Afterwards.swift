@@ -18,7 +18,7 @@ extension GatewayEngine {
     /// - Returns: what the log says of it, and the reason if it could not be learned.
     package func learn(from message: VerifiedMessage) async -> (record: MailRecord, warning: String?) {
         var record = MailRecord()
-        let learning = Learning(in: store, onChange: options.onChange)
+        let learning = Learning(in: store.atOneMoment(), onChange: options.onChange)
         do throws(KeystoreError) {
             guard try await learning.preview([message]).changesStore,
                 let entry = try await learning.learn([message])?.entries.first

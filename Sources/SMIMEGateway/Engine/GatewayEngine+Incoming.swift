@@ -8,7 +8,8 @@ import SMIMEStore
 extension GatewayEngine {
     /// The verdict on an incoming mail, and what would be delivered.
     package func verdict(on mail: GatewayMail) async -> GatewayResult<IncomingPlan> {
-        await result(for: mail) { try await plan(mail, &$0) }
+        let engine = atOneMoment()
+        return await engine.result(for: mail) { try await engine.plan(mail, &$0) }
     }
 
     func incoming(

@@ -8,7 +8,8 @@ import SMIMEStore
 extension GatewayEngine {
     /// What would happen to an outgoing mail, for each recipient, and why; no key is used.
     package func decisions(on mail: GatewayMail) async -> GatewayResult<[PolicyDecision]> {
-        await result(for: mail) { try await decisions(on: mail, $0) }
+        let engine = atOneMoment()
+        return await engine.result(for: mail) { try await engine.decisions(on: mail, $0) }
     }
 
     func decisions(on mail: GatewayMail, _ work: Work) async throws -> [PolicyDecision] {

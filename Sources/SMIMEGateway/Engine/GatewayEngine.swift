@@ -42,12 +42,18 @@ package struct GatewayEngine: Sendable {
 
     /// Signs, encrypts, verifies or decrypts `mail` for those who do not have it yet, as the rules say. All forms are finished then.
     package func handle(_ mail: GatewayMail) async -> GatewayResult<ProcessedMail> {
-        await result(for: mail) { work in
+        let engine = atOneMoment()
+        return await engine.result(for: mail) { work in
             switch mail.role {
-            case .outgoing: try await outgoing(mail, &work)
-            case .incoming: try await incoming(mail, &work).mail
+            case .outgoing: try await engine.outgoing(mail, &work)
+            case .incoming: try await engine.incoming(mail, &work).mail
             }
         }
+    }
+
+    /// The engine on the store as it is when this is called: one question about changes, and the caches' answers for all of a mail.
+    func atOneMoment() -> GatewayEngine {
+        GatewayEngine(store.atOneMoment(), options)
     }
 
     /// What is at hand while a mail is handled.

@@ -203,7 +203,7 @@ package struct IncomingFilter: Sendable {
     }
 
     /// The header of the message in `source`; nil if it exceeds its limit.
-    private static func header(of source: any ByteSource) throws -> HeaderBlock? {
+    static func header(of source: any ByteSource) throws -> HeaderBlock? {
         var count = min(source.count, 64 << 10)
         while true {
             do throws(MIMEError) {

@@ -26,6 +26,7 @@ struct MentionedAddresses {
             .map { $0.filter { $0 != 0 } }
         // Some programs end lines at other characters, too, and they do not agree on which.
         search(lines) { $0.split { (0x0B...0x0D).contains($0) } }
+        guard lines.contains(where: { LineSeparator.mayStand(in: $0[...]) }) else { return }
         search(lines) { LineSeparator.pieces(of: $0[...]) }
     }
 
@@ -53,7 +54,7 @@ struct MentionedAddresses {
     /// The text after the colon, if `line` begins a From field; invisible bytes may precede it.
     private static func bodyOfFrom(_ line: ArraySlice<UInt8>) -> [UInt8]? {
         let start = line.drop { $0 >= 0x80 || $0 < 0x20 }
-        guard String(decoding: start.prefix(4), as: UTF8.self).lowercased() == "from" else { return nil }
+        guard start.prefix(4).map({ $0 | 0x20 }) == Array("from".utf8) else { return nil }
         let rest = start.dropFirst(4).drop { $0 == 0x20 || $0 == 0x09 }
         return rest.first == UInt8(ascii: ":") ? Array(rest.dropFirst()) : nil
     }
@@ -68,12 +69,14 @@ struct MentionedAddresses {
             let before = text[..<at].suffix(Self.maximumLength)
             let behind = text[(at + 1)...].prefix(Self.maximumLength)
             // Programs differ on whether what is not ASCII belongs to an address.
-            for isWide in [false, true] {
-                let local = before.reversed().prefix { Self.isLocal($0, isWide) }.reversed()
+            let isASCII = before.allSatisfy(\.isASCII) && behind.allSatisfy(\.isASCII)
+            for isWide in isASCII ? [false] : [false, true] {
+                let local = Array(before.reversed().prefix { Self.isLocal($0, isWide) }.reversed())
                 var domain = behind.prefix { Self.isDomain($0, isWide) }
                 while domain.last == "." || domain.last == "-" { domain.removeLast() }
                 let clean = local.drop { !$0.properties.isAlphabetic && $0.properties.numericType == nil }
-                for name in [Array(local), Array(clean)] { add(name, domain) }
+                add(local, domain)
+                if clean.count < local.count { add(Array(clean), domain) }
             }
         }
     }

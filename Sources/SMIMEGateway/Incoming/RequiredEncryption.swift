@@ -31,11 +31,14 @@ package struct RequiredEncryption: Sendable {
     ) async throws {
         // Most stores require nothing, and most mail is spared the rest.
         guard try await store.policy.rules().contains(where: { $0.encrypt == .require }) else { return }
-        let message = try Self.message(in: source)
-        let listed = message.map { $0.header.readableAddresses("From") } ?? []
+        let listed = try IncomingFilter.header(of: source)?.readableAddresses("From") ?? []
         let claimed = listed.union(try MentionedAddresses(inFromOf: source).all)
         guard let found = try await required(sender, Array(claimed), recipients) else { return }
-        if let message, try ExistingLayer(of: message, in: source).protection == .encrypted { return }
+        if let message = try Self.message(in: source),
+            try ExistingLayer(of: message, in: source).protection == .encrypted
+        {
+            return
+        }
         throw GatewayError.mustBeEncrypted(sender: found.sender, recipients: found.recipients)
     }
 

@@ -51,6 +51,7 @@ public struct Gateway: Sendable {
         to recipients: [EmailAddress]
     ) async throws(SMIMEError) -> [Delivery] {
         try await SMIMEError.inBackground {
+            let engine = engine.atOneMoment()
             let mail = GatewayMail(.outgoing, try mail.settledSource(), from: sender, to: recipients.map(\.text))
             var work = engine.work(for: mail.recipients)
             return try await deliveries(of: engine.outgoing(mail, &work))
@@ -67,6 +68,7 @@ public struct Gateway: Sendable {
         to recipients: [String]
     ) async throws(SMIMEError) -> IncomingMessage {
         try await SMIMEError.inBackground {
+            let engine = engine.atOneMoment()
             let mail = GatewayMail(.incoming, try mail.settledSource(), from: sender, to: recipients)
             var work = engine.work(for: recipients)
             let (processed, report) = try await engine.incoming(mail, &work)
@@ -87,6 +89,7 @@ public struct Gateway: Sendable {
         to recipients: [EmailAddress]
     ) async throws(SMIMEError) -> [PolicyDecision] {
         try await SMIMEError.inBackground {
+            let engine = engine.atOneMoment()
             let mail = GatewayMail(.outgoing, try mail.settledSource(), from: sender, to: recipients.map(\.text))
             return try await engine.decisions(on: mail, engine.work(for: mail.recipients))
         }

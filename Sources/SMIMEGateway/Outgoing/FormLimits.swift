@@ -14,13 +14,14 @@ struct FormLimits: Sendable {
     /// The error that a message goes back with which must be protected.
     var error: (any Error)? { encryption ?? signing }
 
-    /// Looks at the message in `source` as far as `actions` need it.
+    /// Looks at the message as far as `actions` need it.
     ///
+    /// - Parameter protector: what protects the message later; it is made here, so that a fault of the message is its form's.
     /// - Throws: what reading throws.
-    init(of source: any ByteSource, for actions: Set<PolicyDecision.Action>, _ headers: HeaderPolicy) throws {
+    init(for actions: Set<PolicyDecision.Action>, _ protector: () throws -> MessageProtector) throws {
         func obstacle(isSigned: Bool, isEncrypted: Bool) throws -> (any Error)? {
             do {
-                try MessageProtector(source, headers: headers).checkForm(isSigned: isSigned, isEncrypted: isEncrypted)
+                try protector().checkForm(isSigned: isSigned, isEncrypted: isEncrypted)
                 return nil
             } catch {
                 switch error {
@@ -28,6 +29,12 @@ struct FormLimits: Sendable {
                 default: throw error
                 }
             }
+        }
+        // What can be signed and encrypted can be encrypted alone; most messages can.
+        let hasBoth = try actions.contains(.signAndEncrypt) && obstacle(isSigned: true, isEncrypted: true) == nil
+        guard !hasBoth else {
+            if actions.contains(.sign) { signing = try obstacle(isSigned: true, isEncrypted: false) }
+            return
         }
         if actions.contains(where: \.encrypts) { encryption = try obstacle(isSigned: false, isEncrypted: true) }
         // A message that cannot be encrypted may still be signed.

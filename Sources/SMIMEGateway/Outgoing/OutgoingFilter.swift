@@ -81,7 +81,7 @@ package struct OutgoingFilter: Sendable {
         let (controls, found, form) = try await judge(source, from: sender, to: recipients)
         tellOfWarnings(of: found.decisions)
         let changes = found.decisions.contains { $0.action.isChange }
-        let marked = changes ? try host?.marked(controls.source, controls.message.header) : nil
+        let marked = try changes ? form?.marked ?? host?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action.signs }
         let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }
         return OutgoingPlan(
@@ -94,8 +94,9 @@ package struct OutgoingFilter: Sendable {
             senders: [sender.address, found.signing.account].compactMap(\.self),
             signer: signs ? try await found.signing.signer(in: store) : nil,
             headers: try await headers(found, sender),
+            protector: form?.protector,
             time: time,
-            formError: form?.error
+            formError: form?.limits.error
         )
     }
 
@@ -147,7 +148,7 @@ package struct OutgoingFilter: Sendable {
         _ source: any ByteSource,
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
-    ) async throws -> (controls: MessageControls, verdict: Verdict, form: FormLimits?) {
+    ) async throws -> (controls: MessageControls, verdict: Verdict, form: Form?) {
         let tags = if let tags { tags } else { try await store.subjectTags() }
         let controls = try MessageControls(of: source, tags: tags)
         if honoursRequests, !controls.unread.isEmpty {
@@ -170,8 +171,26 @@ package struct OutgoingFilter: Sendable {
         guard actions.contains(where: \.isChange) else { return (controls, verdict, nil) }
         // Other programs end such a header elsewhere. Mail that is to be protected does not leave in clear because of that.
         if let defect = controls.message.header.ambiguity { throw MessageError.defective(defect) }
-        let form = try FormLimits(of: controls.source, for: actions, try await headers(verdict, sender))
-        return (controls, form.areNone ? verdict : verdict.limited(by: form), form)
+        let headers = try await headers(verdict, sender)
+        // What is looked at is what will be written, mark and all. Only a plan fails for a loop.
+        let marked = try? host?.marked(controls.source, controls.message.header)
+        var protector: MessageProtector?
+        let limits = try FormLimits(for: actions) {
+            let known = try protector ?? MessageProtector(marked ?? controls.source, headers: headers)
+            protector = known
+            return known
+        }
+        let form = Form(limits: limits, marked: marked, protector: protector)
+        return (controls, limits.areNone ? verdict : verdict.limited(by: limits), form)
+    }
+
+    /// What was found out about the form of a message that is to be changed.
+    private struct Form {
+        let limits: FormLimits
+        /// The message with our mark; nil if it gets none.
+        let marked: (any ByteSource)?
+        /// What protects the message, marked if it gets a mark; nil if its form allows nothing.
+        let protector: MessageProtector?
     }
 
     /// The decisions, and what they were made with.

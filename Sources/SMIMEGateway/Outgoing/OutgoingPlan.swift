@@ -35,6 +35,8 @@ package struct OutgoingPlan: Sendable {
     private let changed: any ByteSource
     private let signer: SignedDataWriter.Signer?
     private let headers: HeaderPolicy
+    /// What protects `changed`, if that was made before.
+    private let protector: MessageProtector?
     private let time: Date
     /// The fault in the form of a message that must be protected.
     private let formError: (any Error)?
@@ -49,6 +51,7 @@ package struct OutgoingPlan: Sendable {
         senders: [EmailAddress],
         signer: SignedDataWriter.Signer?,
         headers: HeaderPolicy,
+        protector: MessageProtector?,
         time: Date,
         formError: (any Error)?
     ) {
@@ -60,6 +63,7 @@ package struct OutgoingPlan: Sendable {
         self.senders = senders
         self.signer = signer
         self.headers = headers
+        self.protector = protector
         self.time = time
         self.formError = formError
         messages = Self.messages(decisions, visible).flatMap { message in
@@ -125,7 +129,7 @@ package struct OutgoingPlan: Sendable {
             try source.reader().copy(to: sink)
             try source.checkUnchanged()
         case .sign:
-            try MessageProtector(changed, headers: headers).sign(by: try aSigner(), as: .detached, at: time, to: sink)
+            try messageProtector().sign(by: try aSigner(), as: .detached, at: time, to: sink)
         case .encrypt:
             try encrypt(message, nil, to: sink)
         case .signAndEncrypt:
@@ -140,13 +144,17 @@ package struct OutgoingPlan: Sendable {
         to sink: any ByteSink
     ) throws {
         let negotiation = try negotiation(for: message)
-        try MessageProtector(changed, headers: headers).encrypt(
+        try messageProtector().encrypt(
             to: negotiation.recipients,
             cipher: negotiation.cipher,
             signedBy: signer,
             at: time,
             to: sink
         )
+    }
+
+    private func messageProtector() throws -> MessageProtector {
+        try protector ?? MessageProtector(changed, headers: headers)
     }
 
     private func negotiation(for message: Message) throws -> CipherNegotiation {

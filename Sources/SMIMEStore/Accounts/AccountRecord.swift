@@ -14,38 +14,49 @@ enum AccountRecord {
 
     /// The row of the account that `address` is the main address or an alias of.
     static func id(of address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
-        try database.value(sending, [address.key, nil], as: Int64.self)
+        try database.remembered(.accountNamed, [address.key]) {
+            try database.value(sending, [address.key, nil], as: Int64.self)
+        }
     }
 
     /// The row of the account that sends as `address`: by its own right, or else for the whole domain.
     static func id(sendingAs address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
-        try database.value(sending, [address.key, AddressScope.domainKey(address)], as: Int64.self)
+        try database.remembered(.accountSending, [address.key]) {
+            try database.value(sending, [address.key, AddressScope.domainKey(address)], as: Int64.self)
+        }
     }
 
     /// The row of the account that has the whole domain of `address` as an alias.
     static func id(forDomainOf address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
-        try database.value(
-            "SELECT account FROM account_alias WHERE pattern_key = ?",
-            [AddressScope.domainKey(address)],
-            as: Int64.self
-        )
+        let domain = AddressScope.domainKey(address)
+        return try database.remembered(.accountOfDomain, [domain]) {
+            try database.value("SELECT account FROM account_alias WHERE pattern_key = ?", [domain], as: Int64.self)
+        }
     }
 
     /// The account that sends as `address`, read by one statement; nil if there is none.
     static func summary(sendingAs address: EmailAddress, in database: SQLDatabase) throws -> AccountSummary? {
-        try database.row(
-            "SELECT address, header_confidentiality FROM account WHERE id = (\(sending))",
-            [address.key, AddressScope.domainKey(address)]
-        ).map { row in
-            AccountSummary(
-                address: try row.address("address"),
-                headerConfidentiality: try headerConfidentiality(row)
-            )
+        try database.remembered(.accountSummary, [address.key]) {
+            try database.row(
+                "SELECT address, header_confidentiality FROM account WHERE id = (\(sending))",
+                [address.key, AddressScope.domainKey(address)]
+            ).map { row in
+                AccountSummary(
+                    address: try row.address("address"),
+                    headerConfidentiality: try headerConfidentiality(row)
+                )
+            }
         }
     }
 
     /// One account with everything that belongs to it, newest identity first.
     static func account(_ id: Int64, in database: SQLDatabase) throws -> Account {
+        try database.remembered(.account, [id], cost: { $0.identities.map(\.certificate).encodedCount }) {
+            try read(id, in: database)
+        }
+    }
+
+    private static func read(_ id: Int64, in database: SQLDatabase) throws -> Account {
         let statement = "SELECT * FROM account WHERE id = ?"
         guard let row = try database.row(statement, [id]) else {
             throw SQLError(.corrupt, "an account is missing")

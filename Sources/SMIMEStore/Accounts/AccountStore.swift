@@ -118,7 +118,7 @@ package actor AccountStore {
             throw KeystoreError.unexpected("a sealed identity without a key")
         }
         do throws(KeystoreError) {
-            let keys = try await identity.keys.open(unlocker, path: location.database)
+            let keys = try await identity.keys.open(unlocker, path: location.database, database.openedKeys)
             if let key = keys.first { return key }
         } catch {
             // The store may have got another key since the snapshot.
@@ -177,7 +177,9 @@ package actor AccountStore {
             let sealed = try await database.read(body)
             var keys: [Identity] = []
             do throws(KeystoreError) {
-                for item in sealed { keys += try await item.open(unlocker, path: location.database) }
+                for item in sealed {
+                    keys += try await item.open(unlocker, path: location.database, database.openedKeys)
+                }
                 return keys
             } catch {
                 guard case .keyMismatch = error, let protectors = sealed.first?.protectors, protectors != seen else {

@@ -4,7 +4,7 @@ import PKIX
 /// The CA certificates that can stand above given ones, looked up by name, level by level.
 ///
 /// Bounded in depth and number, so that hundreds of CAs of one name cost no more than a moment.
-struct Authorities {
+struct Authorities: Sendable {
     private static let maximumDepth = 8
     private static let maximumCount = 256
 
@@ -15,6 +15,13 @@ struct Authorities {
     private(set) var issuers: Set<[UInt8]> = []
 
     init(above certificates: [Certificate], in database: SQLDatabase) throws {
+        let names = certificates.map(\.fingerprint.bytes)
+        self = try database.remembered(.authorities, SQLArguments(names), cost: { $0.all.encodedCount }) {
+            try Authorities(lookingAbove: certificates, in: database)
+        }
+    }
+
+    private init(lookingAbove certificates: [Certificate], in database: SQLDatabase) throws {
         var seen: Set<Fingerprint> = []
         var level = certificates
         for _ in 0..<Self.maximumDepth where !level.isEmpty {
@@ -55,11 +62,7 @@ extension TrustStore {
         let judged = certificates + decisions.pinnedCertificates
         let authorities = try Authorities(above: judged, in: database)
         var lists: [CertificateList] = []
-        for issuer in authorities.issuers {
-            lists += try database.values("SELECT der FROM crl WHERE issuer_key = ?", [issuer], as: [UInt8].self).map {
-                try CertificateList(der: $0)
-            }
-        }
+        for issuer in authorities.issuers { lists += try CertificateList.all(by: issuer, in: database) }
         self.init(
             anchors: authorities.all.filter(authorities.anchors.contains)
                 + (try Self.ownAnchors(among: certificates, in: database)),
@@ -77,12 +80,29 @@ extension TrustStore {
     /// Those of `certificates` that are anchors themselves.
     private static func ownAnchors(among certificates: [Certificate], in database: SQLDatabase) throws -> [Certificate]
     {
-        try certificates.filter { certificate in
-            try database.value(
-                "SELECT EXISTS (SELECT 1 FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?)",
-                [certificate.fingerprint.bytes],
-                as: Bool.self
-            ) ?? false
+        let select = "SELECT EXISTS (SELECT 1 FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?)"
+        return try certificates.filter { certificate in
+            let name: SQLArguments = [certificate.fingerprint.bytes]
+            return try database.remembered(.anchor, name) { try database.value(select, name, as: Bool.self) } ?? false
         }
     }
+}
+
+extension CertificateList {
+    /// The revocation lists whose issuer has the `matchingKey` `issuer`, by fingerprint.
+    static func all(by issuer: [UInt8], in database: SQLDatabase) throws -> [CertificateList] {
+        let select = "SELECT der FROM crl WHERE issuer_key = ? ORDER BY fingerprint"
+        return try database.remembered(
+            .revocationLists,
+            [issuer],
+            cost: { $0.reduce(0) { $0 + 2 * $1.der.count } }
+        ) {
+            try database.values(select, [issuer], as: [UInt8].self).map { try CertificateList(der: $0) }
+        }
+    }
+}
+
+extension [Certificate] {
+    /// The bytes of all encodings.
+    var encodedCount: Int { reduce(0) { $0 + $1.der.count } }
 }

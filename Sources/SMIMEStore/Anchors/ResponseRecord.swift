@@ -13,11 +13,14 @@ enum ResponseRecord {
     ) throws -> [Fingerprint: OCSPResponse] {
         // To digest the name of each certificate takes longer than to ask whether there are any answers.
         let any = "SELECT EXISTS (SELECT 1 FROM ocsp_response)"
-        guard try database.value(any, as: Bool.self) == true else { return [:] }
+        let hasAny = try database.remembered(.hasResponses) { try database.value(any, as: Bool.self) }
+        guard hasAny == true else { return [:] }
         let select = "SELECT der FROM ocsp_response WHERE certificate = ?"
         return try certificates.reduce(into: [:]) { found, certificate in
             let name = try certificate.nameDigest
-            let der = try database.value(select, [name.bytes], as: [UInt8].self)
+            let der = try database.remembered(.response, [name.bytes], cost: { $0?.count ?? 0 }) {
+                try database.value(select, [name.bytes], as: [UInt8].self)
+            }
             if let der { found[name] = OCSPResponse(der: der) }
         }
     }

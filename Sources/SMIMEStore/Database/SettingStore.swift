@@ -7,8 +7,12 @@ package struct SettingStore: Sendable {
     /// All settings that were made, as of one moment.
     package func all() async throws(KeystoreError) -> [String: String] {
         try await database.read { database in
-            let statement = "SELECT key, value FROM setting"
-            return try database.rows(statement).reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }
+            try database.remembered(.settings) {
+                let statement = "SELECT key, value FROM setting"
+                return try database.rows(statement).reduce(into: [:]) {
+                    $0[try $1.value("key")] = try $1.value("value")
+                }
+            }
         }
     }
 

@@ -18,19 +18,31 @@ extension StoreDatabase {
         readOnly: Bool
     ) throws(KeystoreError) -> StoreDatabase? {
         let path = location.database
+        guard let engine = try openEngine(location, readOnly: readOnly) else { return nil }
+        return StoreDatabase(engine, path: path, isReadOnly: readOnly) {
+            guard let engine = try openEngine(location, readOnly: readOnly) else {
+                throw KeystoreError.cannotOpen(path: path, reason: "a store of an older form took its place")
+            }
+            return engine
+        }
+    }
+
+    private static func openEngine(
+        _ location: StoreLocation,
+        readOnly: Bool
+    ) throws(KeystoreError) -> (any SQLEngine)? {
+        let path = location.database
         // A look before anything is written: a newer or foreign file stays as it is, byte for byte.
         let reader = try openReader(location)
         let found = try form(of: reader, path)
         guard found.version == Schema.version else { return nil }
-        guard !readOnly else {
-            return StoreDatabase(reader, path: path, isReadOnly: true)
-        }
+        guard !readOnly else { return reader }
         guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
         return try attempt(path) {
             let pool = try SQLiteEngine.openPool(path)
             // Whatever keeps it from being done now, busy writers as a rule, it is done the next time.
             _ = try? RecordMigration.run(on: pool, within: RecordMigration.openingTime)
-            return StoreDatabase(pool, path: path, isReadOnly: false)
+            return pool
         }
     }
 

@@ -5,19 +5,51 @@ import Synchronization
 /// Engines may crash if a connection is used once it was closed, so nothing reaches one but through here.
 final class StoreDatabase: Sendable {
     let path: String
-    private let engine: any SQLEngine
+    private let opened: OpenEngine
     /// Whether changes are refused.
     let isReadOnly: Bool
-    private let gate = OperationGate()
+    private let gate: OperationGate
     /// Held by the one who closes.
-    private let closing = Mutex(())
+    private let closing: Closing
+    private let cache: StoreCache
+    /// The message that this is used for; nil for a database that is asked anew each time.
+    private let moment: StoreMoment?
 
-    /// - Parameter isReadOnly: whether changes are refused, even if `engine` could make them.
-    init(_ engine: any SQLEngine, path: String, isReadOnly: Bool) {
-        self.engine = engine
+    private final class Closing: Sendable {
+        let lock = Mutex(())
+    }
+
+    private var engine: any SQLEngine { opened.engine }
+
+    /// - Parameters:
+    ///   - isReadOnly: whether changes are refused, even if `engine` could make them.
+    ///   - reopen: opens the file at `path` as `engine` did, once another file lies there.
+    init(
+        _ engine: any SQLEngine,
+        path: String,
+        isReadOnly: Bool,
+        reopen: (@Sendable () throws -> any SQLEngine)? = nil
+    ) {
+        opened = OpenEngine(engine, path: path, reopen: reopen)
         self.path = path
         self.isReadOnly = isReadOnly
+        (gate, closing, cache, moment) = (OperationGate(), Closing(), StoreCache(), nil)
     }
+
+    private init(_ other: StoreDatabase, at moment: StoreMoment) {
+        (opened, path, isReadOnly) = (other.opened, other.path, other.isReadOnly)
+        (gate, closing, cache) = (other.gate, other.closing, other.cache)
+        self.moment = moment
+    }
+
+    /// The same database for one message: its reads share what is remembered, and look once whether that still holds.
+    func atOneMoment() -> StoreDatabase { StoreDatabase(self, at: StoreMoment(cache)) }
+
+    /// Forgets what is remembered.
+    func noteChange() { if let moment { moment.noteChange() } else { cache.clear() } }
+
+    /// The keys that were opened before, and the change counter they belong to; nil where none are kept.
+    var openedKeys: (cache: StoreCache, number: Int64)? { moment?.number.map { (cache, $0) } }
 
     /// Looks at one state of the store, and waits for no writer.
     func read<Value: Sendable>(
@@ -26,6 +58,10 @@ final class StoreDatabase: Sendable {
         try enter()
         defer { gate.end() }
         do {
+            if let moment {
+                if moment.number == nil, try opened.renew() { cache.clear() }
+                return try moment.read(engine) { database in try StoreExecutor.run { try body(database) } }
+            }
             return try await engine.read { database in try StoreExecutor.run { try body(database) } }
         } catch { throw KeystoreError(error, path: path) }
     }
@@ -36,7 +72,10 @@ final class StoreDatabase: Sendable {
     ) async throws(KeystoreError) -> Value {
         try checkWritable()
         try enter()
-        defer { gate.end() }
+        defer {
+            noteChange()
+            gate.end()
+        }
         do {
             return try await engine.write { database in try StoreExecutor.run { try body(database) } }
         } catch { throw KeystoreError(error, path: path) }
@@ -47,7 +86,10 @@ final class StoreDatabase: Sendable {
     /// - Throws: `.closed`, and what `body` throws, as it is.
     func withEngine<Value>(_ body: (any SQLEngine) throws -> Value) throws -> Value {
         try enter()
-        defer { gate.end() }
+        defer {
+            noteChange()
+            gate.end()
+        }
         return try body(engine)
     }
 
@@ -62,13 +104,14 @@ final class StoreDatabase: Sendable {
     /// Closes the files once everybody is done; who comes later gets `.closed`.
     func close() async throws(KeystoreError) {
         await gate.drain()
+        cache.clear()
         try await onBlockingThread { () throws(KeystoreError) in try self.closeUnused() }
     }
 
     /// Closes the files of a database that is not in use.
     func closeUnused() throws(KeystoreError) {
         do {
-            try closing.withLock { _ in try engine.close() }
+            try closing.lock.withLock { _ in try engine.close() }
         } catch { throw KeystoreError(error, path: path) }
     }
 

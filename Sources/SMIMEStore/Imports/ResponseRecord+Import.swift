@@ -18,8 +18,7 @@ extension ResponseRecord {
                 [
                     item.certificate.bytes, item.response.der, item.lifetime.since.seconds,
                     item.lifetime.until.seconds,
-                ],
-                isCounted: false
+                ]
             )
         }
         try database.execute("DELETE FROM ocsp_response WHERE until < ?", [time - tolerance], isCounted: false)

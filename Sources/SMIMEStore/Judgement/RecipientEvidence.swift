@@ -19,7 +19,9 @@ struct RecipientEvidence: Sendable {
     ) throws {
         let byAddress = Dictionary(grouping: found, by: \.address)
         var domains: [AddressScope: [KnownRecipient]] = [:]
-        let hasIdentities = try database.value("SELECT EXISTS (SELECT 1 FROM identity)", as: Bool.self) ?? false
+        let hasIdentities = try database.remembered(.hasIdentities) {
+            try database.value("SELECT EXISTS (SELECT 1 FROM identity)", as: Bool.self)
+        }
         known = try addresses.map { address in
             let registered = try RecipientRecord.candidates(for: address, &domains, in: database)
             // What the registry says of a certificate and its key, distrust included, goes for it wherever it lies.
@@ -27,7 +29,7 @@ struct RecipientEvidence: Sendable {
             let scopes = [address] + [address.address.map(AddressScope.init(domainOf:))].compactMap(\.self)
             let others = scopes.flatMap { byAddress[$0] ?? [] }.filter { certificates.insert($0.certificate).inserted }
             var all = (registered + others.map(KnownRecipient.init)).decidedByKey
-            if hasIdentities { try Self.markKeyless(&all, of: address, in: database) }
+            if hasIdentities == true { try Self.markKeyless(&all, of: address, in: database) }
             return (address, all)
         }
         authorities = Array(Set(found.flatMap(\.authorities)))

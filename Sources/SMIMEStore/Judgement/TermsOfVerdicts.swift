@@ -3,16 +3,19 @@ import LibCrypto
 import PKIX
 
 /// How strictly certificates are judged, for many groups of them: what a verdict depends on beside the store.
-package struct TermsOfVerdicts {
-    /// The digest of the terms, lists at hand apart, and of the program that judges; nil if verdicts are not kept.
-    private let digest: [UInt8]?
+package struct TermsOfVerdicts: Sendable {
+    private let systemAnchors: Bool
+    /// Whether verdicts are kept.
+    private let isKept: Bool
     private let terms: ValidationOptions
+    private let madeDigest = MadeOnce<[UInt8]?>()
     /// The lists at hand beside those of the store, by the `matchingKey` of their issuers.
     private let lists: [[UInt8]: [CertificateList]]
 
     /// - Parameter systemAnchors: whether the system's trust anchors count.
     init(_ terms: ValidationOptions, systemAnchors: Bool) {
         self.terms = terms
+        self.systemAnchors = systemAnchors
         var lists: [[UInt8]: [CertificateList]] = [:]
         var isWhole = true
         for list in terms.certificateLists {
@@ -24,10 +27,14 @@ package struct TermsOfVerdicts {
         }
         self.lists = lists
         // Of answers that came just now, and while a folder of lists cannot be read, nothing is kept.
-        guard isWhole, terms.responses.isEmpty, terms.unreadableLists.isEmpty, let program = Self.program else {
-            digest = nil
-            return
-        }
+        isKept = isWhole && terms.responses.isEmpty && terms.unreadableLists.isEmpty
+    }
+
+    /// The digest of the terms, lists at hand apart, and of the program that judges; nil if verdicts are not kept.
+    private var digest: [UInt8]? { madeDigest.value(makeDigest) }
+
+    private func makeDigest() -> [UInt8]? {
+        guard isKept, let program = Self.program else { return nil }
         let policies = terms.policies
         let fields = [
             "verdict 1", program, systemAnchors ? SystemAnchors().folder : "-", terms.revocation.rawValue,
@@ -35,7 +42,7 @@ package struct TermsOfVerdicts {
             "\(policies.isExplicit) \(policies.inhibitsMapping) \(policies.inhibitsAnyPolicy)",
         ]
         let framed = (fields + policies.acceptable.sorted()).map { "\($0.utf8.count):\($0)" }.joined()
-        digest = try? DigestAlgorithm.sha256.digest(Array(framed.utf8))
+        return try? DigestAlgorithm.sha256.digest(Array(framed.utf8))
     }
 
     /// The digest of the terms together with what else verdicts depend on; nil if they are not kept. What is one of `authorities`

@@ -7,33 +7,45 @@ import PKIX
 struct VerdictBasis {
     /// What judges, without pins.
     let trust: TrustStore
-    /// The digest of it all; nil if verdicts from it are not kept.
-    private let digest: [UInt8]?
-    /// The last moment before the time at which time alone could have changed a verdict, and the first one after; in
-    /// seconds since 1970.
-    private let since, until: Int
+    /// What a verdict that is kept depends on, and how long it holds; as a rule none is kept, and this is not asked for.
+    private let extent = MadeOnce<Extent>()
+    private let evidence: VerdictEvidence
+    private let terms: TermsOfVerdicts
     private let held: HeldLists
     private let time: Date
 
     /// - Parameter issuers: the `matchingKey`s of the names whose lists count.
     init(_ evidence: VerdictEvidence, with issuers: Set<[UInt8]>, under terms: TermsOfVerdicts, at time: Date) {
         let trust = evidence.trust.under(terms.terms(for: issuers))
+        (self.trust, self.time, self.evidence, self.terms) = (trust, time, evidence, terms)
+        held = HeldLists(trust.certificateLists + trust.terms.certificateLists)
+    }
+
+    private struct Extent {
+        /// The digest of it all; nil if verdicts from it are not kept.
+        let digest: [UInt8]?
+        /// The last moment before the time at which time alone could have changed a verdict, and the first one after; in
+        /// seconds since 1970.
+        let since, until: Int
+    }
+
+    private func makeExtent() -> Extent {
         let lists = trust.certificateLists + trust.terms.certificateLists
         let system = evidence.issuers.flatMap { trust.systemAnchors?.certificates(named: $0) ?? [] }
-        (self.trust, self.time, held) = (trust, time, HeldLists(lists))
         let authorities = trust.anchors + trust.intermediates + system
         let moments =
             authorities.map(\.notBefore) + authorities.map(\.notAfter) + lists.map(\.thisUpdate)
             + lists.compactMap(\.nextUpdate)
         let now = time.seconds
-        (since, until) = Self.limits(moments.map(\.seconds), around: now)
+        let (since, until) = Self.limits(moments.map(\.seconds), around: now)
         // A list of later speaks of revocations by their dates, each of which is a moment of its own. Answers of responders have times
         // of their own, too, and those of their certificates.
         let isPlain = trust.responses.isEmpty && lists.allSatisfy { $0.thisUpdate.seconds <= now }
-        digest =
+        let digest =
             isPlain
             ? terms.digest(with: [trust.anchors, trust.intermediates, system].map { $0.map(\.fingerprint) }, lists)
             : nil
+        return Extent(digest: digest, since: since, until: until)
     }
 
     /// The verdict that is kept in `record`, if it is one of this basis and time.
@@ -51,10 +63,11 @@ struct VerdictBasis {
         held.hold()
         if record.byPin { trust.pinned = [certificate.publicKeyDigest] }
         let judgement = trust.judgement(of: certificate, purpose: .encryption, at: time)
-        let now = time.seconds
+        guard judgement.isRepeatable else { return (judgement.verdict, nil) }
+        let (now, extent) = (time.seconds, extent.value(makeExtent))
         let own = Self.limits([certificate.notBefore.seconds, certificate.notAfter.seconds], around: now)
-        let (since, until) = (max(since, own.since), min(until, own.until))
-        guard judgement.isRepeatable, since < now, let basis = digest(for: record) else {
+        let (since, until) = (max(extent.since, own.since), min(extent.until, own.until))
+        guard since < now, let basis = digest(for: record) else {
             return (judgement.verdict, nil)
         }
         let kept = KeptVerdict(
@@ -69,7 +82,7 @@ struct VerdictBasis {
 
     /// The digest with what is the certificate's own; rows may come to hold another one.
     private func digest(for record: VerdictRecord) -> [UInt8]? {
-        guard let digest else { return nil }
+        guard let digest = extent.value(makeExtent).digest else { return nil }
         return try? DigestAlgorithm.sha256.digest(digest + record.fingerprint + [record.byPin ? 1 : 0])
     }
 

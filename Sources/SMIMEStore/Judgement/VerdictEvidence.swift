@@ -17,11 +17,7 @@ struct VerdictEvidence: Sendable {
         let authorities = try Authorities(above: [certificate], in: database)
         var lists: [CertificateList] = []
         for issuer in authorities.issuers.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            lists += try database.values(
-                "SELECT der FROM crl WHERE issuer_key = ? ORDER BY fingerprint",
-                [issuer],
-                as: [UInt8].self
-            ).map { try CertificateList(der: $0) }
+            lists += try CertificateList.all(by: issuer, in: database)
         }
         var trust = TrustStore(
             anchors: authorities.all.filter(authorities.anchors.contains),
@@ -64,8 +60,7 @@ struct GroupedEvidence: Sendable {
     init(for count: Int, systemAnchors: Bool, in database: SQLDatabase) throws {
         self.systemAnchors = systemAnchors
         none = .none(systemAnchors: systemAnchors)
-        let system = systemAnchors ? SystemAnchors().hashes : []
-        guard count > Self.fewGroups, let system else {
+        guard count > Self.fewGroups, let system = systemAnchors ? SystemAnchors().hashes : [] else {
             (names, systemNames) = (nil, [])
             return
         }

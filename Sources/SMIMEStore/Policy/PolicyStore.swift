@@ -10,7 +10,9 @@ package struct PolicyStore: Sendable {
     /// All rules: the global one, then those for recipients, then those for senders, by pattern.
     package func rules() async throws(KeystoreError) -> [Policy.Rule] {
         try await database.read { database in
-            try database.rows("SELECT * FROM policy_rule ORDER BY side, pattern_key").map(Self.rule)
+            try database.remembered(.rules, cost: { 256 * $0.count }) {
+                try database.rows("SELECT * FROM policy_rule ORDER BY side, pattern_key").map(Self.rule)
+            }
         }
     }
 
@@ -31,7 +33,11 @@ package struct PolicyStore: Sendable {
     ) throws -> [Policy.Rule] {
         let statement = "SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?"
         func rules(_ side: String, _ keys: [String]) throws -> [Policy.Rule] {
-            try Set(keys).flatMap { try database.rows(statement, [side, $0]).map(Self.rule) }
+            try Set(keys).flatMap { key in
+                try database.remembered(.rulesOfScope, [side, key]) {
+                    try database.rows(statement, [side, key]).map(Self.rule)
+                }
+            }
         }
         return try rules("global", [""]) + rules("kind", [kind?.rawValue].compactMap(\.self))
             + rules("sender", senders.flatMap(Policy.Pattern.keys))

@@ -8,6 +8,8 @@ struct SealedKeys: Sendable {
         let sealed: [UInt8]
         /// The certificate that the sealed key is bound to: `certificate`, or another one about the same key.
         let bound: Fingerprint
+
+        var name: StoreCache.SealedKey { StoreCache.SealedKey(bound: bound, sealed: sealed) }
     }
 
     private let rows: [Item]
@@ -17,7 +19,22 @@ struct SealedKeys: Sendable {
 
     /// The keys of the certificates that meet `condition`, newest first.
     init(where condition: String, _ arguments: SQLArguments, in database: SQLDatabase) throws {
-        rows = try database.rows(
+        rows = try database.remembered(.sealedKeys, [condition] + arguments, cost: Self.cost) {
+            try Self.rows(where: condition, arguments, in: database)
+        }
+        protectors = try Protectors(in: database)
+    }
+
+    private static func cost(_ rows: [Item]) -> Int {
+        rows.reduce(0) { $0 + $1.certificate.der.count + $1.sealed.count }
+    }
+
+    private static func rows(
+        where condition: String,
+        _ arguments: SQLArguments,
+        in database: SQLDatabase
+    ) throws -> [Item] {
+        try database.rows(
             """
             SELECT der, sealed FROM certificate JOIN private_key ON certificate = id
             WHERE \(condition) ORDER BY not_before DESC, not_after DESC, fingerprint
@@ -31,7 +48,6 @@ struct SealedKeys: Sendable {
                 bound: certificate.fingerprint
             )
         }
-        protectors = try Protectors(in: database)
     }
 
     /// The keys of `certificates`, in this order.
@@ -57,6 +73,16 @@ struct SealedKeys: Sendable {
     }
 
     private static func rows(
+        sharingKeyWith condition: String,
+        _ arguments: SQLArguments,
+        in database: SQLDatabase
+    ) throws -> [Item] {
+        try database.remembered(.sealedKeysOfKey, [condition] + arguments, cost: cost) {
+            try readRows(sharingKeyWith: condition, arguments, in: database)
+        }
+    }
+
+    private static func readRows(
         sharingKeyWith condition: String,
         _ arguments: SQLArguments,
         in database: SQLDatabase
@@ -93,15 +119,29 @@ struct SealedKeys: Sendable {
     ///
     /// - Throws: what opening the store key throws; `.corrupt` for a key that was changed on disk, `.unsupportedKey` for one
     ///   that this libcrypto does not know.
-    func open(_ unlocker: StoreUnlocker, path: String) async throws(KeystoreError) -> [Identity] {
+    ///
+    /// - Parameter opened: keys that were opened before, and the change counter they belong to; nil if none are kept.
+    func open(
+        _ unlocker: StoreUnlocker,
+        path: String,
+        _ opened: (cache: StoreCache, number: Int64)? = nil
+    ) async throws(KeystoreError) -> [Identity] {
         guard !rows.isEmpty else { return [] }
+        if let opened {
+            let known = rows.compactMap { row in
+                opened.cache.key(in: row.name).map { Identity(unchecked: row.certificate, $0) }
+            }
+            if known.count == rows.count { return known }
+        }
         if let strange = certificates.first(where: { !$0.publicKeyAlgorithm.isOffered }) {
             throw .unsupportedKey(strange.fingerprint, "\(strange.publicKeyAlgorithm)")
         }
         let storeKey = try await unlocker.key(for: protectors)
         do {
             return try rows.map { row in
-                Identity(unchecked: row.certificate, try storeKey.open(row.sealed, for: row.bound))
+                let key = try storeKey.open(row.sealed, for: row.bound)
+                if let opened { opened.cache.keep(key, from: row.name, opened.number) }
+                return Identity(unchecked: row.certificate, key)
             }
         } catch {
             throw KeystoreError.corrupt(path: path, detail: "a private key was changed")

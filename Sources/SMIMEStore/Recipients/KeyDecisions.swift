@@ -16,12 +16,15 @@ struct KeyDecisions {
             WHERE public_key = ? AND certificate.form >= \(CertificateRecord.form) AND trust IN ('pinned', 'distrusted')
             """
         for key in keys {
-            let rows = try database.rows(select, [key.bytes])
+            let rows = try database.remembered(.keyDecisions, [key.bytes], cost: { 4096 * $0.count }) {
+                try database.rows(select, [key.bytes])
+            }
             for row in rows { try add(row, for: key) }
         }
         // Records that are not migrated yet have no such digest. As a rule there are none.
         let hasOld = "SELECT EXISTS (SELECT 1 FROM certificate WHERE form < \(CertificateRecord.form))"
-        guard try database.value(hasOld, as: Bool.self) == true else { return }
+        let isOld = try database.remembered(.certificatesOfOldForm) { try database.value(hasOld, as: Bool.self) }
+        guard isOld == true else { return }
         let old = """
             SELECT address_key, trust, der FROM recipient INDEXED BY recipient_decided
                 JOIN certificate ON certificate.id = recipient.certificate

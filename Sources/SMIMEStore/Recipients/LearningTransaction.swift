@@ -171,14 +171,17 @@ struct LearningTransaction {
     }
 
     private func isAuthority(_ certificate: Certificate) throws -> Bool {
-        try database.value(
-            """
-            SELECT EXISTS (SELECT 1 FROM certificate WHERE fingerprint = ? AND (
-                id IN (SELECT certificate FROM intermediate) OR id IN (SELECT certificate FROM anchor)))
-            """,
-            [certificate.fingerprint.bytes],
-            as: Bool.self
-        ) ?? false
+        let name: SQLArguments = [certificate.fingerprint.bytes]
+        return try database.remembered(.authority, name) {
+            try database.value(
+                """
+                SELECT EXISTS (SELECT 1 FROM certificate WHERE fingerprint = ? AND (
+                    id IN (SELECT certificate FROM intermediate) OR id IN (SELECT certificate FROM anchor)))
+                """,
+                name,
+                as: Bool.self
+            )
+        } ?? false
     }
 
     /// When the author was seen: at the time of signing, if it can be true.

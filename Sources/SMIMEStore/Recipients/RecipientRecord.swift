@@ -12,10 +12,12 @@ enum RecipientRecord {
 
     /// Everything known for `address` itself, newest certificate first.
     static func all(for address: AddressScope, in database: SQLDatabase) throws -> [KnownRecipient] {
-        try database.rows(
-            "\(columns) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint",
-            [address.key]
-        ).map(recipient).decidedByKey
+        try database.remembered(.candidates, [address.key], cost: { $0.map(\.certificate).encodedCount }) {
+            try database.rows(
+                "\(columns) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint",
+                [address.key]
+            ).map(recipient).decidedByKey
+        }
     }
 
     /// Gives everything known to `body`, by address, newest certificate first, one after the other.

@@ -1,8 +1,9 @@
 /// The number in the database that every transaction raises which changes what caches of other processes depend on.
 ///
-/// Transactions that change nothing leave it as it is, and so do those that only change dates of last use, verdicts, answers of
-/// responders, outages, or the journal of deliveries.
+/// Transactions that change nothing leave it as it is, and so do those that only change dates of last use, verdicts, outages,
+/// or the journal of deliveries.
 enum ChangeCounter {
+    static let reading = "SELECT number FROM change_counter"
     static let raising = "UPDATE change_counter SET number = number + 1"
 
     /// By how much the counter is raised where nothing says what it was before.
@@ -12,7 +13,7 @@ enum ChangeCounter {
 
     /// The number as this transaction sees it.
     static func value(in database: SQLDatabase) throws -> Int64 {
-        guard let number = try database.value("SELECT number FROM change_counter", as: Int64.self) else {
+        guard let number = try database.value(reading, as: Int64.self) else {
             throw SQLError(.corrupt, "the change counter is missing")
         }
         return number

@@ -3,12 +3,46 @@
 /// It lives as long as the closure that `SQLEngine` calls with it. Statements are prepared once for each connection and kept by their
 /// text, so that text should not vary: what varies are the arguments.
 final class SQLDatabase {
+    /// Thrown by any access to a database that is no more than its cache.
+    struct NotRemembered: Error {}
+
     private let connection: any SQLConnection
+    /// The values remembered of the database as it is in this transaction, and its change counter; nil if none are.
+    private let memory: (cache: StoreCache, number: Int64)?
     /// How many rows were inserted, changed or deleted so far.
     private(set) var changedCount = 0
     private var raisesChangeCounter = false
 
-    init(_ connection: any SQLConnection) { self.connection = connection }
+    init(_ connection: any SQLConnection) { (self.connection, memory) = (connection, nil) }
+
+    /// No database, only what is remembered of the one whose change counter is `number`.
+    init(remembering cache: StoreCache, _ number: Int64) { (connection, memory) = (NoConnection(), (cache, number)) }
+
+    private init(_ connection: any SQLConnection, _ memory: (StoreCache, Int64)) {
+        (self.connection, self.memory) = (connection, memory)
+    }
+
+    /// The same, with what is remembered of it; its change counter is `number`.
+    func remembering(in cache: StoreCache, _ number: Int64) -> SQLDatabase { SQLDatabase(connection, (cache, number)) }
+
+    /// What `make` takes out of the database for `arguments`, or took out before, as long as nothing has changed that counts.
+    ///
+    /// - Parameters:
+    ///   - cost: how many bytes the value holds, roughly.
+    ///   - make: depends on `arguments` and the database alone.
+    func remembered<Value: Sendable>(
+        _ kind: CacheKey.Kind,
+        _ arguments: @autoclosure () -> SQLArguments = [],
+        cost: (Value) -> Int = { _ in 0 },
+        _ make: () throws -> Value
+    ) throws -> Value {
+        guard let memory else { return try make() }
+        let key = CacheKey(kind: kind, arguments: arguments().values)
+        if let known = memory.cache.value(for: key, memory.number, as: Value.self) { return known }
+        let value = try make()
+        memory.cache.keep(value, for: key, memory.number, cost: cost(value))
+        return value
+    }
 
     /// The key of the row that was inserted last.
     var lastInsertedID: Int64 { connection.lastInsertedID }
@@ -87,4 +121,20 @@ final class SQLDatabase {
         raisesChangeCounter = false
         _ = try connection.execute(ChangeCounter.raising, [])
     }
+}
+
+/// What stands for the connection where only the cache is asked.
+private struct NoConnection: SQLConnection {
+    var lastInsertedID: Int64 { 0 }
+
+    func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int { throw SQLDatabase.NotRemembered() }
+
+    func query(
+        _ sql: String,
+        _ arguments: SQLArguments,
+        keepsStatement: Bool,
+        _ body: (SQLRow) throws -> Bool
+    ) throws { throw SQLDatabase.NotRemembered() }
+
+    func hasTable(_ name: String) throws -> Bool { throw SQLDatabase.NotRemembered() }
 }

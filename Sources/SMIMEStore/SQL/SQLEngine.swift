@@ -15,6 +15,9 @@ protocol SQLEngine: Sendable {
     /// The same as `write`, on this thread, which may block.
     func writeNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value
 
+    /// The change counter, by one statement.
+    func changeCounter() throws -> Int64
+
     /// What the database says it is. No transaction is needed for that.
     func schemaVersion() throws -> SchemaVersion
 

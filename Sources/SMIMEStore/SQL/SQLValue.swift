@@ -1,5 +1,5 @@
 /// A value in a column, or an argument of a statement.
-enum SQLValue: Sendable, Equatable {
+enum SQLValue: Sendable, Hashable {
     case null
     case integer(Int64)
     case text(String)
@@ -17,6 +17,8 @@ protocol SQLConvertible {
 /// The arguments of one statement, in the order of its placeholders. Nil stands for NULL.
 struct SQLArguments: ExpressibleByArrayLiteral {
     private(set) var values: [SQLValue]
+
+    init(_ values: [some SQLConvertible]) { self.values = values.map(\.sqlValue) }
 
     init(arrayLiteral elements: (any SQLConvertible)?...) { values = elements.map { $0?.sqlValue ?? .null } }
 

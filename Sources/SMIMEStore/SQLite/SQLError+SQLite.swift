@@ -1,19 +1,29 @@
 import GRDB
+import GRDBSQLite
 
 extension SQLError {
     init(_ error: DatabaseError) {
-        let kind: Kind =
-            switch error.resultCode {
-            case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
-            case .SQLITE_ERROR, .SQLITE_FORMAT: .mismatch
-            case .SQLITE_CANTOPEN: .cannotOpen
-            case .SQLITE_NOMEM, .SQLITE_PERM, .SQLITE_AUTH: .denied
-            case .SQLITE_FULL, .SQLITE_IOERR: .writeFailed
-            case .SQLITE_READONLY: .readOnly
-            default: .other
-            }
-        self.init(kind, error.message ?? String(describing: error.resultCode))
+        self.init(Self.kind(error.resultCode), error.message ?? String(describing: error.resultCode))
+    }
+
+    /// - Parameter code: what a function of SQLite returned; the result of one that ended unexpectedly is damage.
+    init(code: Int32) {
+        let result = DatabaseError(resultCode: ResultCode(rawValue: code)).resultCode
+        let isResult = [SQLITE_OK, SQLITE_ROW, SQLITE_DONE].contains(code)
+        self.init(isResult ? .corrupt : Self.kind(result), String(cString: sqlite3_errstr(code)))
+    }
+
+    private static func kind(_ code: ResultCode) -> Kind {
+        switch code {
+        case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
+        case .SQLITE_ERROR, .SQLITE_FORMAT: .mismatch
+        case .SQLITE_CANTOPEN: .cannotOpen
+        case .SQLITE_NOMEM, .SQLITE_PERM, .SQLITE_AUTH: .denied
+        case .SQLITE_FULL, .SQLITE_IOERR: .writeFailed
+        case .SQLITE_READONLY: .readOnly
+        default: .other
+        }
     }
 
     /// Runs `body`; what GRDB throws is thrown as `SQLError`.

@@ -16,7 +16,7 @@ extension SQLiteEngine {
             let pool = try DatabasePool(path: path, configuration: configuration(readOnly: false))
             // GRDB lowers it to NORMAL, which may lose the last commits with the power.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            return SQLiteEngine(pool)
+            return SQLiteEngine(pool, path: path)
         }
     }
 
@@ -34,9 +34,12 @@ extension SQLiteEngine {
     /// - Parameter isFrozen: whether no process can be writing. Only then can SQLite read without the files it would have to
     ///   make beside it.
     static func openReader(_ path: String, isFrozen: Bool) throws -> SQLiteEngine {
-        let path = isFrozen ? immutablePath(path) : path
+        let configuration = configuration(readOnly: true)
         return try SQLError.translating {
-            SQLiteEngine(try DatabaseQueue(path: path, configuration: configuration(readOnly: true)))
+            guard !isFrozen else {
+                return SQLiteEngine(try DatabaseQueue(path: immutablePath(path), configuration: configuration))
+            }
+            return SQLiteEngine(try DatabaseQueue(path: path, configuration: configuration), path: path)
         }
     }
 

@@ -3,8 +3,14 @@ import GRDB
 /// A SQLite database, by GRDB.
 final class SQLiteEngine: SQLEngine {
     private let writer: any DatabaseWriter
+    /// Nil for a database that is no file which others may change.
+    private let probe: ChangeProbe?
 
-    init(_ writer: any DatabaseWriter) { self.writer = writer }
+    /// - Parameter path: the file of the database; nil if there is none which others may change.
+    init(_ writer: any DatabaseWriter, path: String? = nil) {
+        self.writer = writer
+        probe = path.map(ChangeProbe.init)
+    }
 
     func read<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value {
         do {
@@ -24,6 +30,10 @@ final class SQLiteEngine: SQLEngine {
 
     func writeNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value {
         try SQLError.translating { try writer.write { try Self.run(body, in: $0) } }
+    }
+
+    func changeCounter() throws -> Int64 {
+        try probe?.number() ?? readNow(ChangeCounter.value)
     }
 
     func schemaVersion() throws -> SchemaVersion {
@@ -56,6 +66,7 @@ final class SQLiteEngine: SQLEngine {
 
     func close() throws {
         try SQLError.translating {
+            probe?.close()
             // SQLite tidies its log away when the last connection closes, unless that one may only read.
             (writer as? DatabasePool)?.invalidateReadOnlyConnections()
             try writer.close()

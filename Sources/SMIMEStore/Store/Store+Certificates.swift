@@ -32,6 +32,8 @@ extension Store {
             case .subjectKeyIdentifier(let identifier): ("key_identifier = ?", [identifier])
             }
         let statement = "SELECT der FROM certificate WHERE \(condition) LIMIT 100"
-        return try database.rows(statement, arguments).map { try $0.certificate() }
+        return try database.remembered(.certificates, [condition] + arguments, cost: \.encodedCount) {
+            try database.rows(statement, arguments).map { try $0.certificate() }
+        }
     }
 }

@@ -118,6 +118,19 @@ public final class Store: Sendable {
         try await database.close()
     }
 
+    /// The same store for one message, for processes that stay: its reads share what they take out of the store, opened keys among it,
+    /// with those of earlier messages, and look once, in the first query, whether anything has changed since.
+    ///
+    /// What it reads first and what it reads last may be of two moments, as with any store. It is closed with this one.
+    package func atOneMoment() -> Store { Store(location, database.atOneMoment(), unlocker, exists: exists) }
+
+    /// Whether changes are refused.
+    package var isReadOnly: Bool { database.isReadOnly }
+
+    /// Forgets what is remembered for later messages, because another store object of this process has changed what no change counter
+    /// counts, such as the date of an author's last message.
+    package func noteChange() { database.noteChange() }
+
     private init(
         _ location: StoreLocation,
         _ database: StoreDatabase,

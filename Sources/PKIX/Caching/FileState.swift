@@ -1,0 +1,32 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A file as it was at one moment: whoever changes its content makes it another one.
+package struct FileState: Hashable, Sendable {
+    private let path: String
+    private let device: dev_t
+    private let node: ino_t
+    /// Its length in bytes.
+    package let size: Int
+    /// When its content and its status changed last, in seconds and nanoseconds.
+    private let times: [Int]
+
+    /// Nil where there is no such file.
+    package init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.path = path
+        (device, node, size) = (status.st_dev, status.st_ino, Int(status.st_size))
+        #if os(Linux)
+        let (modified, changed) = (status.st_mtim, status.st_ctim)
+        #else
+        let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
+        #endif
+        times = [modified.tv_sec, modified.tv_nsec, changed.tv_sec, changed.tv_nsec]
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Synchronization
+
+/// The engine of a database, opened anew once another file lies in the place of the one that was opened.
+final class OpenEngine: Sendable {
+    /// A file, whatever it is called.
+    private struct FileIdentity: Equatable {
+        let device: dev_t
+        let node: ino_t
+
+        /// Nil where nothing lies at `path`.
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            (device, node) = (status.st_dev, status.st_ino)
+        }
+    }
+
+    private struct State {
+        var engine: any SQLEngine
+        var file: FileIdentity?
+    }
+
+    private let path: String
+    private let reopen: (@Sendable () throws -> any SQLEngine)?
+    private let state: Mutex<State>
+
+    /// - Parameter reopen: opens the file at `path`; nil for a database that is in no file, or that nobody else uses.
+    init(_ engine: any SQLEngine, path: String, reopen: (@Sendable () throws -> any SQLEngine)?) {
+        (self.path, self.reopen) = (path, reopen)
+        state = Mutex(State(engine: engine, file: reopen == nil ? nil : FileIdentity(path)))
+    }
+
+    /// The engine that was opened last.
+    var engine: any SQLEngine { state.withLock { $0.engine } }
+
+    /// Opens the file that lies at the path now, if that is another one. Whoever uses the engine before it keeps it until then.
+    ///
+    /// - Returns: whether it was another one.
+    func renew() throws -> Bool {
+        guard let reopen, let file = FileIdentity(path) else { return false }
+        return try state.withLock { state in
+            guard let known = state.file, known != file else { return false }
+            state = State(engine: try reopen(), file: file)
+            return true
+        }
+    }
+}

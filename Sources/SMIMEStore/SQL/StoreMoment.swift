@@ -1,0 +1,37 @@
+import Synchronization
+
+/// The store for the time of one message: whether the cache holds is asked once, in the first query.
+///
+/// Where everything that is asked for is remembered, nothing else of the database is read. What is not remembered is read as it is then,
+/// and if the counter has moved on meanwhile, the rest of the message sees the newer store.
+final class StoreMoment: Sendable {
+    let cache: StoreCache
+    private let seen = Mutex<Int64?>(nil)
+
+    init(_ cache: StoreCache) { self.cache = cache }
+
+    /// The change counter as this message sees it; nil before its first query, and after a change by this process.
+    var number: Int64? { seen.withLock { $0 } }
+
+    /// What `body` takes out of the cache, else out of `engine`, on this thread. Readers wait for no writer.
+    func read<Value>(_ engine: any SQLEngine, _ body: (SQLDatabase) throws -> Value) throws -> Value {
+        let number = try self.number ?? note(engine.changeCounter())
+        do { return try body(SQLDatabase(remembering: cache, number)) } catch is SQLDatabase.NotRemembered {}
+        return try engine.readNow { database in
+            let number = note(try ChangeCounter.value(in: database))
+            return try body(database.remembering(in: cache, number))
+        }
+    }
+
+    /// Forgets everything, because this process has changed something.
+    func noteChange() {
+        seen.withLock { $0 = nil }
+        cache.clear()
+    }
+
+    private func note(_ number: Int64) -> Int64 {
+        seen.withLock { $0 = number }
+        cache.enter(number)
+        return number
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import PKIX
+import TestSupport
+import Testing
+
+/// Verdicts that are remembered hold as long as nothing begins or ends that they depend on.
+@Suite struct VerdictTimeTests {
+    private let scene: RevocationScene
+
+    init() throws { scene = try RevocationScene() }
+
+    /// Around each moment at which something begins or ends, and between.
+    private func dates(_ moments: [Date]) -> [Date] {
+        moments.flatMap { moment in [-90_000, -1, -0.5, 0, 0.5, 1, 90_000].map { moment.addingTimeInterval($0) } }
+    }
+
+    /// Judges at all `dates` in several orders, by a store that has judged before and by one that was never asked.
+    private func compare(_ store: TrustStore, at dates: [Date], sourceLocation: SourceLocation = #_sourceLocation) {
+        var random = SeededGenerator(17)
+        var number = 0
+        for _ in 0..<4 {
+            for date in dates.shuffled(using: &random) {
+                number += 1
+                var other = store
+                // Says nothing about any key that is pinned or distrusted, but makes the question another one.
+                other.scopes[scene.decoy.publicKeyDigest] = TrustStore.Scopes(pinned: ["\(UUID()) \(number)"])
+                let expected = other.judge(scene.leaf, purpose: .signing, at: date)
+                let found = store.judge(scene.leaf, purpose: .signing, at: date)
+                #expect(found == expected, "\(date)", sourceLocation: sourceLocation)
+            }
+        }
+    }
+
+    @Test func `a verdict does not outlive a certificate of its chain`() {
+        let store = TrustStore(anchors: [scene.root], intermediates: [scene.ca])
+        let chain = [scene.leaf, scene.ca, scene.root]
+        let moments = chain.map(\.notBefore) + chain.map(\.notAfter)
+        compare(store, at: dates(moments))
+        let (start, end) = (scene.leaf.notBefore, scene.leaf.notAfter)
+        #expect(store.judge(scene.leaf, purpose: .signing, at: end).timeProblems.isEmpty)
+        #expect(!store.judge(scene.leaf, purpose: .signing, at: end.addingTimeInterval(1)).timeProblems.isEmpty)
+        #expect(!store.judge(scene.leaf, purpose: .signing, at: start.addingTimeInterval(-1)).timeProblems.isEmpty)
+    }
+
+    @Test func `a verdict does not outlive a revocation list`() throws {
+        let lists = [try scene.list(-2, lasting: 5), try scene.list(1, lasting: 10)]
+        let store = TrustStore(anchors: [scene.root], intermediates: [scene.ca], certificateLists: lists)
+        let moments = lists.map(\.thisUpdate) + lists.compactMap(\.nextUpdate)
+        compare(store, at: dates(moments))
+    }
+
+    @Test func `a list that revokes from a later day on does so on that day`() throws {
+        let lists = [try scene.list(-2, lasting: 30), try scene.list(5, revoked: 4, lasting: 30)]
+        let store = TrustStore(anchors: [scene.root], intermediates: [scene.ca], certificateLists: lists)
+        compare(store, at: dates(lists.map(\.thisUpdate) + [scene.now.addingTimeInterval(4 * 86_400)]))
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import GRDB
+import InternetMessage
+import LibCrypto
+import PKIX
+import SMIME
+import SMIMEStore
+import Testing
+
+/// What a process that stays remembers of a store, and forgets as soon as another process changes it.
+@Suite struct StoreCacheTests {
+    private let alice: EmailAddress
+    private let bob: AddressScope
+
+    init() throws {
+        alice = try EmailAddress("alice@example.com")
+        bob = try AddressScope("bob@example.com")
+    }
+
+    /// A home with alice's key, bob's certificate and their authority.
+    private func filledHome() async throws -> TemporaryHome {
+        let home = TemporaryHome()
+        let store = try await home.open()
+        var batch = try Certs.batch("alice")
+        batch.anchors = [try Certs.certificate("ca", file: "root.pem")]
+        batch.recipients = [.init(certificate: try Certs.certificate("bob"), addresses: [bob])]
+        _ = try await store.add(batch, at: Certs.time)
+        try await store.close()
+        return home
+    }
+
+    /// What a message asks of the store, as text.
+    private func asked(_ store: Store) async throws -> [String: String] {
+        let message = store.atOneMoment()
+        let lookup = RecipientLookup(store: message, systemAnchors: false)
+        let choice = try await lookup.choices(for: [bob], at: Certs.time).choices[0]
+        let signer: String
+        do throws(KeystoreError) {
+            let identity = try await message.accounts.signingIdentity(for: alice, at: Certs.time)
+            signer = "\(identity.certificate.fingerprint)"
+        } catch { signer = "\(error)" }
+        let rules = try await message.read { try $0.rules(forSenders: [alice], recipients: []) }
+        let certificate = try Certs.certificate("bob")
+        let trust = try await message.anchors.trust(judging: [certificate], systemAnchors: false)
+        return [
+            "chosen": choice.selected.map { "\($0.certificate.fingerprint)" } ?? choice.whyNone,
+            "signer": signer, "rules": "\(rules)", "settings": "\(try await message.settings.all())",
+            "account": "\(try await message.accounts.summary(of: alice)?.address.text ?? "none")",
+            "aliases": "\(try await message.accounts.account(ifAnyFor: alice)?.aliases ?? [])",
+            "anchors": "\(trust.anchors.count)", "lists": "\(trust.certificateLists.count)",
+            "verdict": "\(trust.judge(certificate, purpose: .encryption, at: Certs.time).isTrusted)",
+        ]
+    }
+
+    /// What differs for the next message after `change` by another process.
+    private func differences(_ change: (Store, TemporaryHome) async throws -> Void) async throws -> Set<String> {
+        let home = try await filledHome()
+        let store = try await home.open(.readOnly)
+        let before = try await asked(store)
+        #expect(try await asked(store) == before)
+        let other = try await home.open()
+        try await change(other, home)
+        try await other.close()
+        let after = try await asked(store)
+        // What another object that remembers nothing sees is what counts.
+        #expect(try await asked(home.open(.readOnly)) == after)
+        try await store.close()
+        return Set(before.keys.filter { before[$0] != after[$0] })
+    }
+
+    @Test func `distrust of a recipient counts for the next message`() async throws {
+        let found = try await differences { store, _ in
+            _ = try await store.recipients.setTrust(.distrusted, of: bob)
+        }
+        #expect(found.contains("chosen"))
+    }
+
+    @Test func `a removed recipient is not encrypted to any more`() async throws {
+        #expect(try await differences { store, _ in _ = try await store.recipients.remove(bob) } == ["chosen"])
+    }
+
+    @Test func `settings and rules count for the next message`() async throws {
+        let found = try await differences { store, _ in
+            try await store.settings.set("key", to: "value")
+            _ = try await store.policy.set(Policy.Rule(.global, sign: .require))
+        }
+        #expect(found == ["rules", "settings"])
+    }
+
+    @Test func `a changed account counts for the next message, and one that is removed`() async throws {
+        let changed = try await differences { store, _ in
+            var change = AccountChange()
+            change.addedAliases = [try AddressScope("sales@example.com")]
+            _ = try await store.accounts.set(alice, change)
+        }
+        #expect(changed == ["aliases"])
+        let removed = try await differences { store, _ in _ = try await store.accounts.remove(alice) }
+        #expect(removed.isSuperset(of: ["account", "signer"]))
+    }
+
+    @Test func `an anchor that is removed trusts nothing any more`() async throws {
+        let found = try await differences { store, _ in
+            _ = try await store.anchors.remove([try Certs.certificate("ca", file: "root.pem").fingerprint])
+        }
+        #expect(found == ["anchors", "chosen", "verdict"])
+    }
+
+    @Test func `a store with a new key still signs, by the keys that were sealed anew`() async throws {
+        #expect(try await differences { store, _ in _ = try await store.rekey(passphrase: nil) } == [])
+    }
+
+    @Test func `a restored store counts for the next message`() async throws {
+        let found = try await differences { store, home in
+            let copy = home.path + "/copy.sqlite"
+            try await store.backup(to: copy)
+            try await store.settings.set("key", to: "1")
+            _ = try await store.accounts.remove(alice)
+            _ = try await Store.restore(home.location, from: copy)
+            try await store.settings.set("key", to: "2")
+        }
+        #expect(found == ["settings"])
+    }
+
+    @Test func `another file in the place of the store counts for the next message`() async throws {
+        let found = try await differences { store, home in
+            let copy = home.path + "/copy.sqlite"
+            _ = try await store.recipients.setTrust(.distrusted, of: bob)
+            try await store.backup(to: copy)
+            #expect(chmod(copy, 0o600) == 0 && rename(copy, home.location.database) == 0)
+            for suffix in ["-wal", "-shm"] { unlink(home.location.database + suffix) }
+        }
+        #expect(found.contains("chosen"))
+    }
+
+    @Test func `one message sees its own change`() async throws {
+        let home = try await filledHome()
+        let store = try await home.open().atOneMoment()
+        #expect(try await store.settings.value(of: "key") == nil)
+        try await store.settings.set("key", to: "1")
+        #expect(try await store.settings.value(of: "key") == "1")
+    }
+
+    @Test func `a message looks once, and the next one again`() async throws {
+        let home = try await filledHome()
+        let store = try await home.open(.readOnly)
+        let message = store.atOneMoment()
+        #expect(try await message.settings.value(of: "key") == nil)
+        try await home.open().settings.set("key", to: "1")
+        #expect(try await message.settings.value(of: "key") == nil)
+        #expect(try await store.settings.value(of: "key") == "1")
+        #expect(try await store.atOneMoment().settings.value(of: "key") == "1")
+    }
+
+    @Test func `a date that nothing counts is read anew after the own change`() async throws {
+        let home = try await filledHome()
+        let store = try await home.open()
+        let later = Certs.time.addingTimeInterval(3 * 86_400)
+        let sighting = SignerSighting(
+            address: try EmailAddress("bob@example.com"),
+            certificate: try Certs.certificate("bob"),
+            isAnchored: true,
+            signingTime: later
+        )
+        #expect(try await store.atOneMoment().recipients.preview([sighting], at: later).changesStore)
+        let message = store.atOneMoment()
+        #expect(try await message.recipients.learn([sighting], at: later).changesStore)
+        #expect(try await !message.recipients.preview([sighting], at: later).changesStore)
+        #expect(try await !store.atOneMoment().recipients.preview([sighting], at: later).changesStore)
+    }
+
+    @Test func `a closed store gives nothing that is remembered`() async throws {
+        let home = try await filledHome()
+        let store = try await home.open(.readOnly)
+        _ = try await asked(store)
+        try await store.close()
+        await #expect(throws: KeystoreError.self) { try await store.atOneMoment().settings.all() }
+    }
+
+    @Test func `keys are opened once as long as nothing changes`() async throws {
+        let home = try await filledHome()
+        let store = try await home.open(.readOnly)
+        _ = try await store.atOneMoment().accounts.signingIdentity(for: alice, at: Certs.time)
+        // The key file is needed for what is not open yet.
+        let file = home.location.keyFile
+        #expect(rename(file, file + ".gone") == 0)
+        _ = try await store.atOneMoment().accounts.signingIdentity(for: alice, at: Certs.time)
+        let other = try await home.open(.readOnly)
+        await #expect(throws: KeystoreError.self) {
+            try await other.atOneMoment().accounts.signingIdentity(for: alice, at: Certs.time)
+        }
+    }
+}
