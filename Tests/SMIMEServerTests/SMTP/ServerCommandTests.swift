@@ -21,7 +21,10 @@ import Testing
             ("mail from:<a@x.test>\r\nRcpt To: <b@y.test>\r\n", [250, 250]),
             ("MAIL a@x.test\r\nMAIL FROM:a@x.test\r\nMAIL FROM:<a@x.test\r\nMAIL\r\n", [501, 501, 501, 501]),
             ("MAIL FROM:<a@x.test>\r\nRCPT TO:<>\r\nRCPT <b@y.test>\r\n", [250, 501, 501]),
-            ("MAIL FROM:<a>\r\nMAIL FROM:<>\r\nRCPT TO:<Postmaster>\r\n", [553, 250, 250]),
+            (
+                "MAIL FROM:<a>\r\nMAIL FROM:<postmaster>\r\nMAIL FROM:<>\r\nRCPT TO:<Postmaster>\r\n",
+                [501, 553, 250, 250]
+            ),
         ]
     )
     func commands(text: String, codes: [Int]) {

@@ -104,6 +104,21 @@ struct ServerDriver {
         replies.split(separator: "\r\n").filter { $0.dropFirst(3).first != "-" }.compactMap { Int($0.prefix(3)) }
     }
 
+    /// The entries without the content of messages that were abandoned: how much comes before that is known depends on the cuts.
+    var settledEntries: [Entry] {
+        var copy = self
+        copy.entries = []
+        for (index, entry) in entries.enumerated() {
+            let next = entries[index...].first { $0 == .endOfMessage || $0 == .abandoned }
+            switch entry {
+            case .content(let text): if next == .endOfMessage { copy.append(content: text) }
+            case .replies(let text): copy.append(replies: text)
+            default: copy.entries.append(entry)
+            }
+        }
+        return copy.entries
+    }
+
     var isClosed: Bool { entries.last == .close }
 
     private mutating func append(replies text: String) {

@@ -75,8 +75,9 @@ import Testing
         )
         driver.send("MAIL FROM:<a@x.test> ret=HDRS ENVID=q+2B SIZE=12 BODY=8BITMIME\r\n")
         driver.send(
-            "RCPT TO:<b@y.test> NOTIFY=DELAY ORCPT=rfc822;B@y.test\r\nRCPT TO:<bad\r\nRCPT TO:<c@y.test>\r\nDATA\r\nx\r\n.\r\n"
+            "RCPT TO:<b@y.test> NOTIFY=DELAY ORCPT=rfc822;B@y.test\r\nRCPT TO:<bad\r\nRCPT TO:<c@y.test>\r\nDATA\r\n"
         )
+        driver.send("x\r\n.\r\n")
         let envelope = try #require(driver.envelopes.first)
         #expect(envelope.sender == "a@x.test")
         #expect(envelope.parameters.map(\.text) == ["ret=HDRS", "ENVID=q+2B", "SIZE=12", "BODY=8BITMIME"])

@@ -10,7 +10,9 @@ import Testing
             ("XFORWARD NAME=x\r\n", 250, 100),
             ("MAIL FROM:<>\r\nRSET\r\n", 250, 100), ("MAIL FROM:<>\r\nRCPT TO:<b@y.test>\r\nRSET\r\n", 250, 150),
             ("FOO\r\n", 500, 5),
-            ("DATA\r\n", 503, 20), ("MAIL FROM\r\n", 501, 20), ("VRFY\r\n", 501, 20),
+            ("DATA\r\n", 503, 20), ("MAIL FROM\r\n", 501, 20), ("VRFY\r\n", 501, 20), ("BDAT 0\r\n", 503, 20),
+            ("BDAT 1\r\nx", 503, 20),
+            ("EHLO x\r\nMAIL FROM:<>\r\nRCPT TO:<b@y.test>\r\nBDAT 0\r\n", 250, 132),
         ]
     )
     func storms(command: String, code: Int, count: Int) {

@@ -40,7 +40,7 @@ import Testing
         try Seeds.keep(seed, as: "dialogue-\(Self.dialogues.firstIndex(of: turns) ?? 0)", for: "smtp")
         let turns = turns.map { dialect == .lmtp ? $0.replacing("EHLO", with: "LHLO") : $0 }
         let whole = Self.run(turns, dialect) { driver, turn in driver.send(turn) }
-        #expect(whole.contains(.close) || turns.count == 3)
+        #expect(whole.last == .close)
         for size in 1...7 {
             #expect(Self.run(turns, dialect) { driver, turn in driver.send(turn, inPiecesOf: size) } == whole)
         }
@@ -61,9 +61,6 @@ import Testing
         // What fits in 44 bytes before the content is too large in the last dialogue.
         var driver = ServerDriver(dialect, maximumSize: 44, greets: false)
         for turn in turns { send(&driver, turn) }
-        return driver.entries.map { entry in
-            // How much of a message that is too large is handed out before that is known depends on the cuts.
-            if case .content(let text) = entry, text.hasPrefix("0123456789") { .content("0123456789…") } else { entry }
-        }
+        return driver.settledEntries
     }
 }

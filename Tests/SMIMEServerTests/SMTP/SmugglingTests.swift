@@ -29,7 +29,7 @@ import Testing
     @Test("a chunk may not hold what DATA cannot carry on", arguments: falseEnds)
     func chunk(end: String) {
         // Between CRLF and a bare carriage return a dot gets stuffed.
-        let isSafe = end.hasPrefix("\r\n.\r") && !end.contains("\r.\r")
+        let isSafe = ["\r\n.\rx", "\r\n.\r\r\n"].contains(end)
         var driver = ServerDriver()
         let text = "text\(end)more\r\n"
         driver.send("\(ServerDriver.envelope)BDAT \(text.utf8.count) LAST\r\n\(text)")

@@ -89,9 +89,15 @@ extension SMTPServerSession {
 
     /// Replies to a command that is wrong; after too many the connection ends.
     mutating func reject(_ code: Int, _ enhancedCode: EnhancedStatusCode, _ text: String) {
+        if countError() { reply(code, enhancedCode, text) }
+    }
+
+    /// Counts a command that is wrong; false if the connection ends for it.
+    mutating func countError() -> Bool {
         counters.errors += 1
-        guard counters.errors <= Counters.maximumErrors else { return endForAbuse("too many errors") }
-        reply(code, enhancedCode, text)
+        guard counters.errors > Counters.maximumErrors else { return true }
+        endForAbuse("too many errors")
+        return false
     }
 
     /// Ends the connection because of a violation of the protocol.
