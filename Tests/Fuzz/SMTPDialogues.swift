@@ -194,6 +194,8 @@ private struct ClientRun {
 
     private mutating func begin() {
         transactions += 1
+        // What is refused without asking the hop makes the session ready at once.
+        guard transactions <= 20 else { return session.quit() }
         let envelope = SMTPEnvelope(
             sender: "",
             parameters: ["RET=FULL"].compactMap { SMTPParameter($0) },
