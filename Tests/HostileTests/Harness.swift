@@ -98,18 +98,8 @@ private enum Doomed {
     }
 }
 
-/// Messages kept as seeds for the fuzzers, below $SMIME_TEST_SEEDS.
-enum Seeds {
-    private static let folder = ProcessInfo.processInfo.environment["SMIME_TEST_SEEDS"]
-
+extension Seeds {
     static func keep(_ bytes: [UInt8], of item: HostileCase) throws {
         for target in [item.seed, "structure"] { try keep(bytes, as: item.name, for: target) }
-    }
-
-    static func keep(_ bytes: [UInt8], as name: String, for target: String) throws {
-        guard let folder, bytes.count <= 65_536 else { return }
-        let url = URL(filePath: folder).appending(path: target)
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        try Data(bytes).write(to: url.appending(path: name))
     }
 }

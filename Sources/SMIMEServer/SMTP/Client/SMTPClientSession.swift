@@ -71,27 +71,110 @@ package struct SMTPClientSession: Sendable {
     }
 
     /// Takes all of `bytes`. What the hop says too much of makes the connection unusable, so that little is held.
-    package mutating func receive(_ bytes: inout ByteBuffer) {}
+    package mutating func receive(_ bytes: inout ByteBuffer) {
+        guard !isClosed else { return bytes.clear() }
+        parser.receive(&bytes)
+        while let item = isClosed ? nil : parser.next() {
+            switch item {
+            case .reply(let reply): take(reply)
+            case .malformed: fail("the next hop does not speak SMTP")
+            }
+        }
+    }
 
     /// Says that the hop has closed the connection.
-    package mutating func endOfInput() {}
+    package mutating func endOfInput() { fail("the next hop closed the connection") }
 
     /// Says that the connection cannot be used any more (a timeout, an error in writing).
-    package mutating func fail(_ reason: String) {}
+    package mutating func fail(_ reason: String) {
+        let outcome: SMTPConnectionFailure.Outcome
+        switch state {
+        case .closed: return
+        case .envelope, .data, .content: outcome = .notTaken
+        case .outcome: outcome = .unknown
+        case .greeting, .hello, .ready, .reset, .quit: outcome = .noMessage
+        }
+        state = .closed
+        delivery = nil
+        events.append(.unusable(SMTPConnectionFailure(outcome, reason)))
+    }
 
     /// The next event; nil if there is none until more is received or a method is called.
     package mutating func next() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
     /// Begins a transaction, if ``isReady``. What the hop cannot take by what it announced is refused without asking it.
-    package mutating func begin(_ transaction: SMTPTransaction) {}
+    package mutating func begin(_ transaction: SMTPTransaction) {
+        guard isReady else { return }
+        // The caller knows that the connection is ready.
+        events.removeAll { $0 == .ready }
+        beginTransaction(transaction)
+    }
 
     /// The next piece of the content as it goes over the wire, after `.sendContent`. Empty if the hop has refused or left meanwhile,
-    /// which the next event says, or if the content is none for SMTP.
-    package mutating func send(_ content: ByteBuffer) -> ByteBuffer { ByteBuffer() }
+    /// which the next event says, or if the content is none for SMTP or not of the size that was told.
+    package mutating func send(_ content: ByteBuffer) -> ByteBuffer {
+        guard case .content = state, content.readableBytes > 0, let framing = delivery?.framing else {
+            return ByteBuffer()
+        }
+        delivery?.contentSize += content.readableBytes
+        switch framing {
+        case .stuffed(var stuffing):
+            let encoded = stuffing.encode(content)
+            delivery?.framing = .stuffed(stuffing)
+            if let encoded { return encoded }
+        case .counted(var decoder):
+            var bytes = content
+            let piece = decoder.next(from: &bytes)
+            delivery?.framing = .counted(decoder)
+            if case .content = piece { return chunk(content, mayEnd: decoder.mayEnd) }
+        }
+        refuseContent()
+        return ByteBuffer()
+    }
 
     /// What goes over the wire behind the last piece of the content.
-    package mutating func endOfContent() -> ByteBuffer { ByteBuffer() }
+    package mutating func endOfContent() -> ByteBuffer {
+        guard case .content = state, case .stuffed(var stuffing) = delivery?.framing else {
+            if case .content = state { fail("the content is shorter than was told") }
+            return ByteBuffer()
+        }
+        guard let end = stuffing.end() else {
+            refuseContent()
+            return ByteBuffer()
+        }
+        state = .outcome
+        return end
+    }
 
     /// Ends a connection that is ready: QUIT, and then `.unusable` when the hop has answered.
-    package mutating func quit() {}
+    package mutating func quit() {
+        guard isReady else { return }
+        state = .quit
+        write("QUIT\r\n")
+    }
+
+    private var isClosed: Bool {
+        if case .closed = state { true } else { false }
+    }
+
+    /// A piece of a chunk as it is, if it fits. With the last byte of the chunk the hop has the message.
+    private mutating func chunk(_ content: ByteBuffer, mayEnd: Bool) -> ByteBuffer {
+        guard let delivery, delivery.contentSize <= delivery.transaction.content.size else {
+            fail("the content is longer than was told")
+            return ByteBuffer()
+        }
+        if delivery.contentSize == delivery.transaction.content.size {
+            guard mayEnd else {
+                refuseContent()
+                return ByteBuffer()
+            }
+            state = .outcome
+        }
+        return content
+    }
+
+    /// Gives up in the midst of the content, which the hop drops when the connection ends without it.
+    private mutating func refuseContent() {
+        refuse(.content, SMTPReply(554, "5.6.0", "a line end that is not CRLF in the message"), then: .closed)
+    }
 }

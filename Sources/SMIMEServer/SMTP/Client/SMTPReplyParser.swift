@@ -1,6 +1,91 @@
-/// Reads the replies of a server out of a byte stream.
+import InternetMessage
+package import NIOCore
+
+/// Reads the replies of a server out of a byte stream, and holds little of what is no reply.
 ///
 /// RFC 5321 §4.2
 package struct SMTPReplyParser: Sendable {
+    /// What was found.
+    package enum Item: Sendable, Equatable {
+        case reply(SMTPReply)
+        /// This is not SMTP, or too long. Nothing more can be read.
+        case malformed
+    }
+
+    /// Bytes of a line; RFC 5321 §4.5.3.1.5 allows servers 512.
+    static let maximumLineLength = 2048
+    /// Lines of a reply.
+    static let maximumLines = 100
+
+    private var input = ByteBuffer()
+    private var lines: [String] = []
+    private var code = 0
+    private var hasFailed = false
+
     package init() {}
+
+    /// Takes all of `bytes`.
+    package mutating func receive(_ bytes: inout ByteBuffer) {
+        guard !hasFailed else { return bytes.clear() }
+        if input.readableBytes == 0 {
+            input = bytes.slice()
+            bytes.moveReaderIndex(to: bytes.writerIndex)
+        } else {
+            input.discardReadBytes()
+            input.writeBuffer(&bytes)
+        }
+    }
+
+    /// The next reply; nil until it is there whole.
+    package mutating func next() -> Item? {
+        guard !hasFailed else { return nil }
+        while true {
+            let found = input.withUnsafeReadableBytes {
+                UnsafeRawBufferPointer(rebasing: $0.prefix(Self.maximumLineLength)).firstOffset(of: .lineFeed)
+            }
+            guard let found else { return input.readableBytes < Self.maximumLineLength ? nil : fail() }
+            guard let line = input.readSlice(length: found + 1)?.readableBytesView,
+                let isLast = take(line)
+            else { return fail() }
+            guard isLast else { continue }
+            defer { lines = [] }
+            return .reply(reply)
+        }
+    }
+
+    private mutating func fail() -> Item {
+        hasFailed = true
+        input = ByteBuffer()
+        lines = []
+        return .malformed
+    }
+
+    /// Takes a line of a reply with its end; whether it is the last, or nil if it is none.
+    private mutating func take(_ line: ByteBufferView) -> Bool? {
+        let bytes = Array(line)
+        guard bytes.count >= 5, bytes[bytes.count - 2] == .carriageReturn, lines.count < Self.maximumLines,
+            0x32...0x35 ~= bytes[0], 0x30...0x35 ~= bytes[1], bytes[2].isDigit
+        else { return nil }
+        let code = bytes.prefix(3).reduce(0) { 10 * $0 + Int($1 - 0x30) }
+        guard lines.isEmpty || code == self.code else { return nil }
+        self.code = code
+        let text = bytes.dropFirst(3).dropLast(2)
+        guard text.isEmpty || text.first == UInt8(ascii: " ") || text.first == UInt8(ascii: "-") else { return nil }
+        lines.append(String(decoding: text.dropFirst(), as: UTF8.self))
+        return text.first != UInt8(ascii: "-")
+    }
+
+    /// The reply of the lines. The enhanced code of the first line is taken out of all that have it.
+    private var reply: SMTPReply {
+        let first = lines.first?.prefix { $0 != " " } ?? ""
+        guard let enhanced = EnhancedStatusCode(first), enhanced.statusClass == code / 100 else {
+            return SMTPReply(code, nil, lines.joined(separator: "\n"))
+        }
+        let texts = lines.map { line -> Substring in
+            guard line.hasPrefix(first) else { return line[...] }
+            let rest = line.dropFirst(first.count)
+            return rest.isEmpty || rest.hasPrefix(" ") ? rest.dropFirst() : line[...]
+        }
+        return SMTPReply(code, enhanced, texts.joined(separator: "\n"))
+    }
 }

@@ -1,4 +1,3 @@
-import InternetMessage
 package import NIOCore
 
 /// Encodes a message's content for DATA, in pieces of any size: a dot at the start of a line is doubled, and the lone dot follows at the end.
@@ -8,12 +7,41 @@ package import NIOCore
 ///
 /// RFC 5321 §4.5.2
 package struct DotStuffing: Sendable {
+    private var scanner = SMTPLineScanner(allowsDotReturn: true)
+    private var hasFailed = false
+
     package init() {}
 
-    /// The next bytes of content as they go over the wire; nil if there is a bare line feed in them or a lone dot behind a bare
-    /// carriage return. After nil the connection must be dropped.
-    package mutating func encode(_ content: ByteBuffer) -> ByteBuffer? { nil }
+    /// The next bytes of content as they go over the wire; nil, then and later, if there is a bare line feed in them or a lone dot
+    /// behind a bare carriage return. The message must not be ended then: the connection is dropped.
+    package mutating func encode(_ content: ByteBuffer) -> ByteBuffer? {
+        guard !hasFailed else { return nil }
+        var encoded = ByteBuffer()
+        var content = content
+        var start = 0
+        while start < content.readableBytes {
+            switch content.withUnsafeReadableBytes({ scanner.scan($0, from: start) }) {
+            case .exhausted: start = content.readableBytes
+            case .loneDot(let end): start = end
+            case .dot(let offset):
+                if encoded.writerIndex == 0 { encoded.reserveCapacity(content.readableBytes + 64) }
+                if var line = content.readSlice(length: offset) { encoded.writeBuffer(&line) }
+                encoded.writeInteger(UInt8.dot)
+                start = 1
+            case .violation:
+                hasFailed = true
+                return nil
+            }
+        }
+        guard encoded.readableBytes > 0 else { return content }
+        encoded.writeBuffer(&content)
+        return encoded
+    }
 
-    /// What ends the message: CRLF if the last line has none, and the lone dot.
-    package mutating func end() -> ByteBuffer? { nil }
+    /// What ends the message: CRLF if the last line has none, and the lone dot; nil where ``encode(_:)`` gave nil, or where a dot
+    /// behind a bare carriage return ends the content.
+    package mutating func end() -> ByteBuffer? {
+        guard !hasFailed, scanner.position != .returnDot else { return nil }
+        return ByteBuffer(string: scanner.position == .lineStart ? ".\r\n" : "\r\n.\r\n")
+    }
 }

@@ -1,11 +1,10 @@
-import InternetMessage
 package import NIOCore
 
 /// Takes the content of a message out of what follows DATA or BDAT, and refuses what another server might read as the message's end.
 ///
-/// Content has lines that end in CRLF. A bare line feed is a violation, in chunks as well: what came by BDAT may go on by DATA. So is a
-/// lone dot between line ends that are not both CRLF, where a carriage return alone counts as a line end. Other bare carriage returns
-/// pass as they are.
+/// Content has lines that end in CRLF. A bare line feed is a violation, in chunks as well, for what came by BDAT may go on by DATA. So is a
+/// lone dot between line ends that are not both CRLF, where a carriage return alone counts as a line end. In a chunk a dot between CRLF
+/// and a bare carriage return is none, because it is stuffed when it goes on by DATA. Other bare carriage returns pass as they are.
 ///
 /// RFC 5321 §2.3.8, §4.1.1.4, §4.5.2; RFC 3030 §2
 package struct SMTPContentDecoder: Sendable {
@@ -25,13 +24,50 @@ package struct SMTPContentDecoder: Sendable {
         case violation
     }
 
-    let framing: Framing
+    private let framing: Framing
+    private var scanner: SMTPLineScanner
 
-    package init(framing: Framing) { self.framing = framing }
+    package init(framing: Framing) {
+        self.framing = framing
+        scanner = SMTPLineScanner(allowsDotReturn: framing == .counted)
+    }
 
     /// Takes the next piece from the front of `bytes`; nil if nothing is left in it.
-    package mutating func next(from bytes: inout ByteBuffer) -> Piece? { nil }
+    package mutating func next(from bytes: inout ByteBuffer) -> Piece? {
+        var start = 0
+        while start < bytes.readableBytes {
+            switch bytes.withUnsafeReadableBytes({ scanner.scan($0, from: start) }) {
+            case .exhausted:
+                // The carriage return behind a dot at the start of a line belongs to the end of the message, or to a violation.
+                let isHeld = framing == .dotStuffed && scanner.position == .dotReturn
+                guard !isHeld, let content = bytes.readSlice(length: bytes.readableBytes) else {
+                    bytes.moveReaderIndex(to: bytes.writerIndex)
+                    return nil
+                }
+                return .content(content)
+            case .dot(let offset):
+                guard framing == .dotStuffed else {
+                    start = offset + 1
+                    continue
+                }
+                let content = bytes.readSlice(length: offset)
+                bytes.moveReaderIndex(forwardBy: 1)
+                if let content, content.readableBytes > 0 { return .content(content) }
+            case .loneDot(let end):
+                guard framing == .dotStuffed else {
+                    start = end
+                    continue
+                }
+                bytes.moveReaderIndex(forwardBy: end)
+                return .end
+            case .violation: return .violation
+            }
+        }
+        // A chunk whose last byte was a stop.
+        guard start > 0, let content = bytes.readSlice(length: bytes.readableBytes) else { return nil }
+        return .content(content)
+    }
 
     /// Whether the content may end here (BDAT): a dot behind a bare carriage return would stand alone if a line end were added.
-    package var mayEnd: Bool { true }
+    package var mayEnd: Bool { scanner.position != .returnDot }
 }

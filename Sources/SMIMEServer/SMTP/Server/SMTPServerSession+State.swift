@@ -13,8 +13,8 @@ extension SMTPServerSession {
         case chunk(remaining: Int, isLast: Bool)
         /// The content comes behind DATA, but was refused with a reply that waits for its end.
         case discarding(SMTPReply)
-        /// A chunk comes that was refused.
-        case discardingChunk(remaining: Int, isLast: Bool, SMTPReply)
+        /// A chunk comes that was refused, and the reply is due behind it so many times.
+        case discardingChunk(remaining: Int, SMTPReply, count: Int)
         /// `.endOfMessage` is out.
         case finishing
         /// `.close` follows the last reply.
@@ -49,11 +49,13 @@ extension SMTPServerSession {
     /// From MAIL to the end of the message.
     struct Transaction: Sendable {
         var envelope: SMTPEnvelope
+        /// Whether UTF-8 may stand in addresses.
+        let allowsUTF8: Bool
         /// Bytes of the addresses and parameters.
         var size = 0
         /// RCPT commands, those refused counted.
         var recipientCommands = 0
-        /// Whether the caller has the envelope, and has to hear how it ends.
+        /// Whether content was announced.
         var isBegun = false
         var decoder = SMTPContentDecoder(framing: .dotStuffed)
         /// Bytes of content.
@@ -76,4 +78,7 @@ extension SMTPServerSession {
 
     /// Whether the caller has an envelope whose message is not answered.
     var hasMessageInFlight: Bool { transaction?.isBegun == true }
+
+    /// How many replies there are at the end of a message.
+    var finalReplyCount: Int { settings.dialect == .lmtp ? transaction?.envelope.recipients.count ?? 1 : 1 }
 }

@@ -42,7 +42,7 @@ extension SMTPReply {
             let piece =
                 0x20...0x7E ~= scalar.value
                 ? String(scalar) : "\\x{\(String(scalar.value, radix: 16, uppercase: true))}"
-            if line.utf8.count + piece.utf8.count > length { end(isWrapped: true) }
+            while line.utf8.count + piece.utf8.count > length { end(isWrapped: true) }
             line += piece
         }
         if lines.count < Self.maximumLines, !line.isEmpty || lines.isEmpty { lines.append(line) }

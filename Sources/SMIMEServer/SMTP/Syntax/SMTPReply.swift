@@ -14,7 +14,7 @@ package struct SMTPReply: Hashable, Sendable {
     /// - Parameters:
     ///   - code: anything that is no reply code becomes 451.
     ///   - enhancedCode: its class is corrected to that of `code`; codes of the class 3 have none.
-    package init(_ code: Int, _ enhancedCode: EnhancedStatusCode? = nil, _ text: String) {
+    package init(_ code: Int, _ enhancedCode: EnhancedStatusCode?, _ text: String) {
         self.code = 200...599 ~= code ? code : 451
         self.enhancedCode = enhancedCode?.matching(replyCode: self.code)
         self.text = text

@@ -1,0 +1,140 @@
+import NIOCore
+
+extension SMTPClientSession {
+    /// Commands that wait for their replies at most, where the hop announces PIPELINING.
+    private static let pipelineDepth = 100
+
+    /// Does what a reply asks for.
+    mutating func take(_ reply: SMTPReply) {
+        switch state {
+        case .greeting:
+            guard reply.code == 220 else { return fail("greeting: \(reply)") }
+            state = .hello(isExtended: true)
+            write("EHLO \(hostName)\r\n")
+        case .hello(let isExtended): takeHello(reply, isExtended: isExtended)
+        case .ready: fail("\(reply)")
+        case .envelope: takeEnvelope(reply)
+        case .data:
+            if reply.code == 354 {
+                state = .content
+                events.append(.sendContent)
+            } else {
+                refuse(.content, reply, then: .reset)
+            }
+        case .content:
+            // The hop still waits for the rest of the content, so the connection is of no more use.
+            refuse(.content, reply, then: .closed)
+        case .outcome:
+            if reply.isSuccess {
+                delivery = nil
+                events.append(.accepted(reply))
+                becomeReady()
+            } else {
+                refuse(.content, reply, then: .ready)
+            }
+        case .reset:
+            guard reply.isSuccess else { return fail("RSET: \(reply)") }
+            becomeReady()
+        case .quit: fail("closed")
+        case .closed: break
+        }
+    }
+
+    mutating func becomeReady() {
+        state = .ready
+        events.append(.ready)
+    }
+
+    mutating func write(_ text: String) { events.append(.write(ByteBuffer(string: text))) }
+
+    /// Tells of a refusal after MAIL and RCPT, and goes on in `next`. A reply that is no refusal is a violation.
+    mutating func refuse(_ subject: SMTPRefusal.Subject, _ reply: SMTPReply, then next: State) {
+        guard reply.isTemporary || reply.isPermanent else { return fail("unexpected: \(reply)") }
+        delivery = nil
+        state = .reset
+        events.append(.refused([SMTPRefusal(subject, reply)]))
+        if reply.code == 421 { return fail("\(reply)") }
+        switch next {
+        case .ready: becomeReady()
+        case .reset: write("RSET\r\n")
+        default: fail("\(reply)")
+        }
+    }
+
+    private mutating func takeHello(_ reply: SMTPReply, isExtended: Bool) {
+        if isExtended, reply.isPermanent {
+            state = .hello(isExtended: false)
+            return write("HELO \(hostName)\r\n")
+        }
+        guard reply.isSuccess else { return fail("\(isExtended ? "EHLO" : "HELO"): \(reply)") }
+        if isExtended {
+            for line in reply.text.split(separator: "\n").dropFirst() { noteExtension(line) }
+        }
+        becomeReady()
+    }
+
+    private mutating func noteExtension(_ line: Substring) {
+        let words = line.uppercased().split(separator: " ")
+        guard let word = words.first, let offer = SMTPExtension(rawValue: String(word)) else { return }
+        announced.insert(offer)
+        switch offer {
+        case .size: maximumSize = words.dropFirst().first.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        case .xforward: xforwardAttributes = Set(words.compactMap { XFORWARDAttribute(rawValue: String($0)) })
+        default: break
+        }
+    }
+
+    /// Sends the next commands of the envelope, as many as may be under way.
+    mutating func sendCommands() {
+        guard var delivery, !delivery.isSenderRefused else { return }
+        let depth = announced.contains(.pipelining) ? Self.pipelineDepth : 1
+        guard delivery.sent - delivery.answered <= depth / 2 else { return }
+        var buffer = ByteBuffer()
+        while delivery.sent < delivery.count, delivery.sent - delivery.answered < depth {
+            buffer.writeString(delivery.command(delivery.sent))
+            delivery.sent += 1
+        }
+        self.delivery = delivery
+        if buffer.readableBytes > 0 { events.append(.write(buffer)) }
+    }
+
+    private mutating func takeEnvelope(_ reply: SMTPReply) {
+        guard let delivery, delivery.answered < delivery.sent, reply.code != 421, reply.code / 100 != 3 else {
+            return fail("unexpected: \(reply)")
+        }
+        let mail = delivery.commands.count - 1
+        let index = delivery.answered
+        self.delivery?.answered += 1
+        // That XFORWARD is not taken costs a line in a log and no mail.
+        if index == mail, !reply.isSuccess {
+            self.delivery?.isSenderRefused = true
+            self.delivery?.note(SMTPRefusal(.sender, reply))
+        } else if index > mail, !reply.isSuccess, !delivery.isSenderRefused {
+            self.delivery?.note(SMTPRefusal(.recipient(index - mail - 1), reply))
+        }
+        sendCommands()
+        endEnvelope()
+    }
+
+    /// Goes on when all commands are answered.
+    private mutating func endEnvelope() {
+        guard let delivery, delivery.answered == delivery.sent,
+            delivery.sent == delivery.count || delivery.isSenderRefused
+        else { return }
+        if !delivery.refusals.isEmpty || delivery.transaction.isProbe {
+            events.append(delivery.refusals.isEmpty ? .probed : .refused(delivery.refusals))
+            self.delivery = nil
+            state = .reset
+            write("RSET\r\n")
+        } else if announced.contains(.chunking) {
+            let size = delivery.transaction.content.size
+            self.delivery?.framing = .counted(SMTPContentDecoder(framing: .counted))
+            state = size > 0 ? .content : .outcome
+            write("BDAT \(size) LAST\r\n")
+            events.append(.sendContent)
+        } else {
+            state = .data
+            write("DATA\r\n")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+extension SMTPClientSession {
+    /// Bytes of a command with XFORWARD, as RFC 5321 §4.5.3.1.4 has them for all.
+    private static let maximumCommandLength = 512
+
+    mutating func beginTransaction(_ transaction: SMTPTransaction) {
+        if let refusal = refusal(of: transaction) {
+            events.append(.refused([refusal]))
+            return becomeReady()
+        }
+        delivery = Delivery(
+            transaction: transaction,
+            commands: xforwardCommands(transaction.envelope.xforward) + [mailCommand(transaction)],
+            passesNotification: announced.contains(.deliveryStatusNotification)
+        )
+        state = .envelope
+        sendCommands()
+    }
+
+    /// Why the hop cannot take a message, by what it announced and by what SMTP can say at all.
+    private func refusal(of transaction: SMTPTransaction) -> SMTPRefusal? {
+        let envelope = transaction.envelope
+        func isWritable(_ address: String) -> Bool {
+            SMTPPath("<\(address)>").map { $0.mailbox == address && $0.rest.isEmpty } ?? false
+        }
+        guard Self.isClean(envelope.sender), isWritable(envelope.sender) else {
+            return SMTPRefusal(.sender, SMTPReply(553, "5.1.7", "the sender's address cannot be written in SMTP"))
+        }
+        for (index, recipient) in envelope.recipients.enumerated() {
+            guard !recipient.address.isEmpty, Self.isClean(recipient.address), isWritable(recipient.address) else {
+                let reply = SMTPReply(553, "5.1.3", "the recipient's address cannot be written in SMTP")
+                return SMTPRefusal(.recipient(index), reply)
+            }
+        }
+        guard !envelope.recipients.isEmpty else {
+            return SMTPRefusal(.sender, SMTPReply(554, "5.5.1", "no recipients"))
+        }
+        if Self.needsUTF8(envelope), !announced.contains(.smtpUTF8) {
+            return SMTPRefusal(.sender, SMTPReply(550, "5.6.7", "the next hop does not take SMTPUTF8"))
+        }
+        if transaction.content.isEightBit, !announced.contains(.eightBitMIME) {
+            return SMTPRefusal(.sender, SMTPReply(554, "5.6.3", "the next hop does not take 8BITMIME"))
+        }
+        if let maximumSize, transaction.content.size > maximumSize {
+            return SMTPRefusal(.sender, SMTPReply(552, "5.3.4", "the next hop takes messages of \(maximumSize) bytes"))
+        }
+        return nil
+    }
+
+    private static func isClean(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+
+    private static func needsUTF8(_ envelope: SMTPEnvelope) -> Bool {
+        envelope.parameter("SMTPUTF8") != nil || !envelope.sender.utf8.allSatisfy { $0 < 0x80 }
+            || envelope.recipients.contains { !$0.address.utf8.allSatisfy { $0 < 0x80 } }
+    }
+
+    private func mailCommand(_ transaction: SMTPTransaction) -> String {
+        let envelope = transaction.envelope
+        var parameters: [String] = []
+        for parameter in envelope.parameters {
+            switch parameter.keyword {
+            case "BODY" where announced.contains(.eightBitMIME) && !transaction.content.isEightBit,
+                "RET" where announced.contains(.deliveryStatusNotification),
+                "ENVID" where announced.contains(.deliveryStatusNotification):
+                parameters.append(parameter.text)
+            default: break
+            }
+        }
+        if transaction.content.isEightBit { parameters.append("BODY=8BITMIME") }
+        if Self.needsUTF8(envelope) { parameters.append("SMTPUTF8") }
+        if announced.contains(.size) { parameters.append("SIZE=\(transaction.content.size)") }
+        return "MAIL FROM:<\(envelope.sender)>\(parameters.map { " \($0)" }.joined())\r\n"
+    }
+
+    /// The attributes that the hop takes, in commands that are not too long.
+    private func xforwardCommands(_ attributes: XFORWARDAttributes) -> [String] {
+        guard announced.contains(.xforward) else { return [] }
+        var commands: [String] = []
+        var line = ""
+        for attribute in XFORWARDAttribute.allCases where xforwardAttributes.contains(attribute) {
+            guard let value = attributes[attribute], 1...255 ~= value.utf8.count else { continue }
+            let word = " \(attribute.rawValue)=\(XText.encode(value.utf8))"
+            if !line.isEmpty, line.utf8.count + word.utf8.count > Self.maximumCommandLength - 2 {
+                commands.append("\(line)\r\n")
+                line = ""
+            }
+            line += line.isEmpty ? "XFORWARD\(word)" : word
+        }
+        return line.isEmpty ? commands : commands + ["\(line)\r\n"]
+    }
+}

@@ -1,0 +1,100 @@
+extension SMTPServerSession {
+    mutating func perform(_ command: SMTPCommand) {
+        switch command.verb {
+        case "MAIL": mail(command.argument)
+        case "RCPT": recipient(command.argument)
+        case "DATA": data(command.argument)
+        case "BDAT" where settings.extensions.contains(.chunking): chunk(command.argument)
+        case "QUIT": end(with: SMTPReply(221, "2.0.0", "\(settings.hostName) closing"))
+        case "LHLO" where settings.dialect == .lmtp: hello(command.argument, isExtended: true)
+        case "EHLO" where settings.dialect == .smtp: hello(command.argument, isExtended: true)
+        case "HELO" where settings.dialect == .smtp: hello(command.argument, isExtended: false)
+        case "RSET", "NOOP", "VRFY", "EXPN", "HELP": performIdle(command)
+        case "XFORWARD" where settings.offersXFORWARD: xforward(command.argument)
+        default: unknown(command.verb)
+        }
+    }
+
+    /// Commands that do nothing for a message. A connection that brings mail has few of them before each.
+    private mutating func performIdle(_ command: SMTPCommand) {
+        guard countIdle() else { return }
+        switch command.verb {
+        case "RSET":
+            endTransaction()
+            reply(250, "2.0.0", "Ok")
+        case "VRFY":
+            if command.argument.isEmpty {
+                reject(501, "5.5.4", "VRFY needs a name")
+            } else {
+                reply(252, "2.5.2", "Cannot verify, but will take a message and try")
+            }
+        case "EXPN": reject(502, "5.5.1", "There are no lists here")
+        case "HELP": reply(214, "2.0.0", "RFC 5321 and RFC 2033 say what can be said here")
+        default: reply(250, "2.0.0", "Ok")
+        }
+    }
+
+    /// Counts a command that brings no mail; false if the connection ends for it.
+    mutating func countIdle() -> Bool {
+        counters.idle += 1
+        guard counters.idle > Counters.maximumIdle else { return true }
+        endForAbuse("too many commands without a message")
+        return false
+    }
+
+    private mutating func unknown(_ verb: String) {
+        counters.unknown += 1
+        guard counters.unknown <= Counters.maximumUnknown else { return endForAbuse("too many unknown commands") }
+        let isKnownElsewhere = [
+            "AUTH", "BDAT", "EHLO", "ETRN", "HELO", "LHLO", "STARTTLS", "TURN", "XCLIENT", "XFORWARD",
+        ].contains(verb)
+        if isKnownElsewhere, !["EHLO", "HELO", "LHLO"].contains(verb) {
+            reply(502, "5.5.1", "\(verb) is not offered here")
+        } else {
+            reply(500, "5.5.1", "\(verb) is no command of \(settings.dialect == .lmtp ? "LMTP (RFC 2033)" : "SMTP")")
+        }
+    }
+
+    /// EHLO, LHLO and HELO, which also reset what was begun.
+    ///
+    /// RFC 5321 §4.1.1.1, §4.1.4
+    private mutating func hello(_ argument: Substring, isExtended: Bool) {
+        guard countIdle() else { return }
+        let name = argument.prefix { $0 != " " }
+        guard !name.isEmpty, name.utf8.count <= 255, name.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+            return reject(501, "5.5.4", "a host name must follow")
+        }
+        endTransaction()
+        client = Client(name: String(name), isExtended: isExtended)
+        var lines = [settings.hostName]
+        if isExtended {
+            for offer in SMTPExtension.allCases where settings.extensions.contains(offer) && offer != .xforward {
+                lines.append(offer == .size ? "SIZE \(settings.maximumSize)" : offer.rawValue)
+            }
+            if settings.offersXFORWARD {
+                lines.append((["XFORWARD"] + XFORWARDAttribute.allCases.map(\.rawValue)).joined(separator: " "))
+            }
+        }
+        reply(250, nil, lines.joined(separator: "\n"))
+    }
+
+    /// Postfix, XFORWARD_README
+    private mutating func xforward(_ argument: Substring) {
+        guard countIdle() else { return }
+        guard client.isExtended else { return reject(503, "5.5.1", "EHLO first") }
+        guard transaction == nil else { return reject(503, "5.5.1", "in the midst of a transaction") }
+        var attributes = client.xforward
+        let words = argument.split(separator: " ")
+        for word in words {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let attribute = XFORWARDAttribute(rawValue: parts[0].uppercased()),
+                let bytes = XText.decode(parts[1]), 1...255 ~= bytes.count,
+                bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), let value = String(validating: bytes, as: UTF8.self)
+            else { return reject(501, "5.5.4", "bad attribute") }
+            attributes[attribute] = value
+        }
+        guard !words.isEmpty else { return reject(501, "5.5.4", "an attribute must follow") }
+        client.xforward = attributes
+        reply(250, "2.0.0", "Ok")
+    }
+}

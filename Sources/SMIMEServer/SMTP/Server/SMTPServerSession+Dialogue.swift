@@ -1,0 +1,140 @@
+import InternetMessage
+import NIOCore
+
+extension SMTPServerSession {
+    /// Replies are handed out together up to about so many bytes.
+    private static let replyBlock = 4096
+
+    mutating func nextEvent() -> Event? {
+        while pending == nil, output.readableBytes < Self.replyBlock, advance() {}
+        if output.readableBytes > 0 {
+            defer { output = ByteBuffer() }
+            return .reply(output)
+        }
+        if let event = pending {
+            pending = nil
+            return event
+        }
+        guard case .closing = state else { return nil }
+        state = .closed
+        return .close
+    }
+
+    /// Does one step of the dialogue; false if there is none to do now.
+    private mutating func advance() -> Bool {
+        switch state {
+        case .greeting:
+            state = .command
+            reply(220, nil, "\(settings.hostName) \(settings.dialect == .lmtp ? "LMTP" : "ESMTP") smime")
+            return true
+        case .command:
+            if readCommand() { return true }
+        case .content, .discarding:
+            if readContent() { return true }
+        case .chunk(let remaining, let isLast):
+            if readChunk(remaining: remaining, isLast: isLast) { return true }
+        case .discardingChunk(let remaining, let reply, let count):
+            if discardChunk(remaining: remaining, reply, count: count) { return true }
+        case .deciding(.data): break
+        case .deciding(.chunk(let length, _)):
+            guard length > input.readableBytes else { return false }
+        case .finishing, .closing, .closed: return false
+        }
+        guard inputHasEnded else { return false }
+        leave()
+        return true
+    }
+
+    /// Reads one line, if it is there whole, and does what it says.
+    private mutating func readCommand() -> Bool {
+        let view = input.readableBytesView
+        guard let first = view.first else { return false }
+        guard first.isLetter else {
+            violate("5.5.2", "this is not \(settings.dialect == .lmtp ? "LMTP" : "SMTP")")
+            return true
+        }
+        let limit = min(settings.maximumLineLength, settings.maximumInput)
+        let searched = min(view.count, limit)
+        let found = input.withUnsafeReadableBytes {
+            UnsafeRawBufferPointer(rebasing: $0.prefix(searched)).firstOffset(of: .lineFeed)
+        }
+        guard let found else {
+            guard searched == limit else { return false }
+            violate("5.5.2", "line too long", code: 500)
+            return true
+        }
+        let line = view.prefix(found)
+        input.moveReaderIndex(forwardBy: found + 1)
+        guard line.last == .carriageReturn else {
+            violate("5.5.2", "line feed without carriage return")
+            return true
+        }
+        guard let command = SMTPCommand(line.dropLast()), !SMTPCommand.methodsOfHTTP.contains(command.verb) else {
+            violate("5.5.2", "this is not \(settings.dialect == .lmtp ? "LMTP" : "SMTP")")
+            return true
+        }
+        perform(command)
+        return true
+    }
+
+    /// Appends a reply, with its enhanced code where the client was told of them.
+    mutating func reply(_ reply: SMTPReply) {
+        let isEnhanced = client.isExtended && settings.extensions.contains(.enhancedStatusCodes)
+        reply.write(to: &output, withEnhancedCode: isEnhanced)
+    }
+
+    mutating func reply(_ code: Int, _ enhancedCode: EnhancedStatusCode?, _ text: String) {
+        reply(SMTPReply(code, enhancedCode, text))
+    }
+
+    /// Replies to a command that is wrong; after too many the connection ends.
+    mutating func reject(_ code: Int, _ enhancedCode: EnhancedStatusCode, _ text: String) {
+        if countError() { reply(code, enhancedCode, text) }
+    }
+
+    /// Counts a command that is wrong; false if the connection ends for it.
+    mutating func countError() -> Bool {
+        counters.errors += 1
+        guard counters.errors > Counters.maximumErrors else { return true }
+        endForAbuse("too many errors")
+        return false
+    }
+
+    /// Ends the connection because of a violation of the protocol.
+    mutating func violate(_ enhancedCode: EnhancedStatusCode, _ text: String, code: Int = 521) {
+        end(with: SMTPReply(code, enhancedCode, "\(settings.hostName) protocol error: \(text)"))
+    }
+
+    /// Ends the connection of a client that sends commands and no mail.
+    mutating func endForAbuse(_ text: String) {
+        end(with: SMTPReply(421, "4.7.0", "\(settings.hostName) \(text)"))
+    }
+
+    mutating func end(with reply: SMTPReply) {
+        guard !state.isOver else { return }
+        self.reply(reply)
+        leave()
+    }
+
+    /// Ends the connection. The caller hears of a message that it was told of and that was not complete.
+    private mutating func leave() {
+        switch pending {
+        case .message: pending = nil
+        case .endOfMessage: pending = .abandoned
+        default:
+            if case .finishing = state { break }
+            // An `.abandoned` that still waits is for a message that is no longer in flight.
+            if hasMessageInFlight { pending = .abandoned }
+        }
+        transaction = nil
+        input = ByteBuffer()
+        state = .closing
+    }
+
+    /// Forgets the transaction. The caller hears of a message that it was told of.
+    mutating func endTransaction() {
+        if hasMessageInFlight { pending = .abandoned }
+        transaction = nil
+        client.xforward = [:]
+    }
+}

@@ -1,0 +1,44 @@
+import NIOCore
+
+/// A line of the client.
+struct SMTPCommand {
+    /// The first word in capitals.
+    let verb: String
+    /// What follows it, without spaces around.
+    let argument: Substring
+
+    /// Reads a line without its CRLF.
+    ///
+    /// - Returns: nil if this cannot be SMTP: control characters, broken UTF-8, or no word at the front.
+    init?(_ line: ByteBufferView) {
+        guard line.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }),
+            let text = String(validating: line, as: UTF8.self)
+        else { return nil }
+        let word = text.prefix { $0 != " " && $0 != "\t" }
+        guard 1...16 ~= word.utf8.count, word.utf8.allSatisfy(\.isLetter) else { return nil }
+        verb = word.uppercased()
+        argument = text[word.endIndex...].trimmingBlanks
+    }
+
+    /// What HTTP begins its requests with: a browser was made to speak to us.
+    static let methodsOfHTTP: Set<String> = [
+        "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PRI", "PUT", "TRACE",
+    ]
+}
+
+extension Substring {
+    var trimmingBlanks: Substring {
+        var text = drop { $0 == " " || $0 == "\t" }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return text
+    }
+
+    /// The rest behind `prefix`, which may be written in any case, without blanks in front; nil without it.
+    func dropping(_ prefix: String) -> Substring? {
+        guard utf8.count >= prefix.utf8.count,
+            let end = utf8.index(startIndex, offsetBy: prefix.utf8.count, limitedBy: endIndex),
+            self[..<end].uppercased() == prefix
+        else { return nil }
+        return self[end...].drop { $0 == " " || $0 == "\t" }
+    }
+}

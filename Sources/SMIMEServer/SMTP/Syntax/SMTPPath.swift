@@ -1,0 +1,101 @@
+/// A mailbox between angle brackets, with what follows it on the line of MAIL or RCPT.
+///
+/// RFC 5321 §4.1.2, RFC 6531 §3.3
+struct SMTPPath {
+    /// The mailbox, without a source route; empty for the null path.
+    let mailbox: String
+    /// What follows the path, without spaces in front.
+    let rest: Substring
+
+    /// Bytes of a path: the 256 of RFC 5321 §4.5.3.1.3, raised for mailboxes in UTF-8, and for long variable return paths.
+    static let maximumLength = 1024
+
+    /// Reads the path at the front of `text`; nil if there is none.
+    init?(_ text: Substring) {
+        let bytes = text.utf8
+        guard bytes.first == UInt8(ascii: "<"), let end = Self.end(of: bytes) else { return nil }
+        var path = text[bytes.index(after: text.startIndex)..<end]
+        guard path.utf8.count <= Self.maximumLength else { return nil }
+        if path.utf8.first == UInt8(ascii: "@") {
+            guard let colon = path.utf8.firstIndex(of: UInt8(ascii: ":")), Self.isSourceRoute(path[..<colon]) else {
+                return nil
+            }
+            path = path[path.utf8.index(after: colon)...]
+            guard !path.isEmpty else { return nil }
+        }
+        guard path.isEmpty || Self.isMailbox(path) else { return nil }
+        mailbox = String(path)
+        let rest = text[bytes.index(after: end)...]
+        guard rest.isEmpty || rest.utf8.first == UInt8(ascii: " ") else { return nil }
+        self.rest = Substring(rest.drop { $0 == " " })
+    }
+
+    /// Where the closing bracket is, which in a quoted string is none.
+    private static func end(of bytes: Substring.UTF8View) -> Substring.Index? {
+        var isQuoted = false
+        var isEscaped = false
+        for index in bytes.indices {
+            switch bytes[index] {
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\") where isQuoted: isEscaped = true
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: ">") where !isQuoted: return index
+            default: break
+            }
+        }
+        return nil
+    }
+
+    /// Whether `text` is a local part and a domain, or the one local part that may stand alone.
+    private static func isMailbox(_ text: Substring) -> Bool {
+        // An @ may stand in a quoted local part, and nowhere in a domain.
+        guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else {
+            return text.lowercased() == "postmaster"
+        }
+        return isLocalPart(text[..<at]) && isDomain(text[text.utf8.index(after: at)...])
+    }
+
+    private static func isLocalPart(_ text: Substring) -> Bool {
+        guard text.utf8.first == UInt8(ascii: "\"") else { return isDotString(text) }
+        var isEscaped = false
+        let inside = text.utf8.dropFirst()
+        for (offset, byte) in inside.enumerated() {
+            if byte < 0x20 { return false }
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                return offset == inside.count - 1
+            }
+        }
+        return false
+    }
+
+    /// Atoms with dots between them. More dots are let pass: mailboxes of some providers have them.
+    private static func isDotString(_ text: Substring) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy {
+                $0 >= 0x80 || $0.isLetterOrDigit || "!#$%&'*+-/=?^_`{|}~.".utf8.contains($0)
+            }
+    }
+
+    private static func isDomain(_ text: Substring) -> Bool {
+        guard let first = text.utf8.first, let last = text.utf8.last, text.utf8.count <= 255 else { return false }
+        if first == UInt8(ascii: "[") {
+            return last == UInt8(ascii: "]") && text.utf8.count > 2
+                && text.utf8.dropFirst().dropLast()
+                    .allSatisfy { $0.isLetterOrDigit || ":.-".utf8.contains($0) }
+        }
+        // An underscore stands in names of hosts that do exist.
+        return text.utf8.allSatisfy { $0 >= 0x80 || $0.isLetterOrDigit || "-._".utf8.contains($0) }
+            && text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy {
+                !$0.isEmpty
+            }
+    }
+
+    private static func isSourceRoute(_ text: Substring) -> Bool {
+        text.split(separator: ",", omittingEmptySubsequences: false)
+            .allSatisfy { $0.utf8.first == UInt8(ascii: "@") && isDomain($0.dropFirst()) }
+    }
+}

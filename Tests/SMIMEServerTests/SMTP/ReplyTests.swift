@@ -1,0 +1,112 @@
+import NIOCore
+import SMIMEServer
+import Testing
+
+@Suite struct ReplyTests {
+    @Test(
+        "replies as they go over the wire",
+        arguments: [
+            (SMTPReply(250, "2.1.0", "Ok"), "250 2.1.0 Ok\r\n"),
+            (SMTPReply(250, nil, "a\nb\r\nc"), "250-a\r\n250-b\r\n250 c\r\n"),
+            (SMTPReply(550, "5.7.1", "one\ntwo"), "550-5.7.1 one\r\n550 5.7.1 two\r\n"),
+            (SMTPReply(550, "2.7.1", "class"), "550 5.7.1 class\r\n"),
+            (SMTPReply(354, "5.0.0", "go"), "354 go\r\n"),
+            (SMTPReply(450, nil, ""), "450 \r\n"),
+            (SMTPReply(450, nil, "end\n"), "450 end\r\n"),
+            (SMTPReply(17, "5.0.0", "no code"), "451 4.0.0 no code\r\n"),
+            (SMTPReply(550, nil, "f\u{FC}r \u{1B}[1m\u{0}\u{202E}"), "550 f\\x{FC}r \\x{1B}[1m\\x{0}\\x{202E}\r\n"),
+        ]
+    )
+    func wire(reply: SMTPReply, text: String) {
+        #expect(String(buffer: reply.encoded()) == text)
+    }
+
+    @Test("a long text is wrapped between words, and a very long one is cut")
+    func long() {
+        let text = (1...400).map { "word\($0)" }.joined(separator: " ")
+        let lines = String(buffer: SMTPReply(550, "5.7.1", text).encoded()).split(separator: "\r\n")
+        #expect(lines.count > 1)
+        #expect(lines.allSatisfy { $0.utf8.count <= 510 })
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("550-5.7.1 word") })
+        #expect(lines.map { $0.dropFirst(10) }.joined(separator: " ") == text)
+        let escaped = "a " + String(repeating: "b", count: 499) + String(repeating: "\u{10FFFF}", count: 10)
+        #expect(
+            String(buffer: SMTPReply(550, nil, escaped).encoded()).split(separator: "\r\n").allSatisfy {
+                $0.utf8.count <= 510
+            }
+        )
+        let endless = String(buffer: SMTPReply(550, nil, String(repeating: "ä", count: 100_000)).encoded())
+        #expect(endless.utf8.count <= 20 * 512)
+        #expect(endless.split(separator: "\r\n").allSatisfy { $0.utf8.count <= 510 && $0.hasPrefix("550") })
+        let empty = String(buffer: SMTPReply(550, nil, String(repeating: "\n", count: 100_000)).encoded())
+        #expect(empty.split(separator: "\r\n").count == 20)
+    }
+
+    @Test(
+        "a reply that is written is read as it was",
+        arguments: ["Ok", "", "a\nb", "a\n\nb c", "5.7.1 in the text", "-dash"]
+    )
+    func roundTrip(text: String) {
+        for code in [nil, EnhancedStatusCode(4, 10, 999)] {
+            var parser = SMTPReplyParser()
+            let reply = SMTPReply(450, code, text)
+            var buffer = reply.encoded()
+            parser.receive(&buffer)
+            #expect(parser.next() == .reply(reply))
+            #expect(parser.next() == nil)
+        }
+    }
+
+    @Test(
+        "replies are read as servers write them",
+        arguments: [
+            ("250\r\n", SMTPReply(250, nil, "")),
+            ("250-2.1.0 a\r\n250 2.1.0 b\r\n", SMTPReply(250, "2.1.0", "a\nb")),
+            ("250-2.1.0 a\r\n250 b\r\n", SMTPReply(250, "2.1.0", "a\nb")),
+            ("550 5.7.1\r\n", SMTPReply(550, "5.7.1", "")),
+            ("550 2.7.1 no\r\n", SMTPReply(550, nil, "2.7.1 no")),
+            ("550-\r\n550 \r\n", SMTPReply(550, nil, "\n")),
+        ]
+    )
+    func reading(text: String, reply: SMTPReply) {
+        for size in 1...text.utf8.count {
+            var parser = SMTPReplyParser()
+            var items: [SMTPReplyParser.Item] = []
+            for start in stride(from: 0, to: text.utf8.count, by: size) {
+                var buffer = ByteBuffer(bytes: text.utf8.dropFirst(start).prefix(size))
+                parser.receive(&buffer)
+                while let item = parser.next() { items.append(item) }
+            }
+            #expect(items == [.reply(reply)])
+        }
+    }
+
+    @Test(
+        "what is no reply is told, once",
+        arguments: [
+            "\r\n", "25\r\n", "250_x\r\n", "x50 x\r\n", "650 x\r\n", "150 x\r\n", "290 x\r\n", "250 x\n",
+            "250-a\r\n251 b\r\n",
+            "250 \(String(repeating: "x", count: 3000))\r\n", String(repeating: "x", count: 3000),
+            String(repeating: "250-x\r\n", count: 101),
+        ]
+    )
+    func malformed(text: String) {
+        var parser = SMTPReplyParser()
+        var buffer = ByteBuffer(string: text + "250 Ok\r\n")
+        parser.receive(&buffer)
+        #expect(parser.next() == .malformed)
+        #expect(parser.next() == nil)
+    }
+
+    @Test(
+        "enhanced codes",
+        arguments: [
+            ("5.7.1", true), ("2.0.0", true), ("4.123.999", true), ("3.0.0", false), ("5.7", false), ("5.7.1.2", false),
+            ("5..1", false), ("5.7.1000", false), ("5.x.1", false), ("", false),
+        ]
+    )
+    func enhancedCodes(text: String, isGood: Bool) {
+        #expect((EnhancedStatusCode(text) != nil) == isGood)
+        #expect(EnhancedStatusCode(text)?.description ?? text == text)
+    }
+}
