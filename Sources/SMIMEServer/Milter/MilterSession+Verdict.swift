@@ -8,7 +8,7 @@ extension MilterSession {
     /// Bytes that tell the mail server that we are still at work; Postfix waits 300 seconds for them (`milter_content_timeout`).
     ///
     /// - Returns: nil if no message waits, and between the pieces of a body, which may not be parted.
-    package mutating func progress() -> ByteBuffer? { phase == .verdict ? MilterReply.progress.bytes : nil }
+    package func progress() -> ByteBuffer? { phase == .verdict ? MilterReply.progress.bytes : nil }
 
     /// Answers `.endOfMessage`.
     ///
