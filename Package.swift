@@ -182,11 +182,18 @@ let package = Package(
 // `policy`, and with it the store and GRDB, which take half of the time to build.
 if let fuzz = Context.environment["SMIME_FUZZ"] {
     let isShort = fuzz == "short"
+    // Of the server the protocols alone are fuzzed, which need little to be built.
+    for target in package.targets where target.name == "SMIMEServer" {
+        target.sources = ["Milter", "SMTP"]
+        target.dependencies = ["InternetMessage", .product(name: "NIOCore", package: "swift-nio", condition: server)]
+    }
     package.targets.append(
         .executableTarget(
             name: "Fuzz",
-            dependencies: ["ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME"]
-                + (isShort ? [] : ["SMIMEAgent", "SMIMEGateway", "SMIMEStore"]),
+            dependencies: [
+                "ByteStreams", "CMSSyntax", "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEServer",
+                .product(name: "NIOCore", package: "swift-nio", condition: server),
+            ] + (isShort ? [] : ["SMIMEAgent", "SMIMEGateway", "SMIMEStore"]),
             path: "Tests/Fuzz",
             // libFuzzer brings the main function.
             swiftSettings: [.unsafeFlags(["-parse-as-library"])] + (isShort ? [.define("SHORT")] : [])

@@ -4,13 +4,17 @@ package import NIOCore
 ///
 /// After `.endOfMessage` the caller works, sends `progress()` now and then, and answers with `finish`. The message goes on byte for byte
 /// as the verdict's form, in what the mail server shows its milters. It is not in our hands that
-/// - the server's own Received field stands above, unseen, and other milters behind us change what they like;
+/// - the server's own Received field stands above, unseen (where `header_checks` of Postfix take it away, what has to be on top comes
+///   second), and milters behind us change what they like;
 /// - blanks between a name and its colon are lost (`Subject : x`), and so is what stood behind the colon if the server speaks a version
 ///   below 6: one space is taken off and put there;
-/// - Postfix cuts a changed field at `header_size_limit` (102,400 bytes), ends the body with a line end, turns lone line feeds into CRLF, and
-///   breaks lines at 998 bytes when it sends (`smtp_line_length_limit`); Sendmail folds fields at 2,048 bytes;
-/// - Sendmail adds Date, From or Message-ID where they are missing, and a body can become empty in neither: it becomes one empty line;
-/// - a connection that breaks between the changes ends as `milter_default_action` says: only `tempfail` keeps mail from going out half changed.
+/// - Postfix ends a new body with a line end, turns its lone line feeds into CRLF, and breaks lines at 998 bytes when it sends
+///   (`smtp_line_length_limit`); Sendmail breaks fields at 2,048 bytes;
+/// - Sendmail adds Date, From or Message-ID where they are missing, on top of all others;
+/// - a new body is never empty: it is one empty line at least;
+/// - Postfix ignores the parameters of a new sender;
+/// - a connection that breaks between the changes ends as `milter_default_action` says: only `tempfail` and `shutdown` keep mail from going
+///   out half changed.
 package struct MilterSession: Sendable {
     /// What happened, in order. The runtime writes, spools and closes; it decides nothing about the protocol.
     package enum Event: Hashable, Sendable {
