@@ -135,10 +135,10 @@ import Testing
         #expect(result.server.message == new + "\r\n" + Self.body)
     }
 
-    @Test func `ten thousand fields are changed in bounded time`() throws {
-        let old = (0..<5_000).map { "X-\($0 % 7): \($0)" }
-        let new = old.reversed().map { $0 + "x" }
-        try check(old, to: Self.text(new))
+    @Test func `a header that is too long for a table of all pairs is changed, too`() throws {
+        let old = (0..<600).map { "X-\($0 % 7): \($0)" }
+        try check(old, to: Self.text(old.reversed().map { $0 + "x" }))
+        try check(old, to: Self.text(old.enumerated().filter { $0.offset % 5 != 0 }.map(\.element)))
     }
 
     @Test func `a body is sent in pieces that Sendmail takes, and no empty one`() throws {
