@@ -4,8 +4,8 @@
 /// - `changeHeader` in place. The index counts the fields of that name that were sent to us; Sendmail counts removed ones on, Postfix does
 ///   not, so the changes go from the last field to the first.
 /// - `insertHeader` at position 1, behind the mail server's own Received field and in front of all that were sent to us.
-/// - `insertHeader` behind the last field. `addHeader` would put a field in front of others of its name in Sendmail; it is for names that the
-///   message does not have, since it also replaces the Date, From and Message-ID that Sendmail would add.
+/// - `insertHeader` behind the last field. `addHeader` would put a field in front of others of its name in Sendmail, its own Received field
+///   among them; it is for names that the message does not have, since it also replaces the Date, From and Message-ID that Sendmail would add.
 ///
 /// What has to stand between two fields cannot be put there in Sendmail. So the longest run of fields that stay in place is kept, and
 /// everything in front of it or behind it is written anew.
@@ -33,7 +33,7 @@ struct MilterHeaderEdits {
         let oldNames = Set(old.map(\.key))
         let counts = Dictionary(new.map { ($0.key, 1) }, uniquingKeysWith: +)
         replies += new[kept.upperBound...].map { field in
-            let isNew = !oldNames.contains(field.key) && counts[field.key] == 1
+            let isNew = !oldNames.contains(field.key) && counts[field.key] == 1 && field.key != "received"
             return isNew ? .addHeader(field) : .insertHeader(position: Self.end, field)
         }
         self.replies = replies
