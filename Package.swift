@@ -192,7 +192,7 @@ if let fuzz = Context.environment["SMIME_FUZZ"] {
     let isShort = fuzz == "short"
     // Of the server the protocols alone are fuzzed, which need little to be built.
     for target in package.targets where target.name == "SMIMEServer" {
-        target.sources = ["SMTP"]
+        target.sources = ["Milter", "SMTP"]
         target.dependencies = ["InternetMessage", .product(name: "NIOCore", package: "swift-nio", condition: server)]
     }
     package.targets.append(

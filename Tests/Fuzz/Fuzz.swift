@@ -28,9 +28,9 @@ struct Target: Sendable {
     let run: @Sendable ([UInt8]) -> Void
 
     #if SHORT
-    static let all = [headers, from, structure, nestings, cms, pkcs12, message, smtp]
+    static let all = [headers, from, structure, nestings, cms, pkcs12, message, smtp, milter]
     #else
-    static let all = [headers, from, structure, nestings, cms, pkcs12, message, smtp, policy]
+    static let all = [headers, from, structure, nestings, cms, pkcs12, message, smtp, milter, policy]
     #endif
 
     /// The target that the environment names.

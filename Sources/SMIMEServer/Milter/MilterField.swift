@@ -1,5 +1,3 @@
-import InternetMessage
-
 /// A header field as it is in a packet.
 ///
 /// The value begins behind the colon, or behind the one space there where `MilterSteps.leadingSpace` was not negotiated. Line ends in it
@@ -15,5 +13,54 @@ package struct MilterField: Hashable, Sendable {
         else { return nil }
         self.name = name
         self.value = value
+    }
+
+    private init(unchecked name: String, value: [UInt8]) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Reads a field of a message: `Name:` and the rest with its folding and line ends.
+    ///
+    /// - Parameter leadingSpace: whether the value keeps the space behind the colon.
+    /// - Returns: nil if it is no field, or one that a packet cannot hold.
+    init?(_ bytes: ArraySlice<UInt8>, leadingSpace: Bool) {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        var value = bytes[(colon + 1)...]
+        if value.last == 0x0A { value = value.dropLast() }
+        if value.last == 0x0D, value.endIndex < bytes.endIndex { value = value.dropLast() }
+        if !leadingSpace, value.first == 0x20 { value = value.dropFirst() }
+        self.init(name: String(decoding: bytes[..<colon], as: UTF8.self), value: Self.lines(of: value))
+    }
+
+    /// The field with line feeds as line ends, and a blank at the start of every line but the first: so mail servers write it, whatever
+    /// another milter gave them.
+    var normalized: MilterField { MilterField(unchecked: name, value: Self.lines(of: value[...])) }
+
+    private static func lines(of value: ArraySlice<UInt8>) -> [UInt8] {
+        guard value.contains(0x0A) else { return Array(value) }
+        var lines: [UInt8] = []
+        lines.reserveCapacity(value.count)
+        for byte in value {
+            if lines.last == 0x0A, byte != 0x20, byte != 0x09 { lines.append(0x20) }
+            if byte == 0x0A, lines.last == 0x0D { lines.removeLast() }
+            lines.append(byte)
+        }
+        if lines.last == 0x0A { lines.append(0x20) }
+        return lines
+    }
+
+    /// The field in a message, with CRLF.
+    func bytes(leadingSpace: Bool) -> [UInt8] {
+        var bytes = Array(name.utf8)
+        bytes.reserveCapacity(bytes.count + value.count + 8)
+        bytes.append(UInt8(ascii: ":"))
+        if !leadingSpace { bytes.append(0x20) }
+        for byte in value {
+            if byte == 0x0A { bytes.append(0x0D) }
+            bytes.append(byte)
+        }
+        bytes += [0x0D, 0x0A]
+        return bytes
     }
 }

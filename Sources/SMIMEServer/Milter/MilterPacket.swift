@@ -32,6 +32,8 @@ package struct MilterPacketDecoder: Sendable {
         if bytes.readableBytes == 0 {
             bytes = more
         } else {
+            // What was read would stay in the buffer as long as packets lie across the pieces.
+            bytes.discardReadBytes()
             bytes.writeImmutableBuffer(more)
         }
     }

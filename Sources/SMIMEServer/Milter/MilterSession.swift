@@ -4,13 +4,17 @@ package import NIOCore
 ///
 /// After `.endOfMessage` the caller works, sends `progress()` now and then, and answers with `finish`. The message goes on byte for byte
 /// as the verdict's form, in what the mail server shows its milters. It is not in our hands that
-/// - the server's own Received field stands above, unseen, and other milters behind us change what they like;
+/// - the server's own Received field stands above, unseen (where `header_checks` of Postfix take it away, what has to be on top comes
+///   second), and milters behind us change what they like;
 /// - blanks between a name and its colon are lost (`Subject : x`), and so is what stood behind the colon if the server speaks a version
 ///   below 6: one space is taken off and put there;
-/// - Postfix cuts a changed field at `header_size_limit` (102,400 bytes), ends the body with a line end, turns lone line feeds into CRLF, and
-///   breaks lines at 998 bytes when it sends (`smtp_line_length_limit`); Sendmail folds fields at 2,048 bytes;
-/// - Sendmail adds Date, From or Message-ID where they are missing, and a body can become empty in neither: it becomes one empty line;
-/// - a connection that breaks between the changes ends as `milter_default_action` says: only `tempfail` keeps mail from going out half changed.
+/// - Postfix ends a new body with a line end, turns its lone line feeds into CRLF, and breaks lines at 998 bytes when it sends
+///   (`smtp_line_length_limit`); Sendmail breaks fields at 2,048 bytes;
+/// - Sendmail adds Date, From or Message-ID where they are missing, on top of all others;
+/// - a new body is never empty: it is one empty line at least;
+/// - Postfix ignores the parameters of a new sender;
+/// - a connection that breaks between the changes ends as `milter_default_action` says: only `tempfail` and `shutdown` keep mail from going
+///   out half changed.
 package struct MilterSession: Sendable {
     /// What happened, in order. The runtime writes, spools and closes; it decides nothing about the protocol.
     package enum Event: Hashable, Sendable {
@@ -28,35 +32,80 @@ package struct MilterSession: Sendable {
         case close(MilterViolation?)
     }
 
+    /// Where the conversation stands.
+    enum Phase: Sendable {
+        /// The mail server's offer is waited for.
+        case negotiation
+        /// Between two messages.
+        case idle
+        case envelope
+        case header
+        case body
+        /// The message is whole.
+        case verdict
+        /// The header's changes are sent, the body follows.
+        case newBody
+        case closed
+    }
+
+    let limits: MilterLimits
+    private var decoder: MilterPacketDecoder
+    var phase = Phase.negotiation
+    /// What was negotiated.
+    var options = MilterOptions(version: 0, actions: [], steps: [])
+    var client: MilterClient?
+    /// The macros by the command they belong to.
+    var macros: [UInt8: [MilterMacro]] = [:]
+    /// The message whose envelope, header or body is being received, or that waits for its verdict.
+    var message: MilterMessage?
+    /// Whether no piece of a new body was sent yet.
+    var isBodyEmpty = true
+    /// How many commands brought nothing since the last whole message.
+    var idleCommands = 0
+
     package init(limits: MilterLimits = MilterLimits()) {
+        self.limits = limits
+        decoder = MilterPacketDecoder(limits: limits)
     }
 
     /// Takes bytes from the mail server.
-    package mutating func receive(_ bytes: ByteBuffer) -> [Event] { [] }
+    package mutating func receive(_ bytes: ByteBuffer) -> [Event] {
+        guard phase != .closed else { return [] }
+        decoder.append(bytes)
+        var events: [Event] = []
+        do throws(MilterViolation) {
+            while phase != .closed, let packet = try decoder.next() {
+                try take(MilterCommand(packet), into: &events)
+            }
+        } catch {
+            events += end(error)
+        }
+        return events
+    }
 
     /// Takes notice that the connection is gone.
     ///
     /// - Returns: `.abandoned` if a message was begun.
-    package mutating func disconnect() -> [Event] { [] }
+    package mutating func disconnect() -> [Event] { end(nil).filter { $0 == .abandoned } }
 
-    /// Bytes that tell the mail server that we are still at work; Postfix waits 300 seconds for them (`milter_content_timeout`).
-    ///
-    /// - Returns: nil if no message waits, and between the pieces of a body, which may not be parted.
-    package mutating func progress() -> ByteBuffer? { nil }
+    /// Gives the message up and ends the conversation.
+    mutating func end(_ violation: MilterViolation?) -> [Event] {
+        guard phase != .closed else { return [] }
+        defer { decoder = MilterPacketDecoder(limits: limits) }
+        let events = forgetMessage() + [.close(violation)]
+        phase = .closed
+        return events
+    }
 
-    /// Answers `.endOfMessage`.
-    ///
-    /// - Returns: bytes for the mail server. If the body of a replacement follows, `replaceBody` and `finishBody` end the answer.
-    /// - Throws: `MilterEditError`; then the session still waits, and nothing was said.
-    package mutating func finish(_ verdict: MilterVerdict) throws(MilterEditError) -> ByteBuffer { ByteBuffer() }
-
-    /// The next piece of a new body, of whatever size, lines with CRLF.
-    ///
-    /// - Returns: bytes for the mail server.
-    package mutating func replaceBody(_ piece: ByteBuffer) -> ByteBuffer { ByteBuffer() }
-
-    /// Ends a replacement whose body followed.
-    ///
-    /// - Returns: bytes for the mail server.
-    package mutating func finishBody() -> ByteBuffer { ByteBuffer() }
+    /// Goes back to where a message may begin.
+    mutating func forgetMessage(keepingMacros: Bool = false) -> [Event] {
+        let isBegun = message?.isBegun ?? false
+        message = nil
+        phase = .idle
+        guard !keepingMacros else { return isBegun ? [.abandoned] : [] }
+        for code in macros.keys where code != MilterCommand.Code.connect && code != MilterCommand.Code.helo {
+            macros[code] = nil
+        }
+        return isBegun ? [.abandoned] : []
+    }
 }

@@ -1,0 +1,69 @@
+/// Which new fields may take the places of old ones, so that most fields stay as they are.
+struct FieldAlignment {
+    /// The work that a table may cost, in cells; beyond it the next field of the same name is good enough.
+    private static let tableLimit = 250_000
+
+    /// For every new field the place of an old one of the same name, in ascending order.
+    let places: [Int?]
+
+    init(of new: [MilterField], in old: [MilterField]) {
+        let (cells, isLarge) = new.count.multipliedReportingOverflow(by: old.count)
+        places = isLarge || cells > Self.tableLimit ? Self.nextOfName(new, old) : Self.best(new, old)
+    }
+
+    /// What it is worth to keep the place of `old` for `new`; zero if that cannot be.
+    private static func worth(_ new: MilterField, _ old: MilterField) -> Int32 {
+        if new == old { return 3 }
+        // An empty value would remove the field.
+        return new.name == old.name && !new.value.isEmpty ? 1 : 0
+    }
+
+    /// The longest common subsequence, weighted.
+    private static func best(_ new: [MilterField], _ old: [MilterField]) -> [Int?] {
+        let width = old.count + 1
+        var table = [Int32](repeating: 0, count: (new.count + 1) * width)
+        for row in new.indices.reversed() {
+            for column in old.indices.reversed() {
+                let worth = worth(new[row], old[column])
+                let together = worth > 0 ? worth + table[(row + 1) * width + column + 1] : 0
+                table[row * width + column] = max(
+                    together,
+                    table[(row + 1) * width + column],
+                    table[row * width + column + 1]
+                )
+            }
+        }
+        var places = [Int?](repeating: nil, count: new.count)
+        var row = 0
+        var column = 0
+        while row < new.count, column < old.count {
+            let value = table[row * width + column]
+            let worth = worth(new[row], old[column])
+            if worth > 0, value == worth + table[(row + 1) * width + column + 1] {
+                places[row] = column
+                row += 1
+                column += 1
+            } else if value == table[(row + 1) * width + column] {
+                row += 1
+            } else {
+                column += 1
+            }
+        }
+        return places
+    }
+
+    private static func nextOfName(_ new: [MilterField], _ old: [MilterField]) -> [Int?] {
+        // The places of every name, last first.
+        var open: [String: [Int]] = [:]
+        for place in old.indices.reversed() { open[old[place].name, default: []].append(place) }
+        var next = 0
+        return new.map { field in
+            while let place = open[field.name]?.popLast() {
+                guard place >= next, worth(field, old[place]) > 0 else { continue }
+                next = place + 1
+                return place
+            }
+            return nil
+        }
+    }
+}

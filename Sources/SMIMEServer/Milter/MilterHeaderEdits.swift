@@ -1,0 +1,78 @@
+/// The changes that make one header of another.
+///
+/// Postfix and Sendmail agree in few of them, and only these are used:
+/// - `changeHeader` in place. The index counts the fields of that name that were sent to us; Sendmail counts removed ones on, Postfix does
+///   not, so the changes go from the last field to the first.
+/// - `insertHeader` at position 1, behind the mail server's own Received field and in front of all that were sent to us.
+/// - `insertHeader` behind the last field. `addHeader` would put a field in front of others of its name in Sendmail, its own Received field
+///   among them; it is for names that the message does not have, since it also replaces the Date, From and Message-ID that Sendmail would add.
+///
+/// What has to stand between two fields cannot be put there in Sendmail. So the longest run of fields that stay in place is kept, and
+/// everything in front of it or behind it is written anew.
+struct MilterHeaderEdits {
+    /// Behind every field of a message; Sendmail takes 31 bits.
+    static let end: UInt32 = 1 << 30
+
+    let replies: [MilterReply]
+
+    /// - Parameters:
+    ///   - old: the fields as they were sent to us.
+    ///   - new: the fields as they have to be.
+    init(from old: [MilterField], to new: [MilterField]) {
+        let places = Self.places(of: new, in: old)
+        let kept = Self.longestRun(in: places)
+        var replies: [MilterReply] = []
+        var staying: [Int: MilterField] = [:]
+        for index in kept { places[index].map { staying[$0] = new[index] } }
+        for (place, ordinal) in Self.ordinals(of: old).enumerated().reversed() {
+            guard staying[place] != old[place] else { continue }
+            guard let field = staying[place] ?? MilterField(name: old[place].name, value: []) else { continue }
+            replies.append(.changeHeader(index: ordinal, field))
+        }
+        replies += new[..<kept.lowerBound].reversed().map { .insertHeader(position: 1, $0) }
+        let oldNames = Set(old.map(\.key))
+        let counts = Dictionary(new.map { ($0.key, 1) }, uniquingKeysWith: +)
+        replies += new[kept.upperBound...].map { field in
+            let isNew = !oldNames.contains(field.key) && counts[field.key] == 1 && field.key != "received"
+            return isNew ? .addHeader(field) : .insertHeader(position: Self.end, field)
+        }
+        self.replies = replies
+    }
+
+    /// For every new field the old one that it may replace in place, in ascending order.
+    private static func places(of new: [MilterField], in old: [MilterField]) -> [Int?] {
+        let shorter = min(old.count, new.count)
+        let start = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
+        let tail = (0..<shorter - start).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? shorter - start
+        let between = FieldAlignment(of: Array(new[start..<new.count - tail]), in: Array(old[start..<old.count - tail]))
+        return (0..<start).map { $0 }
+            + between.places.map { $0.map { $0 + start } }
+            + (0..<tail).map { old.count - tail + $0 }
+    }
+
+    /// The longest range of `places` without a nil.
+    private static func longestRun(in places: [Int?]) -> Range<Int> {
+        var best = 0..<0
+        var start = 0
+        for index in 0...places.count {
+            if index < places.count, places[index] != nil { continue }
+            if index - start > best.count { best = start..<index }
+            start = index + 1
+        }
+        return best
+    }
+
+    /// The number of every field among those of its name, from 1.
+    private static func ordinals(of fields: [MilterField]) -> [UInt32] {
+        var counts: [String: UInt32] = [:]
+        return fields.map { field in
+            counts[field.key, default: 0] += 1
+            return counts[field.key] ?? 1
+        }
+    }
+}
+
+extension MilterField {
+    /// The name in one case; names are ASCII.
+    var key: String { name.lowercased() }
+}

@@ -1,0 +1,155 @@
+import InternetMessage
+package import NIOCore
+
+extension MilterSession {
+    /// The data of a reply is at most this long, in bytes: Sendmail reads no more.
+    private static let replyLimit = 65_535
+
+    /// Bytes that tell the mail server that we are still at work; Postfix waits 300 seconds for them (`milter_content_timeout`).
+    ///
+    /// - Returns: nil if no message waits, and between the pieces of a body, which may not be parted.
+    package func progress() -> ByteBuffer? { phase == .verdict ? MilterReply.progress.bytes : nil }
+
+    /// Answers `.endOfMessage`.
+    ///
+    /// - Returns: bytes for the mail server. If the body of a replacement follows, `replaceBody` and `finishBody` end the answer.
+    /// - Throws: `MilterEditError`; then the session still waits, and nothing was said.
+    package mutating func finish(_ verdict: MilterVerdict) throws(MilterEditError) -> ByteBuffer {
+        guard phase == .verdict, let message else { throw .notWaiting }
+        var bytes = ByteBuffer()
+        switch verdict {
+        case .accept: MilterReply.continue.packet.write(to: &bytes)
+        case .discard: MilterReply.discard.packet.write(to: &bytes)
+        case .refuse(let refusal): MilterReply.replyCode(refusal.lines).packet.write(to: &bytes)
+        case .replace(let replacement):
+            for reply in try edits(for: replacement, of: message) { reply.packet.write(to: &bytes) }
+            if replacement.body == .follows {
+                phase = .newBody
+                isBodyEmpty = true
+                return bytes
+            }
+            MilterReply.continue.packet.write(to: &bytes)
+        }
+        endVerdict()
+        return bytes
+    }
+
+    /// The next piece of a new body, of whatever size, lines with CRLF.
+    ///
+    /// - Returns: bytes for the mail server; none if no body is waited for.
+    package mutating func replaceBody(_ piece: ByteBuffer) -> ByteBuffer {
+        var piece = piece
+        var bytes = ByteBuffer()
+        guard phase == .newBody else { return bytes }
+        while piece.readableBytes > 0, let part = piece.readSlice(length: min(piece.readableBytes, Self.replyLimit)) {
+            MilterReply.replaceBody(part).packet.write(to: &bytes)
+            isBodyEmpty = false
+        }
+        return bytes
+    }
+
+    /// Ends a replacement whose body followed.
+    ///
+    /// - Returns: bytes for the mail server; none if no body was waited for.
+    package mutating func finishBody() -> ByteBuffer {
+        guard phase == .newBody else { return ByteBuffer() }
+        // Postfix takes a piece without bytes for a broken milter, and no piece for the old body.
+        var bytes = isBodyEmpty ? replaceBody(ByteBuffer(string: "\r\n")) : ByteBuffer()
+        MilterReply.continue.packet.write(to: &bytes)
+        endVerdict()
+        return bytes
+    }
+
+    private mutating func endVerdict() {
+        // The message is done, not abandoned.
+        _ = forgetMessage()
+    }
+
+    /// The changes that make the message what `replacement` says, but for its body.
+    private func edits(
+        for replacement: MilterReplacement,
+        of message: MilterMessage
+    ) throws(MilterEditError) -> [MilterReply] {
+        var replies: [MilterReply] = []
+        if let sender = replacement.sender, sender != message.envelope.sender { replies.append(.changeSender(sender)) }
+        var removed: Set<String> = []
+        for place in replacement.removedRecipients {
+            guard message.envelope.recipients.indices.contains(place) else { throw .noSuchRecipient }
+            let argument = message.envelope.recipients[place].argument
+            if removed.insert(argument).inserted { replies.append(.deleteRecipient(argument)) }
+        }
+        guard message.isHeaderKept else { throw .headerTooLarge }
+        replies += MilterHeaderEdits(from: message.fields, to: try fields(of: replacement.header)).replies
+        var needed = replies.reduce(MilterActions()) { $0.union($1.neededAction) }
+        if replacement.body == .follows { needed.insert(.changeBody) }
+        let missing = needed.subtracting(options.actions)
+        guard missing.isEmpty else { throw .actionNotOffered(missing) }
+        for reply in replies where reply.packet.data.readableBytes > Self.replyLimit {
+            throw .fieldTooLong(name: reply.field?.name ?? "")
+        }
+        return replies
+    }
+
+    private func fields(of bytes: [UInt8]) throws(MilterEditError) -> [MilterField] {
+        guard let header = try? HeaderBlock(parsing: bytes), header.leadingBytes.isEmpty,
+            header.bytes.count + header.separator.count == bytes.count
+        else { throw .malformedHeader }
+        var fields: [MilterField] = []
+        for field in header.fields {
+            guard let field = MilterField(field.rawBytes, leadingSpace: options.steps.contains(.leadingSpace))
+            else { throw .malformedHeader }
+            fields.append(field)
+        }
+        return fields
+    }
+}
+
+extension MilterReply {
+    /// What the mail server must have allowed.
+    fileprivate var neededAction: MilterActions {
+        switch self {
+        case .addHeader, .insertHeader: .addHeaders
+        case .changeHeader: .changeHeaders
+        case .replaceBody: .changeBody
+        case .changeSender: .changeSender
+        case .deleteRecipient: .deleteRecipients
+        default: []
+        }
+    }
+
+    fileprivate var field: MilterField? {
+        switch self {
+        case .addHeader(let field), .insertHeader(_, let field), .changeHeader(_, let field): field
+        default: nil
+        }
+    }
+}
+
+extension MilterRefusal {
+    /// The lines of the reply, at most 32 of at most 400 bytes, of printable ASCII.
+    ///
+    /// RFC 5321 §4.2.1, §4.5.3.1.5
+    fileprivate var lines: String {
+        var lines: [String] = []
+        for line in text.split(whereSeparator: \.isNewline) {
+            var current = ""
+            for word in line.split(separator: " ") {
+                let word = String(
+                    decoding: word.utf8.map { (0x21...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }.prefix(400),
+                    as: UTF8.self
+                )
+                if !current.isEmpty, current.utf8.count + word.utf8.count >= 400 {
+                    lines.append(current)
+                    current = ""
+                }
+                current += current.isEmpty ? word : " " + word
+            }
+            if !current.isEmpty { lines.append(current) }
+        }
+        if lines.isEmpty { lines = ["Message refused"] }
+        lines = Array(lines.prefix(32))
+        return lines.enumerated().map { index, line in
+            "\(code)\(index == lines.count - 1 ? " " : "-")\(status) \(line)"
+        }.joined(separator: "\r\n")
+    }
+}
