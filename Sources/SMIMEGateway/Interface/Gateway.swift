@@ -33,7 +33,9 @@ public struct Gateway: Sendable {
     private let isAskingDemanded: Bool
     private let host: MailHost
 
-    /// - Parameter online: whether services are asked about revocation whatever the setting `revocation.online` says.
+    /// - Parameters:
+    ///   - store: the store with the rules, settings, keys and certificates.
+    ///   - online: whether services are asked about revocation whatever the setting `revocation.online` says.
     /// - Throws: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public init(_ store: Store, online: Bool = false) async throws(SMIMEError) {
         self.store = store
