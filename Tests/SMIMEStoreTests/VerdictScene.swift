@@ -8,7 +8,7 @@ import Testing
 
 /// A registry whose verdicts are kept: a root, two authorities below it, a person below each and one self-signed.
 struct VerdictScene {
-    let home = TemporaryHome()
+    let home: TemporaryHome
     let store: Store
     let certificates: [String: Certificate]
     let lists: [String: CertificateList]
@@ -18,6 +18,7 @@ struct VerdictScene {
     static let people = ["alice", "bob", "carol"]
 
     init() async throws {
+        home = try TemporaryHome()
         var factory = try CertificateFactory()
         let authority = CertificateFactory.authority
         try factory.issue("root", subject: "/CN=Root", extensions: authority)
@@ -42,10 +43,7 @@ struct VerdictScene {
         try factory.revoke(["bob"], by: "alice", to: "named", options: options(35))
         var certificates: [String: Certificate] = [:]
         for name in ["root", "other", "ca", "ca2"] + Self.people {
-            guard case .certificate(let made)? = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
-                continue
-            }
-            certificates[name] = made
+            certificates[name] = try factory.certificate(name)
         }
         self.certificates = certificates
         lists = try ["good", "revoking", "authority", "own", "named"].reduce(into: [:]) {

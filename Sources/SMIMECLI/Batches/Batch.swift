@@ -120,9 +120,7 @@ extension KeystoreError {
     fileprivate func problemOfStore(_ message: String) -> String? {
         switch self {
         case .busy, .cannotCreate, .cannotOpen, .closed, .corrupt, .insideStore, .keyMismatch, .keyMissing, .missing,
-            .newer,
-            .notMigrated,
-            .notWritable, .openingTimedOut, .permissions, .writeFailed:
+            .newer, .notMigrated, .notWritable, .older, .openingTimedOut, .permissions, .writeFailed:
             message
         // Once the passphrases that were typed are used up, the store is simply locked.
         case .locked, .wrongPassphrase: "locked"

@@ -19,13 +19,6 @@ enum OutageRecord {
     /// - Parameter time: seconds since 1970.
     static func insert(_ services: [String], answered: [String], at time: Int, into database: SQLDatabase) throws {
         guard !services.isEmpty || !answered.isEmpty else { return }
-        try database.execute(
-            """
-            CREATE TABLE IF NOT EXISTS \(table) (
-                url TEXT PRIMARY KEY, time INTEGER NOT NULL, form INTEGER NOT NULL DEFAULT 1
-            ) STRICT, WITHOUT ROWID
-            """
-        )
         for url in services.prefix(maximumCount) where url.utf8.count <= maximumName {
             try database.execute(
                 "INSERT OR REPLACE INTO \(table) (url, time) VALUES (?, ?)",
@@ -47,7 +40,6 @@ enum OutageRecord {
 
     /// The services that did not answer within the last minutes before `time`, and when.
     static func services(at time: Int, in database: SQLDatabase) throws -> [String: Date] {
-        guard try database.hasTable(table) else { return [:] }
         let rows = try database.rows(
             "SELECT url, time FROM \(table) WHERE time > ? AND time <= ? LIMIT \(maximumCount)",
             [time - memory, time]

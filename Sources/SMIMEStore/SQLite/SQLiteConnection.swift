@@ -40,10 +40,6 @@ struct SQLiteConnection: SQLConnection {
         }
     }
 
-    func hasTable(_ name: String) throws -> Bool {
-        try SQLError.translating { try database.tableExists(name) }
-    }
-
     /// The row that the statement is at, read without GRDB's own row, which copies more.
     private static func values(of statement: Statement, _ columns: [String]) throws -> [SQLValue] {
         var values: [SQLValue] = []

@@ -38,11 +38,11 @@ final class SQLiteEngine: SQLEngine {
         }
     }
 
-    func migrate(by migrations: [[String]]) throws {
+    func migrate(by migrations: [SQLMigration]) throws {
         var migrator = DatabaseMigrator()
-        for (index, statements) in migrations.enumerated() {
-            migrator.registerMigration("\(index + 1)") { database in
-                for statement in statements { try database.execute(sql: statement) }
+        for migration in migrations {
+            migrator.registerMigration("\(migration.number)") { database in
+                for statement in migration.statements { try database.execute(sql: statement) }
             }
         }
         try SQLError.translating { try migrator.migrate(writer) }
