@@ -181,11 +181,9 @@ import Testing
         )
         try factory.issue("short", subject: "/CN=Short", extensions: CertificateFactory.person("a@example.com"))
         let keys = try ["dana/key.pem", "alice/key.pem"].map { try PrivateKey(pem: Fixtures.cert($0), passphrase: nil) }
-        let long = try PrivateKey(pem: factory.bytes("long.key"), passphrase: nil)
+        let long = try factory.key("long")
         let index = PrivateKeyIndex([long] + keys + [long])
-        guard case .certificate(let short) = try #require(KeyMaterial.read(factory.bytes("short.pem")).first) else {
-            throw CMSError.noKeyPair
-        }
+        let short = try factory.certificate("short")
         #expect(long.publicKeyInfo != short.publicKeyInfo)
         #expect(index.places(for: short) == [0, 3])
         #expect(try index.places(for: Certificate(fixture: "alice/cert.pem")) == [2])

@@ -61,8 +61,8 @@ import Testing
             extensions: CertificateFactory.person("a@example.com"),
             options: "-days 100 -\(digest) \(pss)"
         )
-        let ca = try Certificate(der: Party.decode(factory.file("ca.pem")))
-        let leaf = try Certificate(der: Party.decode(factory.file("leaf.pem")))
+        let ca = try factory.certificate("ca")
+        let leaf = try factory.certificate("leaf")
         let verdict = TrustStore(anchors: [ca])
             .judge(leaf, purpose: .signing, at: leaf.notBefore.addingTimeInterval(600))
         #expect(verdict.problems.map(\.code) == (isWeak ? ["chain-sha1"] : []))

@@ -20,13 +20,6 @@ import Testing
         return factory
     }
 
-    private func certificate(_ name: String, _ factory: borrowing CertificateFactory) throws -> Certificate {
-        guard case .certificate(let found) = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
-            throw CMSError.noKeyPair
-        }
-        return found
-    }
-
     /// What is known of the leaf after asking.
     private func verdict(
         _ factory: borrowing CertificateFactory,
@@ -34,7 +27,7 @@ import Testing
         _ policy: RevocationPolicy = .hard,
         trusted: Bool = true
     ) async throws -> ChainVerdict.Revocation? {
-        let (leaf, ca) = (try certificate("leaf", factory), try certificate("ca", factory))
+        let (leaf, ca) = (try factory.certificate("leaf"), try factory.certificate("ca"))
         // Not before what was said meanwhile: on a busy machine a test may wait long for its turn.
         let date = max(leaf.notBefore.addingTimeInterval(600), .now)
         var store = trusted ? TrustStore(anchors: [ca]) : TrustStore(intermediates: [ca])
@@ -103,7 +96,7 @@ import Testing
         // The responder has gone; the answer is remembered.
         #expect(try await verdict(factory, fetcher)?.status == expected)
         // For keeping: what it is about, and how long it holds.
-        let leaf = try certificate("leaf", factory)
+        let leaf = try factory.certificate("leaf")
         let kept = await fetcher.responses
         #expect(kept.map(\.certificate) == [try leaf.nameDigest])
         let lifetime = try #require(kept.first?.lifetime)
@@ -143,7 +136,7 @@ import Testing
         }
         let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
         try factory.revoke(["leaf"], by: "ca", to: "ca")
-        let (leaf, ca) = (try certificate("leaf", factory), try certificate("ca", factory))
+        let (leaf, ca) = (try factory.certificate("leaf"), try factory.certificate("ca"))
         let fetcher = RevocationFetcher(Self.client)
         let askers = (0..<5).map { _ in
             Task { await fetcher.evidence(on: [leaf, ca], at: [0], date: leaf.notBefore).certificateLists.count }
@@ -252,7 +245,7 @@ import Testing
         let servers = try (0..<3).map { _ in try LoopbackServer { _ in .silence } }
         let urls = servers.map { "URI:\($0.url("ca.crl"))" }.joined(separator: ",")
         let factory = try makeChain(["crlDistributionPoints=\(urls)"])
-        let (leaf, ca) = (try certificate("leaf", factory), try certificate("ca", factory))
+        let (leaf, ca) = (try factory.certificate("leaf"), try factory.certificate("ca"))
         let fetcher = RevocationFetcher(HTTPClient(timeLimit: .seconds(2), allowsPrivateAddresses: true))
         let verdict = VerdictRevocation(timeLimit: .seconds(2)) { fetcher }
         for _ in 0..<2 { #expect(await verdict.evidence(on: [leaf, ca], at: [0], date: leaf.notBefore).isEmpty) }

@@ -86,7 +86,7 @@ import Testing
     /// Prints Welch's t of each group against the first; it asserts nothing, for other processes share the machine.
     @Test(arguments: [true, false])
     func `the times of failures are measured`(isCBC: Bool) async throws {
-        let opener = try Keys.opener()
+        let opener = try MessageOpener.ofAliceAndCarol()
         let groups = Self.groups(isCBC: isCBC)
         let mails = try groups.map { MemorySource(try $0.make()) }
         var times = [[Double]](repeating: [], count: mails.count)

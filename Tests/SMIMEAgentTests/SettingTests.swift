@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `A cipher rule for a sender comes and goes`() async throws {
-        let home = try await AgentHome()
+        let home = try await TestHome()
         let alice = try EmailAddress("alice@example.com")
         try await home.store.checkCipher(.aes256CBC, for: alice)
         try await home.store.setCipher(.aes256CBC, for: alice)

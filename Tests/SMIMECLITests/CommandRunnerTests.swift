@@ -48,9 +48,8 @@ import Testing
     }
 
     @Test func `Output goes to a file and a program runs in its folder`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-runner-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         let file = folder.appending(path: "out")
         let result = try CommandRunner("pwd", folder: folder).run(output: .file(file))
         #expect(result.standardOutput.isEmpty)

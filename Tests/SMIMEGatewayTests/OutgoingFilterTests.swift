@@ -10,9 +10,9 @@ import Testing
 
 /// Real mail through the filter, with a store of Alice's.
 @Suite struct OutgoingFilterTests {
-    private let office: Office
+    private let office: TestHome
 
-    init() async throws { office = try await Office() }
+    init() async throws { office = try await TestHome.office() }
 
     private func plan(
         to recipients: String...,
@@ -97,11 +97,11 @@ import Testing
     }
 
     @Test func `Mail of somebody with two certificates announces the one to encrypt to`() async throws {
-        let split = try await Office(of: ["split"], knowing: [])
+        let split = try await TestHome.office(of: ["split"], knowing: [])
         let found = try await split.plan(from: "split@example.com", to: ["bob@example.com"])
         let verified = try await split.opener.verify(try found.source(0))
-        let encryption = try Office.certificate("split/encrypt-cert.pem")
-        #expect(verified.learnable?.signerCertificate == (try Office.certificate("split/cert.pem")))
+        let encryption = try Certificate(fixture: "split/encrypt-cert.pem")
+        #expect(verified.learnable?.signerCertificate == (try Certificate(fixture: "split/cert.pem")))
         #expect(verified.learnable?.encryptionCertificate == encryption)
     }
 

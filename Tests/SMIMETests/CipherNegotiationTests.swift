@@ -10,7 +10,7 @@ import Testing
     private func party(_ name: String, _ ciphers: [ContentCipher]?, others: [SMIMECapability] = []) throws -> Party {
         Party(
             name: name,
-            certificate: try #require(try TestKeyring("alice").identities.first).certificate,
+            certificate: try TestIdentity("alice").certificate,
             capabilities: ciphers.map { $0.map { SMIMECapability(AlgorithmIdentifier($0.oid)) } + others }
         )
     }

@@ -14,14 +14,14 @@ import Testing
     private static let header = "From: alice@example.com\r\nTo: bob@example.com\r\nMIME-Version: 1.0\r\n"
 
     private func opener(exceptions: VerdictExceptions = []) throws -> MessageOpener {
-        MessageOpener(try TestKeyring("alice"), at: Self.time, exceptions: exceptions)
+        MessageOpener(try Keyring(people: ["alice"]), at: Self.time, exceptions: exceptions)
     }
 
     /// A signed object of alice's, with its content or detached from it.
     private func sign(_ content: [UInt8], isDetached: Bool = false) throws -> [UInt8] {
         let (digest, count) = try SignedDataWriter.digest(.sha256) { try $0.write(content) }
         let writer = try SignedDataWriter(
-            signer: TestKeyring.signer("alice"),
+            signer: SignedDataWriter.Signer(person: "alice"),
             contentDigest: digest,
             contentCount: isDetached ? nil : count,
             time: Self.time
@@ -124,7 +124,7 @@ import Testing
         "Content-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n***\r\n",
     ])
     func `what is wrong inside unauthenticated encryption is not told`(entity: String) async throws {
-        let recipient = Recipient(unchecked: try #require(TestKeyring("alice").identities.first).certificate)
+        let recipient = Recipient(unchecked: try TestIdentity("alice").certificate)
         for cipher in [ContentCipher.aes128CBC, .aes256GCM] {
             let sink = MemorySink()
             // Our own writer refuses to encrypt that.
@@ -142,7 +142,7 @@ import Testing
     @Test func `what is odd about the mime is in the report`() async throws {
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8)))
-            .sign(by: TestKeyring.signer("alice"), as: .detached, at: Self.time, to: sink)
+            .sign(by: SignedDataWriter.Signer(person: "alice"), as: .detached, at: Self.time, to: sink)
         let text = String(decoding: sink.bytes, as: UTF8.self)
         let marked = try await verify("\u{FEFF}" + text)
         #expect(marked.report.status == .valid)
@@ -177,7 +177,7 @@ import Testing
         let sink = MemorySink()
         let header = Self.header.replacing("From: alice", with: "From: carol")
         try MessageProtector(MemorySource(Array("Sender: alice@example.com\r\n\(header)\r\nhello\r\n".utf8)))
-            .sign(by: TestKeyring.signer("alice"), as: .detached, at: Self.time, to: sink)
+            .sign(by: SignedDataWriter.Signer(person: "alice"), as: .detached, at: Self.time, to: sink)
         let text = String(decoding: sink.bytes, as: UTF8.self)
         let one = try await verify(text)
         #expect(one.report.status == .mismatch)
@@ -193,7 +193,7 @@ import Testing
 
     @Test(arguments: [ContentCipher.aes128CBC, .aes256GCM])
     func `a file that changed after it was checked is not decrypted`(cipher: ContentCipher) async throws {
-        let recipient = Recipient(unchecked: try #require(TestKeyring("alice").identities.first).certificate)
+        let recipient = Recipient(unchecked: try TestIdentity("alice").certificate)
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8)))
             .encrypt(to: [recipient], cipher: cipher, at: Self.time, to: sink)

@@ -16,8 +16,8 @@ import Testing
     private let opener: MessageOpener
 
     init() throws {
-        let carol = try TestKeyring("carol")
-        signer = try TestKeyring.signer("carol")
+        let carol = try Keyring(people: ["carol"])
+        signer = try SignedDataWriter.Signer(person: "carol")
         recipient = Recipient(unchecked: try #require(carol.identities.first).certificate)
         opener = MessageOpener(carol, at: Self.time)
     }

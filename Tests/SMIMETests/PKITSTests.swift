@@ -92,7 +92,7 @@ import Testing
     private func verify(_ test: Case) async throws -> VerificationReport {
         let terms = ValidationOptions(revocation: .hard, policies: test.setting.policies)
         let opener = MessageOpener(
-            try TestKeyring(test.item.needs),
+            try Keyring(test.item.needs),
             at: Date(timeIntervalSince1970: 1_790_000_000),
             terms: terms
         )

@@ -5,26 +5,6 @@ import PKIX
 import TestSupport
 import Testing
 
-/// A key pair from `certs/`.
-struct Party {
-    let certificate: Certificate
-    let key: PrivateKey
-    let folder: URL
-
-    init(_ name: String) throws {
-        folder = Fixtures.certs.appending(path: name)
-        certificate = try Certificate(der: Self.decode(folder.appending(path: "cert.pem")))
-        key = try PrivateKey(pkcs8: Self.decode(folder.appending(path: "key.pem")))
-    }
-
-    /// The first block of a PEM file.
-    static func decode(_ url: URL) throws -> [UInt8] {
-        let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n")
-        let block = lines.drop { !$0.hasPrefix("-----BEGIN") }.dropFirst().prefix { !$0.hasPrefix("-----END") }
-        return try Array(base64: block.joined().utf8)
-    }
-}
-
 extension SignedDataWriter.Signer {
     /// The SignedData that this signer makes of `content` at `time`.
     func signed(_ content: [UInt8], isDetached: Bool = false, at time: Date) throws -> [UInt8] {
