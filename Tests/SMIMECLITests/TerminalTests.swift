@@ -14,7 +14,7 @@ import Testing
         var environment = ProcessInfo.processInfo.environment
         environment["SMIME_HOME"] = folder.appending(path: "home").path
         environment["CREDENTIALS_DIRECTORY"] = nil
-        runner = CommandRunner(try Tool.smime().path, environment: environment, folder: folder)
+        let runner = CommandRunner(try Tool.smime().path, environment: environment, folder: folder)
         for name in ["one", "two", "three"] {
             let mail = "From: alice@example.com\nTo: bob@example.com\n\nHello \(name)\n"
             try Data(mail.utf8).write(to: folder.appending(path: "\(name).eml"))
@@ -24,6 +24,7 @@ import Testing
         #expect(imported.status == 0, "\(imported.errorText)\(shown)")
         let (locked, asked) = try runner.run(["store", "protect", "passphrase"], answering: ["correct", "correct"])
         #expect(locked.status == 0, "\(locked.errorText)\(asked)")
+        self.runner = runner
         self.temporary = temporary
     }
 
