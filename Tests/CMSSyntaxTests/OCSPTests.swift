@@ -49,7 +49,9 @@ import Testing
         after seconds: TimeInterval = 600
     ) throws -> ChainVerdict.Revocation? {
         let leaf = try factory.certificate("leaf")
-        let store = TrustStore(anchors: [try factory.certificate("ca")]).under(ValidationOptions(revocation: policy))
+        let store = TrustStore(anchors: [try factory.certificate("ca")]).judging(
+            by: ValidationOptions(revocation: policy)
+        )
         let date = leaf.notBefore.addingTimeInterval(seconds)
         return store.judge(leaf, responses: responses, purpose: .signing, at: date).revocation
     }

@@ -77,11 +77,12 @@ import Testing
             #expect(try judge("sign-only").isTrusted && !judge("sign-only", .encryption).isTrusted)
             let pinned = TrustStore(pinned: [try Certificate(fixture: "mallory/cert.pem").publicKeyDigest])
             #expect(try judge("mallory", in: pinned).isTrusted && !judge("mallory").isTrusted)
-            var terms = ValidationOptions(revocation: .off)
-            #expect(try judge("alice", in: store.under(terms)).revocation == nil)
-            terms.revocation = .hard
+            var options = ValidationOptions(revocation: .off)
+            #expect(try judge("alice", in: store.judging(by: options)).revocation == nil)
+            options.revocation = .hard
             #expect(
-                try judge("alice", in: store.under(terms)).revocation?.problems.contains { $0.level == .error } == true
+                try judge("alice", in: store.judging(by: options)).revocation?.problems.contains { $0.level == .error }
+                    == true
             )
         }
     }
@@ -114,7 +115,7 @@ import Testing
         let chain = try Certificate.all(fixture: "\(name)/chain.pem")
         var pinned = store
         pinned.pinned = [certificate.publicKeyDigest]
-        for store in [store, pinned, TrustStore(), store.under(ValidationOptions(revocation: .hard))] {
+        for store in [store, pinned, TrustStore(), store.judging(by: ValidationOptions(revocation: .hard))] {
             for extra in [chain, []] {
                 func judge(_ detail: TrustStore.Detail) -> ChainVerdict {
                     store.judge(certificate, extra: extra, purpose: purpose, at: .judged, detail: detail)

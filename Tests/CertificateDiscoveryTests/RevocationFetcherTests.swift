@@ -31,9 +31,9 @@ import Testing
         // Not before what was said meanwhile: on a busy machine a test may wait long for its turn.
         let date = max(leaf.notBefore.addingTimeInterval(600), .now)
         var store = trusted ? TrustStore(anchors: [ca]) : TrustStore(intermediates: [ca])
-        store.terms = ValidationOptions(revocation: policy)
+        store.options = ValidationOptions(revocation: policy)
         let first = store.judge(leaf, purpose: .signing, at: date)
-        store.terms = await store.terms.asking(fetcher, about: [first], at: date)
+        store.options = await store.options.asking(fetcher, about: [first], at: date)
         return store.judge(leaf, purpose: .signing, at: date).revocation
     }
 

@@ -67,7 +67,7 @@ import Testing
         #expect(refused.decisions.map(\.action) == [.plain])
         #expect(try await incoming(source, office).report.status == .revoked)
         let unheeded = ValidationOptions(revocation: .off)
-        let sent = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"], terms: unheeded)
+        let sent = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"], options: unheeded)
         #expect(sent.decisions.map(\.action) == [.sign])
         try await office.store.settings.set("revocation.directory", to: "/nowhere")
         // What is missing stops no mail, and is told; where nothing may be unknown it does.
@@ -80,7 +80,7 @@ import Testing
             try await office.plan(
                 from: "revoked@example.com",
                 to: ["eve@x.test"],
-                terms: ValidationOptions(revocation: .hard)
+                options: ValidationOptions(revocation: .hard)
             )
         }
     }

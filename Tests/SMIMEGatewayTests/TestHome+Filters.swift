@@ -25,9 +25,15 @@ extension TestHome {
         to recipients: [String],
         header: String? = nil,
         flags: ProtectionRequest = ProtectionRequest(),
-        terms: ValidationOptions = ValidationOptions()
+        options: ValidationOptions = ValidationOptions()
     ) async throws -> OutgoingPlan {
-        let filter = OutgoingFilter(store: store, time: Date.judged, systemAnchors: false, terms: terms, flags: flags)
+        let filter = OutgoingFilter(
+            store: store,
+            time: Date.judged,
+            systemAnchors: false,
+            options: options,
+            flags: flags
+        )
         let header = header ?? "From: \(sender)\nTo: \(recipients.joined(separator: ", "))\n"
         return try await filter.plan(
             MemorySource(Array("\(header)\nMeet me at eight.\n".utf8)),

@@ -121,7 +121,7 @@ import Testing
         let opener = MessageOpener(
             try Keyring(item.needs),
             at: item.needs?.at.map { Date(timeIntervalSince1970: $0) } ?? Self.now,
-            terms: ValidationOptions(revocation: item.needs?.crl == true ? .hard : .off),
+            options: ValidationOptions(revocation: item.needs?.crl == true ? .hard : .off),
             exceptions: exceptions
         )
         do {

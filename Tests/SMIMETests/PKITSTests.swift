@@ -90,11 +90,11 @@ import Testing
     }
 
     private func verify(_ test: Case) async throws -> VerificationReport {
-        let terms = ValidationOptions(revocation: .hard, policies: test.setting.policies)
+        let options = ValidationOptions(revocation: .hard, policies: test.setting.policies)
         let opener = MessageOpener(
             try Keyring(test.item.needs),
             at: Date(timeIntervalSince1970: 1_790_000_000),
-            terms: terms
+            options: options
         )
         return try await opener.verify(MemorySource(Fixtures.corpus(test.item.file))).report
     }

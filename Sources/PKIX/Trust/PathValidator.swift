@@ -19,7 +19,9 @@ package struct PathValidator: Sendable {
     private init(_ store: TrustStore, _ budget: WorkBudget) { (self.store, self.budget) = (store, budget) }
 
     /// The same, judging by `options`, on the same budget.
-    package func under(_ options: ValidationOptions) -> PathValidator { PathValidator(store.under(options), budget) }
+    package func judging(by options: ValidationOptions) -> PathValidator {
+        PathValidator(store.judging(by: options), budget)
+    }
 
     /// The same with the pins and the distrust that are about one of `names`, on the same budget.
     package func speaking(for names: Set<String>) -> PathValidator { PathValidator(store.speaking(for: names), budget) }
@@ -62,10 +64,10 @@ package struct PathValidator: Sendable {
     ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = question.certificate
         let lists =
-            store.terms.revocation == .off
+            store.options.revocation == .off
             ? nil
             : RevocationLists(
-                store.certificateLists + store.terms.certificateLists + question.extraLists,
+                store.certificateLists + store.options.certificateLists + question.extraLists,
                 others: store.intermediates + question.extra,
                 effort: budget
             )

@@ -33,7 +33,7 @@ public struct TrustStore: Hashable, Sendable {
     /// Where the system keeps its anchors; nil leaves them out.
     public var systemAnchors: SystemAnchors?
     /// How strictly certificates are judged.
-    public var terms = ValidationOptions()
+    public var options = ValidationOptions()
     /// What the certificates of a chain must be meant for.
     public var usage = Usage.mail
 

@@ -20,15 +20,15 @@ struct VerdictCacheKey: Hashable {
     /// Whether `verdict` answers it once and for all: not if libcrypto may just have been unable to look, for want of memory.
     func isSettled(by verdict: ChainVerdict) -> Bool {
         let hasEvidence =
-            ![store.certificateLists, store.terms.certificateLists, extraLists].allSatisfy(\.isEmpty)
-            || !store.responses.isEmpty || !store.terms.responses.isEmpty || !responses.isEmpty
+            ![store.certificateLists, store.options.certificateLists, extraLists].allSatisfy(\.isEmpty)
+            || !store.responses.isEmpty || !store.options.responses.isEmpty || !responses.isEmpty
         return verdict.faults == 0 && (verdict.revocation?.status != .unknown || !hasEvidence)
     }
 
     /// Whether it is small enough to be kept, and to be compared at no great cost.
     var isBrief: Bool {
-        let lists = [store.certificateLists, store.terms.certificateLists, extraLists]
-        let answers = [store.terms.responses, responses]
+        let lists = [store.certificateLists, store.options.certificateLists, extraLists]
+        let answers = [store.options.responses, responses]
         let certificates = [store.anchors, store.intermediates, extra, Array(store.pinnedCertificates)]
         let count =
             store.pinned.count + store.responses.count + lists.reduce(0) { $0 + $1.count }

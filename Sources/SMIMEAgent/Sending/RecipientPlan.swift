@@ -154,7 +154,7 @@ package struct RecipientPlan: Sendable {
                 for: address,
                 purpose: .encryption,
                 at: time,
-                under: lookup.terms
+                under: lookup.options
             ).certificate
             return [CipherNegotiation.Party(name: "\(address)", ours: own)]
         } catch {

@@ -79,7 +79,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     }
 
     var systemAnchors: Bool { !noSystemAnchors }
-    var terms: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
+    var validation: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
     /// The sender, from one of the two options.
     var sender: EnvelopeSender { givenSender ?? .null }
 

@@ -59,29 +59,29 @@ package actor AccountStore {
     /// The current identity of `address` for `purpose`: valid at `time`, of the right usage, naming the address, not
     /// known to be revoked, trusted if one is, the newest.
     ///
-    /// - Parameter terms: whether revocation counts, and lists in addition to those of the store.
+    /// - Parameter options: whether revocation counts, and lists in addition to those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`
     package func identity(
         for address: EmailAddress,
         purpose: IdentitySelection.Purpose,
         at time: Date,
-        under terms: ValidationOptions = ValidationOptions()
+        under options: ValidationOptions = ValidationOptions()
     ) async throws(KeystoreError) -> AccountIdentity {
-        try await database.read { try Self.identity(for: address, purpose: purpose, at: time, under: terms, in: $0) }
+        try await database.read { try Self.identity(for: address, purpose: purpose, at: time, under: options, in: $0) }
     }
 
     /// The current signing identity of `address` with its key.
     ///
-    /// - Parameter terms: whether revocation counts, and lists in addition to those of the store.
+    /// - Parameter options: whether revocation counts, and lists in addition to those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; `.keyMissing`, `.keyMismatch`, `.locked`,
     /// `.wrongPassphrase` if the store key cannot be opened.
     package func signingIdentity(
         for address: EmailAddress,
         at time: Date,
-        under terms: ValidationOptions = ValidationOptions()
+        under options: ValidationOptions = ValidationOptions()
     ) async throws(KeystoreError) -> Identity {
         let keys = try await opened { database in
-            let identity = try Self.identity(for: address, purpose: .signing, at: time, under: terms, in: database)
+            let identity = try Self.identity(for: address, purpose: .signing, at: time, under: options, in: database)
             return [try SealedKeys(certificates: [identity.certificate], in: database)]
         }
         guard let identity = keys.first else { throw KeystoreError.unknownAccount(address) }
@@ -188,13 +188,13 @@ package actor AccountStore {
         for address: EmailAddress,
         purpose: IdentitySelection.Purpose,
         at time: Date,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         in database: SQLDatabase
     ) throws -> AccountIdentity {
         let identities = try account(for: address, in: database).identities
         // Identities that are not valid now are not used, and lists may be long.
         let certificates = identities.map(\.certificate).filter { $0.isValid(at: time) }
-        let verdicts = try CertificateVerdicts(on: [certificates], at: time, under: terms, in: database)
+        let verdicts = try CertificateVerdicts(on: [certificates], at: time, under: options, in: database)
         let standings = IdentitySelection.judge(
             identities,
             for: address,

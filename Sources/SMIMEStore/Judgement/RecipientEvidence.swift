@@ -73,11 +73,11 @@ struct RecipientEvidence: Sendable {
     /// - Returns: the choices, and the verdicts that are worth keeping.
     func choices(
         at time: Date,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         asks: Bool = false
     ) -> (choices: [RecipientChoice], new: [NewVerdict]) {
-        let trust = trust.under(terms)
-        var book = VerdictBook(evidence, at: time, under: TermsOfVerdicts(terms, systemAnchors: systemAnchors))
+        let trust = trust.judging(by: options)
+        var book = VerdictBook(evidence, at: time, under: VerdictOptions(options, systemAnchors: systemAnchors))
         let choices = known.map { address, recipients in
             let pinned = recipients.pinnedKeys
             let judged = recipients.map { recipient -> RecipientChoice.Judged? in
@@ -88,7 +88,7 @@ struct RecipientEvidence: Sendable {
                 }
                 return RecipientChoice.Judged(recipient, of: recipients, trust, authorities, at: time)
             }
-            return RecipientChoice(address: address, recipients: recipients, judged: judged, under: terms, at: time)
+            return RecipientChoice(address: address, recipients: recipients, judged: judged, under: options, at: time)
         }
         return (choices, book.new)
     }

@@ -2,7 +2,7 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// Everything a verdict on one group of certificates depends on under given terms at a given time: as the means to judge,
+/// Everything a verdict on one group of certificates depends on under given options at a given time: as the means to judge,
 /// as a digest, and as the time in which nothing of it begins or ends.
 struct VerdictBasis {
     /// What judges, without pins.
@@ -16,9 +16,9 @@ struct VerdictBasis {
     private let time: Date
 
     /// - Parameter issuers: the `matchingKey`s of the names whose lists count.
-    init(_ evidence: VerdictEvidence, with issuers: Set<[UInt8]>, under terms: TermsOfVerdicts, at time: Date) {
-        let trust = evidence.trust.under(terms.terms(for: issuers))
-        let lists = trust.certificateLists + trust.terms.certificateLists
+    init(_ evidence: VerdictEvidence, with issuers: Set<[UInt8]>, under options: VerdictOptions, at time: Date) {
+        let trust = evidence.trust.judging(by: options.validation(for: issuers))
+        let lists = trust.certificateLists + trust.options.certificateLists
         let system = evidence.issuers.flatMap { trust.systemAnchors?.certificates(named: $0) ?? [] }
         (self.trust, self.time, held) = (trust, time, HeldLists(lists))
         let authorities = trust.anchors + trust.intermediates + system
@@ -32,7 +32,7 @@ struct VerdictBasis {
         let isPlain = trust.responses.isEmpty && lists.allSatisfy { $0.thisUpdate.seconds <= now }
         digest =
             isPlain
-            ? terms.digest(with: [trust.anchors, trust.intermediates, system].map { $0.map(\.fingerprint) }, lists)
+            ? options.digest(with: [trust.anchors, trust.intermediates, system].map { $0.map(\.fingerprint) }, lists)
             : nil
     }
 

@@ -5,15 +5,15 @@ import PKIX
 struct VerdictBook {
     private let evidence: GroupedEvidence
     private let time: Date
-    private let terms: TermsOfVerdicts
+    private let options: VerdictOptions
     private var bases: [VerdictRecord.Group: VerdictBasis] = [:]
     /// The basis of all groups that nothing in the store is about.
     private var empty: VerdictBasis?
     /// The verdicts that are worth keeping.
     private(set) var new: [NewVerdict] = []
 
-    init(_ evidence: GroupedEvidence, at time: Date, under terms: TermsOfVerdicts) {
-        (self.evidence, self.time, self.terms) = (evidence, time, terms)
+    init(_ evidence: GroupedEvidence, at time: Date, under options: VerdictOptions) {
+        (self.evidence, self.time, self.options) = (evidence, time, options)
     }
 
     /// The verdict on the certificate of `record`, and the chain that it is about; no chain where the verdict was kept.
@@ -36,18 +36,18 @@ struct VerdictBook {
     private mutating func basis(of record: VerdictRecord) -> VerdictBasis {
         let evidence = evidence[record]
         // Lists at hand may be by those that the store knows nothing of, and one may be in the name of the certificate itself.
-        let isNamed = record.subject != record.group.issuer && terms.hasLists(by: record.subject)
+        let isNamed = record.subject != record.group.issuer && options.hasLists(by: record.subject)
         var issuers = evidence.issuerKeys
-        if evidence.isNone, terms.hasLists(by: record.group.issuer) { issuers.insert([UInt8](record.group.issuer)) }
+        if evidence.isNone, options.hasLists(by: record.group.issuer) { issuers.insert([UInt8](record.group.issuer)) }
         if isNamed { issuers.insert([UInt8](record.subject)) }
-        guard !isNamed else { return VerdictBasis(evidence, with: issuers, under: terms, at: time) }
+        guard !isNamed else { return VerdictBasis(evidence, with: issuers, under: options, at: time) }
         guard !issuers.isEmpty else {
-            let basis = empty ?? VerdictBasis(evidence, with: [], under: terms, at: time)
+            let basis = empty ?? VerdictBasis(evidence, with: [], under: options, at: time)
             empty = basis
             return basis
         }
         if let known = bases[record.group] { return known }
-        let made = VerdictBasis(evidence, with: issuers, under: terms, at: time)
+        let made = VerdictBasis(evidence, with: issuers, under: options, at: time)
         bases[record.group] = made
         return made
     }
@@ -65,7 +65,7 @@ extension Array where Element: SelectableRecipient {
     func judged(
         by verdicts: [RecipientVerdict?],
         for address: AddressScope,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         at time: Date
     ) -> [(recipient: Element, reason: RecipientSelection.Reason)] {
         let chains = verdicts.map { verdict in
@@ -73,7 +73,7 @@ extension Array where Element: SelectableRecipient {
             return RecipientSelection.Chain(
                 isTrusted: verdict.isTrusted,
                 isRevoked: verdict.revocation == .revoked,
-                isRevocationMissing: verdict.revocation == .unknown && terms.revocation == .hard
+                isRevocationMissing: verdict.revocation == .unknown && options.revocation == .hard
             )
         }
         // A pin does not reach a certificate of its key that is forged, nor outlive a revocation.

@@ -20,7 +20,7 @@ extension LearningTransaction {
     private func root(above certificate: Certificate, _ extra: [Certificate]) throws -> PublicKeyDigest? {
         var trust = try TrustStore(judging: [certificate] + extra, systemAnchors: true, in: database)
         trust.pinned = []
-        trust.terms.revocation = .off
+        trust.options.revocation = .off
         let time = max(certificate.notBefore, min(now, certificate.notAfter))
         let verdict = trust.judge(certificate, extra: extra, purpose: .signing, at: time)
         guard case .anchor? = verdict.trust else { return nil }

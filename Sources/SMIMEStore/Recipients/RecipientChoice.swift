@@ -77,7 +77,7 @@ package struct RecipientChoice: Sendable {
         let judged = recipients.map { recipient in
             recipient.trust == .distrusted ? nil : Judged(recipient, of: recipients, trust, extra, at: time)
         }
-        self.init(address: address, recipients: recipients, judged: judged, under: trust.terms, at: time)
+        self.init(address: address, recipients: recipients, judged: judged, under: trust.options, at: time)
     }
 
     /// A verdict on one of several recipients.
@@ -94,12 +94,12 @@ package struct RecipientChoice: Sendable {
         address: AddressScope,
         recipients: [KnownRecipient],
         judged: [Judged?],
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         at time: Date
     ) {
         self.address = address
         chains = judged.map { $0?.chain }
-        let candidates = recipients.judged(by: judged.map { $0?.verdict }, for: address, under: terms, at: time)
+        let candidates = recipients.judged(by: judged.map { $0?.verdict }, for: address, under: options, at: time)
         self.candidates = candidates
         lacksChains = zip(candidates, judged).contains { candidate, judged in
             (candidate.reason.isSelected || candidate.reason == .revocationUnknown) && judged?.chain == nil

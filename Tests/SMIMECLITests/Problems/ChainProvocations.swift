@@ -23,10 +23,10 @@ enum ChainProvocations {
         },
         .chainNotYetValid: { try judge("alice", at: Date(timeIntervalSince1970: 1_590_969_600)) },
         .chainPolicy: {
-            let terms = ValidationOptions(policies: CertificatePolicies(acceptable: ["1.2.3.4"]))
+            let options = ValidationOptions(policies: CertificatePolicies(acceptable: ["1.2.3.4"]))
             return judge(
                 try Certificate(fixture: "alice/cert.pem"),
-                in: try store().under(terms),
+                in: try store().judging(by: options),
                 extra: try Certificate.all(fixture: "alice/chain.pem")
             )
         },
@@ -93,8 +93,8 @@ enum ChainProvocations {
         .profileAlgorithm: { try profile("weak-signature", options: "-days 100 -sha224") },
         .profileKeySize: { try profile("weak-key", key: "RSA -pkeyopt rsa_keygen_bits:2044") },
         .profilePurpose: {
-            let terms = ValidationOptions(profile: .strict)
-            return judge(try Certificate(fixture: "no-usages/cert.pem"), in: try store().under(terms))
+            let options = ValidationOptions(profile: .strict)
+            return judge(try Certificate(fixture: "no-usages/cert.pem"), in: try store().judging(by: options))
         },
         .profileValidity: { try profile("long", options: "-days 1000") },
         .revocationUnknown: { try judge("alice", lists: [list()]) },
@@ -111,7 +111,7 @@ enum ChainProvocations {
         let person = CertificateFactory.person("a@example.com")
         try factory.issue(name, subject: "/CN=L", by: "root", key: key, extensions: person, options: options)
         let leaf = try factory.certificate("\(name)")
-        return judge(leaf, in: TrustStore().under(ValidationOptions(profile: .strict)))
+        return judge(leaf, in: TrustStore().judging(by: ValidationOptions(profile: .strict)))
     }
 
     private static func store() throws -> TrustStore {

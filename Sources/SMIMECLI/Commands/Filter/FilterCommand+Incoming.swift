@@ -57,7 +57,7 @@ extension SMIMECommand.FilterCommand {
                 provider: StoreKeyProvider(store, systemAnchors: options.systemAnchors, warn: warn),
                 time: .now,
                 host: try await options.host(store),
-                terms: options.terms,
+                options: options.validation,
                 revocation: asked,
                 warn: warn
             )

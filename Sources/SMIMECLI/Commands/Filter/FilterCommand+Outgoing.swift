@@ -58,7 +58,7 @@ extension SMIMECommand.FilterCommand {
                 store: store,
                 time: .now,
                 systemAnchors: options.systemAnchors,
-                terms: options.terms,
+                options: options.validation,
                 revocation: asked,
                 flags: levels.request,
                 honoursRequests: !noMessageOverride,

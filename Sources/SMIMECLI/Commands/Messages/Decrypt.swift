@@ -40,7 +40,7 @@ extension SMIMECommand {
                 provider,
                 at: verification.date,
                 secret: secret,
-                terms: verification.terms,
+                options: verification.validation,
                 revocation: asked,
                 exceptions: verification.exceptions
             )

@@ -3,19 +3,19 @@ import LibCrypto
 import PKIX
 
 /// How strictly certificates are judged, for many groups of them: what a verdict depends on beside the store.
-package struct TermsOfVerdicts {
-    /// The digest of the terms, lists at hand apart, and of the program that judges; nil if verdicts are not kept.
+package struct VerdictOptions {
+    /// The digest of the options, lists at hand apart, and of the program that judges; nil if verdicts are not kept.
     private let digest: [UInt8]?
-    private let terms: ValidationOptions
+    private let options: ValidationOptions
     /// The lists at hand beside those of the store, by the `matchingKey` of their issuers.
     private let lists: [[UInt8]: [CertificateList]]
 
     /// - Parameter systemAnchors: whether the system's trust anchors count.
-    init(_ terms: ValidationOptions, systemAnchors: Bool) {
-        self.terms = terms
+    init(_ options: ValidationOptions, systemAnchors: Bool) {
+        self.options = options
         var lists: [[UInt8]: [CertificateList]] = [:]
         var isWhole = true
-        for list in terms.certificateLists {
+        for list in options.certificateLists {
             guard let key = try? list.issuer.matchingKey else {
                 isWhole = false
                 continue
@@ -24,21 +24,21 @@ package struct TermsOfVerdicts {
         }
         self.lists = lists
         // Of answers that came just now, and while a folder of lists cannot be read, nothing is kept.
-        guard isWhole, terms.responses.isEmpty, terms.unreadableLists.isEmpty, let program = Self.program else {
+        guard isWhole, options.responses.isEmpty, options.unreadableLists.isEmpty, let program = Self.program else {
             digest = nil
             return
         }
-        let policies = terms.policies
+        let policies = options.policies
         let fields = [
-            "verdict 1", program, systemAnchors ? SystemAnchors().folder : "-", terms.revocation.rawValue,
-            terms.profile?.rawValue ?? "-",
+            "verdict 1", program, systemAnchors ? SystemAnchors().folder : "-", options.revocation.rawValue,
+            options.profile?.rawValue ?? "-",
             "\(policies.isExplicit) \(policies.inhibitsMapping) \(policies.inhibitsAnyPolicy)",
         ]
         let framed = (fields + policies.acceptable.sorted()).map { "\($0.utf8.count):\($0)" }.joined()
         digest = try? DigestAlgorithm.sha256.digest(Array(framed.utf8))
     }
 
-    /// The digest of the terms together with what else verdicts depend on; nil if they are not kept. What is one of `authorities`
+    /// The digest of the options together with what else verdicts depend on; nil if they are not kept. What is one of `authorities`
     /// must have its place among them.
     func digest(with authorities: [[Fingerprint]], _ lists: [CertificateList]) -> [UInt8]? {
         guard var bytes = digest else { return nil }
@@ -48,17 +48,17 @@ package struct TermsOfVerdicts {
         return try? DigestAlgorithm.sha256.digest(bytes)
     }
 
-    /// The terms with those lists alone that can matter where `issuers` are the names above a certificate.
-    func terms(for issuers: Set<[UInt8]>) -> ValidationOptions {
-        var terms = terms
-        if !terms.certificateLists.isEmpty {
-            terms.certificateLists =
+    /// The options with those lists alone that can matter where `issuers` are the names above a certificate.
+    func validation(for issuers: Set<[UInt8]>) -> ValidationOptions {
+        var options = options
+        if !options.certificateLists.isEmpty {
+            options.certificateLists =
                 lists.isEmpty
                 ? []
                 : issuers.sorted { $0.lexicographicallyPrecedes($1) }
                     .flatMap { lists[$0] ?? [] }
         }
-        return terms
+        return options
     }
 
     /// Whether a list at hand beside those of the store bears the name with this `matchingKey`.
