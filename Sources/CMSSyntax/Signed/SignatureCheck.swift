@@ -40,7 +40,7 @@ extension SignedData {
         }
         let bindings = signer.signingCertificates
         var matching = candidates.filter { signer.identifier.matches($0) }
-        // Certificates may share a key, too: those that the signature is bound to go first.
+        // Several certificates may have the same key: those that the signature names are tried first.
         let boundCount = matching.partition { candidate in !bindings.allSatisfy { $0.matches(candidate) } }
         guard let first = matching.first else {
             problems.append(
@@ -48,7 +48,7 @@ extension SignedData {
             )
             return result([])
         }
-        // Which digest the signature is over is not known, or contradictory; that is said, and nothing can be said of the value.
+        // The digest algorithm is unknown or contradictory. The report says so, and the signature value cannot be checked.
         guard attributes.isDigestKnown else { return result([first]) }
         do {
             let signature = try SignatureAttempt(signer, of: self)

@@ -39,7 +39,7 @@ struct SevenBitPlan {
         _ header: HeaderBlock,
         replacement: SevenBitEncoding.Header?
     ) throws {
-        // An entity that is the whole message also has its type outside, and there is no outer part to hold it.
+        // The header of a whole message cannot move into a part: its Content-Type must stay in the message header.
         guard replacement == nil, header.isUTF8 else {
             unsafeMessages.append(entity.range)
             try addHeader(of: entity, replacement: replacement, newEncoding: nil)
@@ -101,7 +101,7 @@ struct SevenBitPlan {
         let isAsItIs = viewer == nil || isCanonical
         let text: any ByteReader = isAsItIs ? reader : LineEndReader(reader, lineEnd: .crlf)
         let window = Window()
-        // Unsafe text stays unsafe, so reading can stop.
+        // One unsafe line suffices, so reading can stop.
         while case let count = try text.read(into: window.bytes), count > 0, reader.census.mayBeTransportSafe {
             try viewer?.write(window.prefix(count))
         }

@@ -37,8 +37,8 @@ package enum EncodedWord {
         case guessed
         /// They stay as they are.
         case kept
-        /// U+FFFD stands in the place of a word in an unknown character set, and of bytes that are not of a known one, so that
-        /// nothing is left that another reader may decode.
+        /// A word in an unknown character set, and bytes that are invalid in a known one, become U+FFFD, so that nothing remains
+        /// that another program may decode.
         case replaced
     }
 
@@ -132,7 +132,7 @@ package enum EncodedWord {
     ) -> (text: String, end: Int)? {
         let (equals, mark) = (UInt8(ascii: "="), UInt8(ascii: "?"))
         guard bytes[start] == equals, start + 1 < bytes.count, bytes[start + 1] == mark else { return nil }
-        // Some write longer ones than RFC 2047 allows. From each beginning one looks so far and no further.
+        // Some programs write longer words than RFC 2047 allows. The limit bounds the search from each beginning.
         let limit = min(start + 512, bytes.count)
         guard let charsetEnd = bytes[(start + 2)..<limit].firstIndex(of: mark), case let textStart = charsetEnd + 3,
             textStart < limit, bytes[textStart - 1] == mark

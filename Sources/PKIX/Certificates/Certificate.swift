@@ -24,8 +24,8 @@ public struct Certificate: Sendable {
     public let notBefore: Date
     /// The last second in which it is valid.
     public let notAfter: Date
-    /// The mail addresses of the subject as written in the certificate: those of the subject alternative name, or
-    /// those of the distinguished name if there are none in the former.
+    /// The mail addresses of the subject as written in the certificate: those of the subject alternative name; if it has none,
+    /// those of the distinguished name.
     ///
     /// RFC 8550 §3, RFC 9598
     package let addresses: [String]

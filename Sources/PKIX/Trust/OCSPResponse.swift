@@ -46,7 +46,7 @@ package struct OCSPResponse: Sendable {
     package struct Lifetime: Hashable, Sendable {
         /// When what it says was known to be so: thisUpdate.
         package let since: Date
-        /// How long the responder stands by it: nextUpdate, or the longest time that answers without one are believed.
+        /// When the answer ends: nextUpdate, or for an answer without it the longest time that such an answer is used.
         package let until: Date
 
         package init(since: Date, until: Date) {

@@ -62,7 +62,7 @@ struct PathCheck {
             asked: keptResponses(on: path) + store.options.responses,
             isHard: isHard
         )
-        // Without certainty about all lists nothing is known for certain.
+        // While a list cannot be read, the status may be wrong.
         let unreadable = Set(store.unreadableLists + store.options.unreadableLists).sorted().map { text in
             isHard ? Problem(.revocationUnknown, text) : Problem(warning: .crlUnreadable, text)
         }

@@ -50,7 +50,7 @@ package struct PathValidator: Sendable {
         guard question.isBrief else { return answer(question, detail).verdict }
         if let known = VerdictCacheKey.recent[question] { return known }
         let (verdict, isRepeatable) = answer(question, detail)
-        // A verdict without a fault is the same with any detail, and no other is kept.
+        // Only verdicts that do not depend on the detail asked for are cached: those without a fault.
         if isRepeatable, question.isSettled(by: verdict) { VerdictCacheKey.recent[question] = verdict }
         return verdict
     }
@@ -82,7 +82,7 @@ package struct PathValidator: Sendable {
         )
         let pin = pin(of: certificate, check, question)
         var judged: [[Certificate]: ChainVerdict] = [:]
-        // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.
+        // The first path without a fault, or else the one with the fewest: the sender is not to blame for a worse path.
         func judge(_ paths: [CertificatePath]) -> ChainVerdict {
             var best: ChainVerdict?
             for path in paths {

@@ -52,8 +52,9 @@ struct RevocationListEdition: Hashable, Sendable {
         isDelta == other.isDelta && (number == nil) == (other.number == nil) && replaces(other, at: date)
     }
 
-    /// The places of those editions, all of one issuer and scope, that count at `date`: several in a tie, delta lists beside
-    /// a complete one, and lists that have ended beside a current one that does not replace them. The newest with a number is compared with the newest without one.
+    /// The indices of the editions that count at `date`. All are of one issuer and scope. Several count if they are equally new,
+    /// if delta lists belong to a complete list, or if an expired list is not replaced by the current one. The newest with a
+    /// number is compared with the newest without one.
     static func current(of editions: [RevocationListEdition], at date: Date) -> [Int] {
         let newest = editions.indices.filter { place in
             !editions.contains { $0.replacesItsLike(editions[place], at: date) }

@@ -25,7 +25,7 @@ package enum PEMObject {
         let bodyStart: Int
     }
 
-    /// Whether `source` is a CMS object in PEM, and not a mail in which one stands.
+    /// Whether `source` is a CMS object in PEM, and not a mail that contains one.
     package static func isThere(in source: any ByteSource) throws -> Bool {
         let head = try head(of: source)
         guard let mark = mark(in: head), labels.contains(mark.label) else { return false }

@@ -31,7 +31,7 @@ enum HeaderFieldKind {
         "received", "received-spf", "resent-bcc", "return-path", "x-envelope-to", "x-original-to",
     ]
 
-    /// The fields that readers act upon or show, so that one which is not protected must not pass for one that is.
+    /// The fields that mail programs show or act upon. An unprotected one must not be taken for a protected one.
     static let shownNames: Set = [
         "cc", "comments", "date", "followup-to", "from", "in-reply-to", "keywords", "mail-followup-to",
         "mail-reply-to", "message-id", "references", "reply-to", "sender", "subject", "to",

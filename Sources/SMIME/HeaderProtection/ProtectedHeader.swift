@@ -43,10 +43,10 @@ public struct ProtectedHeader: Sendable {
         records = Set(entity.all(HeaderProtection.recordName).compactMap { Statement(record: $0) })
     }
 
-    /// The header of the message that `wrapper`, a protected entity, holds; nil if that is a message of its own that was
-    /// only forwarded.
+    /// The header of the message in `wrapper`, a protected entity; nil if that message was only forwarded.
     ///
-    /// A sender who wraps says `forwarded=no`, or leaves a message of the same author and the same time outside.
+    /// A sender who protects the header by wrapping says `forwarded=no`, or the outer header has the same author and date as the
+    /// message inside.
     package init?(wrapped message: HeaderBlock, in wrapper: HeaderBlock, outer: HeaderBlock) {
         guard let type = wrapper.first("Content-Type").flatMap({ ContentType(field: $0) }), type.isMessage else {
             return nil
@@ -212,7 +212,7 @@ private struct Statement: Hashable {
     }
 
     private static func plain(_ text: String) -> String {
-        // Nearly every field, and nothing in it needs the tables of Unicode.
+        // Nearly every field is ASCII and needs no Unicode tables.
         guard !text.utf8.allSatisfy({ $0 < 128 }) else {
             return text.utf8.split { $0 == 0x20 || 0x09...0x0D ~= $0 }.map { String(Substring($0)) }.joined(
                 separator: " "

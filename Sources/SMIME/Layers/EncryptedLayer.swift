@@ -98,7 +98,7 @@ package struct EncryptedLayer: Sendable {
                 return observer
             }
         }
-        // Looked at in any case: else the time would tell that the padding was right and only the content was wrong.
+        // Evaluated in any case: otherwise the time would reveal that the padding was right and only the content wrong.
         let startsEntity = observer.startsEntity
         let isCleanText = observer.isCleanText
         let content = try checked.get().content

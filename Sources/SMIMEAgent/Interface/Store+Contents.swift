@@ -56,7 +56,7 @@ extension Store {
             let files = try ImportedFiles(["input"], passphrases: GivenPassphrase(text: passphrase)) { _ in source }
             var plan = ImportPlan(account: account, trust: trusting, now: time)
             try plan.add(files, renewals: try await renewals(among: files.certificates, for: account))
-            // Mail teaches by `learn`, once it was opened.
+            // Certificates in mail are added by `learn`, after the mail was opened.
             guard !plan.batch.isEmpty else { throw AgentError.nothingToImport(plan.problems.last) }
             return try await add(plan.batch, at: time)
         }

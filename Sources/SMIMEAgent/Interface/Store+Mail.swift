@@ -65,7 +65,7 @@ extension Store {
                 from: [author, account?.address].compactMap(\.self),
                 sender: (nil, author)
             )
-            // What services said and cannot be kept is asked again.
+            // If the answers of services cannot be stored, they are asked again next time.
             _ = await asked.keep()
             return try copies.map { copy in
                 Copy(

@@ -13,7 +13,7 @@ package struct SigningAvailability: Sendable {
     private var sealed: SealedIdentity?
     private var companions: AccompanyingCertificates?
 
-    /// The standing of mail with `author` in From that `sender`, nil for the null sender, sends at `time`.
+    /// Whether mail can be signed that `sender` sends at `time` with `author` in From. `sender` is nil for the null sender.
     ///
     /// Only a certificate that names the author signs, and only where From is exactly one mailbox that all programs read
     /// alike: `verify` accepts no other signature.

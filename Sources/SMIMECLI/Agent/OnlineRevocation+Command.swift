@@ -34,7 +34,7 @@ extension OnlineRevocation {
 }
 
 extension Warnings {
-    /// Takes in what `online` has to tell, and has it keep what it fetched.
+    /// Collects the messages of `online`, and lets it store what it fetched.
     func add(_ online: OnlineRevocation) async {
         for text in await online.warnings { add(text) }
         if let text = await online.keepOrExplain() { add(text) }

@@ -42,7 +42,7 @@ struct Batch {
     ) async -> [Outcome<Value>] {
         let progress = ProgressBar(total: paths.count)
         defer { progress.clear() }
-        // One after the other they stay on the command's thread.
+        // Without parallel jobs everything runs on the thread of the command.
         guard jobs > 1 else {
             var outcomes: [Outcome<Value>] = []
             for path in paths {

@@ -25,7 +25,7 @@ extension Failure {
         }
     }
 
-    /// The hint for a missing store. Never to create another one, which would have none of its rules.
+    /// The hint for a missing store. It does not suggest to create another store, which would have no rules.
     static let bringBack = "mount its disk, or put back a copy with `smime store restore FILE`"
 
     /// Hints for the error, with commands.

@@ -153,7 +153,7 @@ package struct IncomingFilter: Sendable {
             } catch {
                 switch error {
                 case MIMEError.unreadable(let cause): throw cause
-                // Another key may be named; whatever else fails, no other one is tried.
+                // The message may name a key of the next set. After any other error no further key is tried.
                 case MessageError.notARecipient: continue
                 case MessageError.unauthenticated:
                     stays("\(error), and the rule decrypts only what is authenticated")

@@ -38,7 +38,7 @@ struct BracketedText {
         guard let opening else { return nil }
         guard opening.count < pieces.count else { return glyphs.count }
         let next = pieces[opening.count].range.lowerBound
-        // Including the address after it.
+        // The removed text includes the address after it.
         if let address = addresses.first(where: { $0.contains(next) }) { return address.upperBound }
         return beginsLikeTag ? next : nil
     }

@@ -138,8 +138,8 @@ package actor AccountStore {
         }
     }
 
-    /// The key that opens what is encrypted for `recipients`, old ones included: that of the first of them that is ours;
-    /// nil if none is. No other key is opened, however many RecipientInfos there are.
+    /// The key of the first of `recipients` that belongs to an account, old keys included; nil if none does. No other key is
+    /// unsealed, however many RecipientInfos there are.
     ///
     /// - Throws: what opening the store key throws; `.unsupportedKey` if this libcrypto can work with none of ours.
     package func decryptionKey(

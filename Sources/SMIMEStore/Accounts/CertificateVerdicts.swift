@@ -34,7 +34,7 @@ package struct CertificateVerdicts: Sendable, Equatable {
             options.revocation != .off
             && (!trust.certificateLists.isEmpty || !trust.responses.isEmpty || !options.certificateLists.isEmpty)
         var (revoked, untrusted): (Set<Fingerprint>, Set<Fingerprint>) = ([], [])
-        // As a rule there is neither a choice nor anything to judge by, and no verdict is needed.
+        // Usually there is only one certificate and no evidence against it, so no verdict is needed.
         for certificate in hasEvidence ? certificates : choices {
             let purpose: Certificate.KeyPurpose = certificate.canSign ? .signing : .encryption
             let verdict = trust.judge(certificate, purpose: purpose, at: time)

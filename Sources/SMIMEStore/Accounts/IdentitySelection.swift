@@ -49,7 +49,7 @@ package enum IdentitySelection {
         /// No other one can be used.
         case only
         case pinned
-        /// The chains of the others are not trusted, and one of them is newer.
+        /// It is the only trusted one; a newer identity exists whose chain is not trusted.
         case trusted
     }
 
@@ -74,7 +74,7 @@ package enum IdentitySelection {
         let best = usable.max { precedes(identities[$1], identities[$0], verdicts) }
         guard let best else { return standings }
         for index in usable where verdicts.isUntrusted(identities[index].certificate) { standings[index] = .untrusted }
-        // If none is trusted, the others are merely older.
+        // If none is trusted, the others are not used because they are older.
         if standings[best] == .untrusted {
             for index in usable { standings[index] = .superseded }
         }

@@ -27,7 +27,7 @@ enum OutageRecord {
             )
         }
         for url in answered { try database.execute("DELETE FROM \(table) WHERE url = ?", [url], isCounted: false) }
-        // A time that is yet to come was told by a wrong clock.
+        // A time in the future came from a wrong clock.
         try database.execute(
             """
             DELETE FROM \(table) WHERE time <= ? OR time > ?

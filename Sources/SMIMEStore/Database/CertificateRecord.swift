@@ -31,7 +31,7 @@ enum CertificateRecord {
             if !certificate.revocationListIssuers.isEmpty { insert(.foreignLists) }
             switch certificate.publicKeyAlgorithm {
             case .dsa, .rsa, .rsaPSS, .ed25519, .x25519: break
-            // Curves without a name of ours are libcrypto's to know.
+            // Only libcrypto knows curves without a name in this program.
             case .ellipticCurve(let name) where name.first?.isNumber != true: break
             default: insert(.libraryDependent)
             }

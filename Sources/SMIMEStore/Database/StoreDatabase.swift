@@ -9,7 +9,7 @@ final class StoreDatabase: Sendable {
     /// Whether changes are refused.
     let isReadOnly: Bool
     private let gate = OperationGate()
-    /// Held by the one who closes.
+    /// Held while the store is being closed, so that a second caller waits for the first.
     private let closing = Mutex(())
 
     /// - Parameter isReadOnly: whether changes are refused, even if `engine` could make them.

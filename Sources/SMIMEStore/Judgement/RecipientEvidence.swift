@@ -22,7 +22,8 @@ struct RecipientEvidence: Sendable {
         let hasIdentities = try database.value("SELECT EXISTS (SELECT 1 FROM identity)", as: Bool.self) ?? false
         known = try addresses.map { address in
             let registered = try RecipientRecord.candidates(for: address, &domains, in: database)
-            // What the registry says of a certificate and its key, distrust included, goes for it wherever it lies.
+            // What the registry says about a certificate or its key, for example distrust, also holds if another source has the
+            // certificate.
             var certificates = Set(registered.map(\.certificate))
             let scopes = [address] + [address.address.map(AddressScope.init(domainOf:))].compactMap(\.self)
             let others = scopes.flatMap { byAddress[$0] ?? [] }.filter { certificates.insert($0.certificate).inserted }
@@ -34,7 +35,7 @@ struct RecipientEvidence: Sendable {
         self.systemAnchors = systemAnchors
         let recipients = known.flatMap(\.recipients).filter { $0.trust != .distrusted }
         var evidence = try GroupedEvidence(for: recipients.count, systemAnchors: systemAnchors, in: database)
-        // What came with a certificate from elsewhere may help to judge others.
+        // Certificates of authorities that another source sent may complete the chains of other certificates.
         var others = authorities
         for recipients in known.map(\.recipients) {
             let pinned = recipients.pinnedKeys
@@ -50,8 +51,8 @@ struct RecipientEvidence: Sendable {
         trust = try TrustStore(judging: others, systemAnchors: systemAnchors, in: database)
     }
 
-    /// Marks those of `recipients` that were learned or imported for an account whose keys the store has, and whose own key
-    /// it lacks: the owner of such a key may be another person.
+    /// Marks the certificates of our own accounts that were learned or imported and whose private key is not in the store: such a
+    /// key may belong to another person.
     private static func markKeyless(
         _ recipients: inout [KnownRecipient],
         of address: AddressScope,

@@ -27,8 +27,8 @@ struct VerdictBasis {
             + lists.compactMap(\.nextUpdate)
         let now = time.seconds
         (since, until) = Self.limits(moments.map(\.seconds), around: now)
-        // A list of later speaks of revocations by their dates, each of which is a moment of its own. Answers of responders have times
-        // of their own, too, and those of their certificates.
+        // A verdict is not kept if it may change at more moments than these: a list issued after `time` has a date for each
+        // revocation, and answers of responders have times and certificates of their own.
         let isPlain = trust.responses.isEmpty && lists.allSatisfy { $0.thisUpdate.seconds <= now }
         digest =
             isPlain

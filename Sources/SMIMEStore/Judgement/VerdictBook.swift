@@ -35,7 +35,8 @@ struct VerdictBook {
 
     private mutating func basis(of record: VerdictRecord) -> VerdictBasis {
         let evidence = evidence[record]
-        // Lists at hand may be by those that the store knows nothing of, and one may be in the name of the certificate itself.
+        // Lists at hand may come from issuers that the store does not know, one of which may be named like the subject of the
+        // certificate.
         let isNamed = record.subject != record.group.issuer && options.hasLists(by: record.subject)
         var issuers = evidence.issuerKeys
         if evidence.isNone, options.hasLists(by: record.group.issuer) { issuers.insert([UInt8](record.group.issuer)) }
@@ -76,7 +77,7 @@ extension Array where Element: SelectableRecipient {
                 isRevocationMissing: verdict.revocation == .unknown && options.revocation == .hard
             )
         }
-        // A pin does not reach a certificate of its key that is forged, nor outlive a revocation.
+        // A pin does not make a forged certificate for its key trusted, and ends with a revocation.
         let recipients = zip(self, verdicts).map { recipient, verdict in
             recipient.trust == .pinned && verdict?.isPinned != true ? recipient.with(.chain) : recipient
         }

@@ -23,7 +23,8 @@ package struct VerdictOptions {
             lists[key, default: []].append(list)
         }
         self.lists = lists
-        // Of answers that came just now, and while a folder of lists cannot be read, nothing is kept.
+        // Verdicts are not kept if they use answers of responders that are not in the store, or while a folder of lists cannot be
+        // read.
         guard isWhole, options.responses.isEmpty, options.unreadableLists.isEmpty, let program = Self.program else {
             digest = nil
             return

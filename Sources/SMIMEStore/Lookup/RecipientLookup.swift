@@ -121,7 +121,7 @@ package struct RecipientLookup: Sendable {
     ) async -> [RecipientChoice] {
         guard let revocation = revocation?.forOneVerdict(), options.revocation != .off else { return choices }
         var (choices, options) = (choices, options)
-        // A service is asked about a chain, and none is kept with a verdict.
+        // Services are asked about a chain, and a kept verdict has none.
         if choices.contains(where: \.lacksChains), await revocation.isAsking() {
             choices = evidence.choices(at: time, under: options, asks: true).choices
         }

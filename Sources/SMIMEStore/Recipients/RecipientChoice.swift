@@ -18,8 +18,8 @@ package struct RecipientChoice: Sendable {
     /// The one that is used; nil if none can be.
     package var selected: KnownRecipient? { candidates.first { $0.reason.isSelected }?.recipient }
 
-    /// The certificates that a message which is encrypted already may name for the address: the one that is used, and those
-    /// that would do and only gave way to a newer one, as a sender's own program may know them.
+    /// The certificates that an already encrypted message may name for the address: the selected one, and usable ones that are
+    /// older, because the sender's program may still use those.
     package var inUse: [Certificate] {
         guard let selected else { return [] }
         return candidates.filter { recipient, reason in

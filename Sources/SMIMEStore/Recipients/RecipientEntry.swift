@@ -120,7 +120,7 @@ extension RecipientEntry {
                 isAuthority: record.usage.contains(.authority)
             ),
             record: record,
-            // In the registry that does not count.
+            // The registry holds certificates for addresses whether they name them or not.
             namesAddress: true
         )
     }

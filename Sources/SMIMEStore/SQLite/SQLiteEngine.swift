@@ -27,7 +27,7 @@ final class SQLiteEngine: SQLEngine {
     }
 
     func schemaVersion() throws -> SchemaVersion {
-        // Each of the two is a single number, so that no transaction need hold them together.
+        // Each is a single number, and neither changes without the other, so no transaction is needed.
         try SQLError.translating {
             try writer.unsafeRead { database in
                 SchemaVersion(
@@ -56,7 +56,7 @@ final class SQLiteEngine: SQLEngine {
 
     func close() throws {
         try SQLError.translating {
-            // SQLite tidies its log away when the last connection closes, unless that one may only read.
+            // SQLite removes its log when the last connection closes, unless that connection is read-only.
             (writer as? DatabasePool)?.invalidateReadOnlyConnections()
             try writer.close()
         }
@@ -69,7 +69,7 @@ final class SQLiteEngine: SQLEngine {
         }
     }
 
-    /// Puts the content of this database in the place of that of `target`, in one transaction of that one.
+    /// Replaces the content of `target` by that of this database, in one transaction of `target`.
     ///
     /// - Parameter didStep: is called after each step that copies pages. From the first one on no other connection can write to `target`.
     func replaceContent(of target: SQLiteEngine, pagesPerStep: CInt, _ didStep: @escaping () throws -> Void) throws {

@@ -87,8 +87,8 @@ extension SMIMECommand.FilterCommand {
             if !harvest.isOff, let message = plan.learnable { await learn(from: message, store, &log) }
         }
 
-        /// Delivers a message at which a worker died as it came, less the verdicts that others wrote in our name; not if its envelope
-        /// sender must encrypt for a recipient, as nothing here can tell whether it is encrypted.
+        /// Delivers a message that ended its worker, unchanged but for forged verdicts, which are removed. If the envelope sender
+        /// must encrypt for a recipient it is rejected, since nothing here can find out whether it is encrypted.
         private func rescue(_ log: inout FilterLog, _ signal: Int32) async throws {
             let source = try Input.standardInput()
             guard source.count > 0 else { throw EmptyMessage() }
@@ -139,11 +139,11 @@ extension SMIMECommand.FilterCommand {
         /// Every message is delivered, whatever is wrong with it, except an empty one, one that loops, and one with
         /// malformed recipients.
         private static func failure(_ error: any Error) -> Failure {
-            // There is nothing to deliver, nor would there be the next time.
+            // There is nothing to deliver, and another attempt would not help.
             if error is EmptyMessage { return Failure(.badData, "message: malformed: the input is empty") }
             let failure = Failure(error, in: "message")
             if error is GatewayError || (error as? Failure)?.status == .noUser { return failure }
-            // Its header is so large that verdicts which others write in our name cannot be taken out, now or later.
+            // The header is too large to remove forged verdicts from it, and another attempt would not help.
             if case MIMEError.limitExceeded = error { return failure }
             return Failure(max(failure.status, .tryAgain), failure.message, hints: failure.hints)
         }
