@@ -33,7 +33,7 @@ package final class QuotedPrintableDecoder: ByteReader {
     private var delivered = 0
     private var isAtEnd = false
 
-    /// A reader of the bytes that the text of `upstream` stands for.
+    /// A reader of the decoded bytes of `upstream`.
     package init(_ upstream: any ByteReader) { self.upstream = upstream }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {

@@ -74,7 +74,7 @@ public struct ProtectedHeader: Sendable {
             self == .all || HeaderFieldKind.gatewayContentNames.contains(name)
         }
 
-        /// `fields` without those that come out no second time.
+        /// `fields` with each name only once, except those that may be repeated.
         func once(_ fields: [HeaderField]) -> [HeaderField] {
             guard self == .gateway else { return fields }
             var seen = Set<String>()

@@ -64,7 +64,7 @@ public struct Gateway: Sendable {
                     sender: sender.text
                 )
             }
-            // What cannot be kept is asked again.
+            // If the answers of services cannot be stored, they are asked again next time.
             _ = await asked.keep()
             return deliveries
         }
@@ -95,7 +95,7 @@ public struct Gateway: Sendable {
                     sender: message.isDecrypted ? decryptedSender : sender.text
                 )
             }
-            // What cannot be kept is asked again.
+            // If the answers of services cannot be stored, they are asked again next time.
             _ = await asked.keep()
             return IncomingMessage(deliveries: deliveries, report: plan.deepestReport, learnable: plan.learnable)
         }

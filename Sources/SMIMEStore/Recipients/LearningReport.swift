@@ -7,7 +7,7 @@ public struct LearningReport: Sendable {
     public enum Kind: String, Sendable {
         /// By another issuer or for another key than those known.
         case changed
-        /// The first of the address.
+        /// The first certificate of the address.
         case learned
         /// The same key by the same issuer.
         case renewed

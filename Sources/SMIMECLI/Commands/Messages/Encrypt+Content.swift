@@ -33,7 +33,7 @@ extension SMIMECommand.Encrypt {
         }
     }
 
-    /// Refuses mail whose Bcc recipients would be inside what every recipient reads.
+    /// Refuses mail with a Bcc field, which every recipient could read.
     private func checkHiddenRecipients(_ header: HeaderBlock?, of path: String, _ common: Common) throws {
         guard to.isEmpty, common.secret == nil, let header,
             try !RecipientPlan.hiddenRecipients(of: header).isEmpty
