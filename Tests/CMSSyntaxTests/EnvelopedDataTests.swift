@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `a foreign key fails like a changed tag`() throws {
+    @Test func `decryption with a wrong key fails like one with a changed tag`() throws {
         let message = try encrypt(sample(50), to: ["alice"], "aes-256-gcm", wrapping: .pkcs1)
         let data = try EnvelopedData(reading: ByteStream(message))
         let recipient = try #require(data.recipients.first)

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `certificates of forty megabytes are refused`() throws {
+    @Test func `more than 40 MB of certificates are refused`() throws {
         let certificate = element(0x30, [UInt8](repeating: 0, count: 1 << 20))
         let message = element(
             0x30,

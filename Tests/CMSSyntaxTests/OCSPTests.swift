@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: ["ca", "responder"])
-    func `the issuer and whom it lets speak for it are believed`(signer: String) throws {
+    func `answers of the issuer and of its delegated responders are accepted`(signer: String) throws {
         let factory = try makeChain()
         let good = try answer(about: "leaf", "V", by: signer, in: factory)
         #expect(try revocation([good], factory)?.status == .good)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["stranger", "foreign", "leaf"])
-    func `nobody else is believed`(signer: String) throws {
+    func `answers of other responders are rejected`(signer: String) throws {
         let factory = try makeChain()
         for status in ["V", "R"] {
             let answer = try answer(about: "leaf", status, by: signer, in: factory)

@@ -128,7 +128,7 @@ import Testing
         #expect(await fetcher.outages == [])
     }
 
-    @Test func `who wants to know the same at the same time waits for the one answer`() async throws {
+    @Test func `simultaneous identical requests share one answer`() async throws {
         let lists = Lists()
         let server = try LoopbackServer { path in
             while lists[path].isEmpty { usleep(10_000) }
@@ -171,7 +171,7 @@ import Testing
         #expect(await fetcher.certificateLists.count == (isNamed ? 2 : 1))
     }
 
-    @Test func `a list that nobody signed leads nowhere`() async throws {
+    @Test func `the URLs in an unsigned list are not followed`() async throws {
         let lists = Lists()
         let server = try LoopbackServer { .ok(lists[$0]) }
         var factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
@@ -183,7 +183,7 @@ import Testing
         #expect(server.asked == ["GET /ca.crl HTTP/1.0"])
     }
 
-    @Test func `a list that another one signed is neither believed nor kept`() async throws {
+    @Test func `a list signed by another authority is neither used nor kept`() async throws {
         let lists = Lists()
         let server = try LoopbackServer { .ok(lists[$0]) }
         let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
@@ -212,7 +212,7 @@ import Testing
         #expect(try await verdict(factory, RevocationFetcher(Self.client))?.status == .revoked)
     }
 
-    @Test func `nobody is asked about a chain that nobody trusts, nor with revocation off`() async throws {
+    @Test func `no service is asked about an untrusted chain, or with revocation off`() async throws {
         let server = try LoopbackServer { _ in .silence }
         let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
         let fetcher = RevocationFetcher(Self.client)

@@ -30,7 +30,7 @@ import Testing
         #expect(socket.receive() == nil)
     }
 
-    @Test func filterWritesItsLineToSyslog() throws {
+    @Test func `the filter writes its line to syslog`() throws {
         let temporary = try TemporaryFolder()
         let folder = temporary.url
         let socket = try DatagramSocket(path: folder.appending(path: "log").path)

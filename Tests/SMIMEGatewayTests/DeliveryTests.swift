@@ -78,7 +78,7 @@ import Testing
         #expect(try await store.journal.waiting(["a@x.test"], for: other).isEmpty)
     }
 
-    @Test func `Who has got it is written down late, if it cannot be at once, but before a second attempt`()
+    @Test func `a delivery that could not be recorded at once is recorded before the next attempt`()
         async throws
     {
         let store = try await store()
@@ -92,7 +92,7 @@ import Testing
         #expect(transport.sent == groups)
     }
 
-    @Test func `Nor does a second attempt send twice when all was sent, and only the journal was late`() async throws {
+    @Test func `a second attempt does not send again if only the record was late`() async throws {
         let store = try await store()
         let file = store.location.path + "/data/smime.sqlite"
         let transport = FakeTransport(failing: 9) { try Self.shell(Self.breaking, file) }
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `A full disk is not waited for, and it is told that nobody remembers who has the message`() async throws {
+    func `a full disk is not waited for, and the log says that deliveries are not recorded`() async throws {
         let store = try await store()
         try Self.shell(Self.filling, store.location.path + "/data/smime.sqlite")
         let transport = FakeTransport(failing: 9)
@@ -142,7 +142,7 @@ import Testing
         """
 
     @Test(arguments: ["head -c 5", "sed /now/q", "true"])
-    func `A program that ends well and has not read all of the message has not taken it`(_ command: String) throws {
+    func `a program that succeeds without reading the whole message has not accepted it`(_ command: String) throws {
         let text = "Subject: s\n\nnow\n" + String(repeating: "more\n", count: 100_000)
         let file = try SpooledFile { try $0.write(text) }
         let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", command, "-i"])

@@ -91,7 +91,7 @@ import Testing
         return try await filter.plan(source, to: [Self.bob])
     }
 
-    @Test func `Whether the verdict stands in the subject`() async throws {
+    @Test func `the setting for verdicts in the subject`() async throws {
         let office = try await TestHome.office()
         let mail = try await office.plan(
             from: "alice@example.com",
@@ -108,7 +108,7 @@ import Testing
         Setting.encryptionCipher, .encryptionFloor, .headerConfidentiality, .headerProtection, .lookupSources,
         .subjectTags,
     ])
-    func `A setting that is not understood lets nothing pass`(_ setting: Setting) async throws {
+    func `with an invalid setting no mail passes`(_ setting: Setting) async throws {
         let office = try await TestHome.office()
         try await office.store.settings.set(setting.rawValue, to: "[of tomorrow")
         await #expect(throws: SettingError.notUnderstood(setting)) {

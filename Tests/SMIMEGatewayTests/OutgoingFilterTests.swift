@@ -65,7 +65,7 @@ import Testing
         await #expect(throws: MessageError.self) { try await plan(to: "bob@example.com", header: header) }
     }
 
-    @Test func `A message nobody needs a change of is the very same bytes`() async throws {
+    @Test func `a message that needs no change is sent byte for byte`() async throws {
         let header = "From: alice@example.com\r\nSubject:  odd \n folded\nTo: bob@example.com\n"
         let found = try await plan(
             to: "bob@example.com",
@@ -77,7 +77,7 @@ import Testing
         #expect(sink.bytes == Array("\(header)\nMeet me at eight.\n".utf8))
     }
 
-    @Test func `Nothing is sent for whom something required is missing, and none of it in clear`() async throws {
+    @Test func `nothing is sent if a required certificate is missing`() async throws {
         let found = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
         #expect(sharing(found) == [["bob@example.com"]])
         #expect(found.bounces.map(\.recipient.text) == ["eve@x.test"])

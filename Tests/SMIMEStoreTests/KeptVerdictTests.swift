@@ -227,7 +227,7 @@ import Testing
         #expect(try await scene.store.check().isEmpty)
     }
 
-    @Test func `whatever happens in whatever order`() async throws {
+    @Test func `kept verdicts agree with new ones after random changes`() async throws {
         let scene = try await VerdictScene()
         var generator = SeededGenerator(8)
         let moments =

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `the store never waits for itself`() async throws {
+    @Test func `a call from inside a transaction fails instead of waiting for itself`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let opening = StoreOpening(store)

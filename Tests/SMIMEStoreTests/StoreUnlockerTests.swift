@@ -20,7 +20,7 @@ import Testing
         #expect(asked.value == [0, 1, 2, 3, 4])
     }
 
-    @Test func `the right answer may be the last one`() async throws {
+    @Test func `the passphrase may be right at the last attempt`() async throws {
         let home = try await locked()
         let store = try await Store.open(home.location, mode: .readOnly) { attempt in
             Passphrase((attempt == 4 ? "right" : "wrong").utf8)
@@ -28,7 +28,7 @@ import Testing
         _ = try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
     }
 
-    @Test func `nil ends the asking`() async throws {
+    @Test func `a passphrase source that returns nil is not asked again`() async throws {
         let home = try await locked()
         let once = try await Store.open(home.location, mode: .readOnly) { attempt in
             attempt == 0 ? Passphrase("wrong".utf8) : nil

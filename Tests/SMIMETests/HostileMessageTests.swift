@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a compression that nobody knows is a verdict, and no error`() async throws {
+    @Test func `an unknown compression algorithm is a problem in the report, and no error`() async throws {
         let sink = MemorySink()
         let content = Array("Content-Type: text/plain\r\n\r\nhello\r\n".utf8)
         try CompressedDataWriter { try $0.write(content) }.write(to: sink) { try $0.write(content) }
@@ -88,7 +88,7 @@ import Testing
         #expect(try content(of: detached) == Array(entity.utf8))
     }
 
-    @Test func `content that nobody signed is not written as signed`() async throws {
+    @Test func `unsigned content is not written as signed`() async throws {
         let good = "Content-Type: text/plain\r\n\r\nI owe you nothing\r\n"
         let evil = Array("Content-Type: text/plain\r\n\r\nI owe you a million\r\n".utf8)
         let data: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
@@ -107,7 +107,7 @@ import Testing
         #expect(try content(of: result) == Array(good.utf8))
     }
 
-    @Test func `of very many signatures some are judged and no more`() async throws {
+    @Test func `the number of signatures that are checked is limited`() async throws {
         let part = "--b\r\n\(opaque(try sign(Array("Content-Type: text/plain\r\n\r\nhi\r\n".utf8))))\r\n"
         let result = try await verify(
             Self.header + "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
@@ -123,7 +123,7 @@ import Testing
         "Content-Type: application/pkcs7-mime\r\n\r\nnothing of that kind\r\n",
         "Content-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n***\r\n",
     ])
-    func `what is wrong inside unauthenticated encryption is not told`(entity: String) async throws {
+    func `faults inside unauthenticated encryption are not reported`(entity: String) async throws {
         let recipient = Recipient(unchecked: try TestIdentity("alice").certificate)
         for cipher in [ContentCipher.aes128CBC, .aes256GCM] {
             let sink = MemorySink()
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `what is odd about the mime is in the report`() async throws {
+    @Test func `oddities of the MIME structure are in the report`() async throws {
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8)))
             .sign(by: SignedDataWriter.Signer(person: "alice"), as: .detached, at: Self.time, to: sink)
@@ -173,7 +173,7 @@ import Testing
         #expect(try content(of: result)?.count == 2 << 20)
     }
 
-    @Test func `one of two senders is nobody`() async throws {
+    @Test func `with two Sender fields neither counts`() async throws {
         let sink = MemorySink()
         let header = Self.header.replacing("From: alice", with: "From: carol")
         try MessageProtector(MemorySource(Array("Sender: alice@example.com\r\n\(header)\r\nhello\r\n".utf8)))

@@ -25,7 +25,7 @@ import Testing
         #expect(other?.code == .notForUs)
     }
 
-    @Test func `keys and certificates go to other libraries and back`() throws {
+    @Test func `keys and certificates are exchanged with other libraries`() throws {
         let alice = try TestIdentity("alice").identityWithChain
         let copy = try alice.key.withPKCS8 { span in
             try PrivateKey(pkcs8: (0..<span.byteCount).map { span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) })
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `an object that is no mail is signed and judged byte for byte`(isAttached: Bool) async throws {
+    func `a CMS object that is no mail is signed and verified byte for byte`(isAttached: Bool) async throws {
         let content = CryptographicMessage.Content(Array("one\ntwo\r\n\u{0}three".utf8))
         let alice = try TestIdentity("alice").identityWithChain
         let root = try Certificate(Fixtures.cert("ca/root.pem"))
@@ -66,7 +66,7 @@ import Testing
         #expect(changed.status == .invalid)
     }
 
-    @Test func `what certificates must be meant for is the caller's to say`() async throws {
+    @Test func `the caller chooses which extended key usage certificates must have`() async throws {
         let server = try TestIdentity("wrong-eku").identityWithChain
         let content = CryptographicMessage.Content(Array("a pass".utf8))
         let object = try CryptographicMessage.sign(content, by: server, at: Self.time)
@@ -100,7 +100,7 @@ import Testing
         #expect((signer["integrity"] as? [String: Any])?["ok"] as? Bool == true)
     }
 
-    @Test func `an object that is no mail is encrypted and comes back byte for byte`() async throws {
+    @Test func `a CMS object that is no mail is encrypted and decrypted byte for byte`() async throws {
         let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         let bob = try TestIdentity("bob").identityWithChain
         let object = try CryptographicMessage.encrypt(.init(bytes), to: [Recipient(bob.certificate, at: Self.time)])
@@ -111,14 +111,14 @@ import Testing
         #expect(count.withLock { $0 } == bytes.count)
     }
 
-    @Test func `what a sink throws comes back`() throws {
+    @Test func `an error that a sink throws reaches the caller`() throws {
         struct Full: Error {}
         let mail = try Message("From: alice@example.com\n\nHello\n".utf8)
         let error = #expect(throws: SMIMEError.self) { try mail.write { _ in throw Full() } }
         #expect(error?.underlyingError is Full)
     }
 
-    @Test func `a cancelled task ends between two pieces`() async throws {
+    @Test func `a cancelled task ends between two pieces of a message`() async throws {
         let body = String(repeating: String(repeating: "x", count: 76) + "\r\n", count: 200_000)
         let alice = try TestIdentity("alice").identityWithChain
         let mail = try Message("From: alice@example.com\r\n\r\n\(body)".utf8).signed(by: alice, at: Self.time)

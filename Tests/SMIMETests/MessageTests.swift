@@ -30,7 +30,7 @@ import Testing
         #expect(report.status == .valid, "\(report.problems)")
     }
 
-    @Test func `whatever comes is opened: signed, and plain`() async throws {
+    @Test func `signed and plain messages are opened`() async throws {
         let signed = try Message(mail().signed(by: TestIdentity("alice").identityWithChain, at: Self.time).bytes())
         let opened = try await signed.opened(with: keyring(), at: Self.time)
         #expect(opened.report.status == .valid)
@@ -54,7 +54,7 @@ import Testing
         ("bob", "does not name alice@example.com"), ("alice-old", "has expired"), ("encrypt-only", "may not sign"),
         ("future", "not valid yet"), ("wrong-eku", "may not sign"),
     ])
-    func `nothing is signed that could not be valid`(name: String, reason: String) throws {
+    func `signing with a certificate that no reader would accept is refused`(name: String, reason: String) throws {
         let error = #expect(throws: SMIMEError.self) {
             try mail().signed(by: TestIdentity(name).identityWithChain, at: Self.time)
         }
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: ["From: a@x.test, b@x.test\n\nx\n", "Subject: s\n\nx\n", "From: a@x.test\nFrom: b@x.test\n\nx\n"])
-    func `nothing is signed for an author who is not one`(text: String) throws {
+    func `signing is refused if From does not name one author`(text: String) throws {
         #expect(throws: SMIMEError.self) {
             try Message(text.utf8).signed(by: TestIdentity("alice").identityWithChain, at: Self.time)
         }
@@ -73,7 +73,9 @@ import Testing
         ("expired/cert.pem", "has expired"), ("future/cert.pem", "not valid yet"), ("weak/cert.pem", "too short"),
         ("wrong-eku/cert.pem", "may not be used for encryption"),
     ])
-    func `nothing is encrypted to whom it should not be, unless it is said`(path: String, reason: String) throws {
+    func `encrypting to an unsuitable certificate is refused unless it is unchecked`(path: String, reason: String)
+        throws
+    {
         let certificate = try certificate(path)
         let error = #expect(throws: SMIMEError.self) { try Recipient(certificate, at: Self.time) }
         #expect(error?.description.contains(reason) == true, "\(String(describing: error))")

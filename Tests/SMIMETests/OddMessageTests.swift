@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4)
-    func `what is signed of odd messages is valid`(seed: Int) async throws {
+    func `signatures over odd messages are valid`(seed: Int) async throws {
         var messages = OddMessages(seed)
         var signed = 0
         for number in 0..<OddMessages.count(standard: 600) / 4 {
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4)
-    func `what is encrypted of odd messages opens whole`(seed: Int) async throws {
+    func `encrypted odd messages are decrypted completely`(seed: Int) async throws {
         var messages = OddMessages(seed + 100)
         var opened = 0
         for number in 0..<OddMessages.count(standard: 600) / 4 {

@@ -17,7 +17,7 @@ import Testing
         return try names.map { try MessageProtector(source, omitting: $0) } ?? MessageProtector(source)
     }
 
-    @Test func `nothing is encrypted to nobody`() throws {
+    @Test func `encrypting without recipients is refused`() throws {
         let sink = MemorySink()
         #expect(throws: CMSError.unsupported("encryption without recipients")) {
             try protector().encrypt(to: [], cipher: .aes256GCM, at: Self.time, to: sink)
@@ -25,7 +25,7 @@ import Testing
         #expect(sink.bytes.isEmpty)
     }
 
-    @Test func `nothing is signed with somebody else's key`() throws {
+    @Test func `signing with a key that does not fit the certificate is refused`() throws {
         let (alice, bob) = (try SignedDataWriter.Signer(person: "alice"), try SignedDataWriter.Signer(person: "bob"))
         let mixed = SignedDataWriter.Signer(Identity(unchecked: alice.identity.certificate, bob.identity.key))
         #expect(throws: CMSError.unsupported("signing with a key that is not the certificate's")) {
@@ -34,14 +34,14 @@ import Testing
     }
 
     @Test(arguments: [Date.distantPast, Date(timeIntervalSince1970: 1e12), Date(timeIntervalSince1970: .infinity)])
-    func `nothing is signed at a time that no signature can hold`(time: Date) throws {
+    func `a signing time that cannot be encoded is refused`(time: Date) throws {
         let signer = try SignedDataWriter.Signer(person: "alice")
         #expect(throws: CMSError.unsupported("a signing time that is no date of the years 1000 to 9999")) {
             try protector().sign(by: signer, as: .detached, at: time, to: MemorySink())
         }
     }
 
-    @Test func `Bcc stays in only if somebody wants it to`() throws {
+    @Test func `Bcc is kept only on request`() throws {
         let signer = try SignedDataWriter.Signer(person: "alice")
         let (without, with) = (MemorySink(), MemorySink())
         try protector().sign(by: signer, as: .detached, at: Self.time, to: without)
@@ -77,7 +77,10 @@ import Testing
         ("Content-Type: multipart/mixed\n", .missingBoundary),
         ("Content-Type: multipart/mixed; boundary=b; boundary=c\n", .contradictoryBoundary),
     ])
-    func `what readers of our mail would refuse is neither signed nor encrypted`(fields: String, defect: MIMEDefect)
+    func `messages that our own reader would refuse are neither signed nor encrypted`(
+        fields: String,
+        defect: MIMEDefect
+    )
         throws
     {
         let mail = "From: alice@example.com\n\(fields)\n--b\n\nhello\n--b--\n"
@@ -103,7 +106,7 @@ import Testing
         "application/pkcs7-mime; name=smime.p7m\n\nhello\n",
         "application/pkcs7-mime; name=smime.p7m\nContent-Transfer-Encoding: base64\n\nMAA=\n",
     ])
-    func `what claims to be protected, and is broken, is not encrypted once more`(entity: String) throws {
+    func `a broken protected message is not encrypted again`(entity: String) throws {
         let bob = try TestIdentity("bob").certificate
         let source = MemorySource(Array("From: alice@example.com\nContent-Type: \(entity)".utf8))
         let error = #expect(throws: MessageError.self) {
@@ -137,7 +140,7 @@ import Testing
         #expect(try CertificatesMessage(MemorySource(opened.bytes))?.certificates.count == 2)
     }
 
-    @Test func `fields behind a line that is none are signed as text, and no reader takes them for fields`()
+    @Test func `fields after a line that is no field are signed as text`()
         async throws
     {
         let mail = "From: alice@example.com\nno field\nSubject: hidden\n\nhello\n"

@@ -44,7 +44,7 @@ import Testing
         return source.bytesRead
     }
 
-    @Test func `what is inside all signatures is looked for once`() async throws {
+    @Test func `the content inside nested signatures is searched only once`() async throws {
         let (two, four, six) = (
             try await bytesRead(signatures: 2), try await bytesRead(signatures: 4), try await bytesRead(signatures: 6)
         )
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [SignatureForm.detached, .opaque])
-    func `a mail that is only signed is read in one go`(form: SignatureForm) async throws {
+    func `a mail that is only signed is read once`(form: SignatureForm) async throws {
         let text = String(repeating: "What was signed once need not be read twice.\r\n", count: 40_000)
         let signed = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\n\(text)".utf8)))
@@ -91,7 +91,7 @@ import Testing
         #expect(await writing.value < 1 << 20)
     }
 
-    @Test func `a recipient who stands there very often is asked for once`() async throws {
+    @Test func `a recipient that is named many times is looked up once`() async throws {
         let alice = try TestIdentity("alice").identity
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8))).encrypt(
