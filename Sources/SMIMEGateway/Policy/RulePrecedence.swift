@@ -59,7 +59,7 @@ struct RulePrecedence {
         hasAccount = account != nil
     }
 
-    /// The keys of patterns that `recipient` fits, and whether only what is required counts of their rules.
+    /// The keys of the patterns that match `recipient`, and whether only requirements of their rules count.
     private static func keys(
         for recipient: EmailAddress,
         _ subaddressing: Subaddressing
@@ -79,7 +79,7 @@ struct RulePrecedence {
     ) -> [String] {
         guard let sender else { return [account?.key].compactMap(\.self) }
         let own = Policy.Pattern.keys(for: sender)
-        // Mail sent as an alias is the account's; the alias's own rule is closer.
+        // Mail sent by an alias belongs to the account; a rule for the alias itself goes first.
         let others = [subaddressing.base(of: sender)?.key, account?.key].compactMap(\.self).filter { !own.contains($0) }
         return own.prefix(1) + others + own.dropFirst()
     }
@@ -110,7 +110,7 @@ struct RulePrecedence {
 
     /// The rule that decides an axis for mail of `kind` and the level it gives; no rule for the built-in level.
     ///
-    /// The global rule decides for all that no other one decides, if only by its bound.
+    /// The global rule decides if no other one does, even if it only has a bound.
     private func deciding(
         _ axis: KeyPath<Policy.Rule, Policy.Level?>,
         encrypting: Bool,
@@ -139,7 +139,7 @@ struct RulePrecedence {
         return (.bounce, nil)
     }
 
-    /// Whether mail for the recipient is decrypted on its way in, and the rule that says so; nil if no rule speaks of it.
+    /// Whether mail for the recipient is decrypted on its way in, and the rule that says so; nil if no rule says so.
     var gatewayDecryption: (way: Policy.GatewayDecryption, rule: Policy.Rule)? {
         rules.lazy.compactMap { rule in rule.decryptAtGateway.map { ($0, rule) } }.first
     }

@@ -1,14 +1,14 @@
 import Foundation
 import PKIX
 
-/// What is known of some addresses, with what it takes to judge it: all of one moment.
+/// The certificates known for some addresses, with the evidence to judge them: one state of the store.
 struct RecipientEvidence: Sendable {
     private let known: [(address: AddressScope, recipients: [KnownRecipient])]
-    /// What judges the certificates that no verdict is kept of.
+    /// Judges the certificates without kept verdicts.
     private let trust: TrustStore
     private let authorities: [Certificate]
     private let systemAnchors: Bool
-    /// What judges the others.
+    /// Judges the others.
     private let evidence: GroupedEvidence
 
     init(
@@ -70,7 +70,7 @@ struct RecipientEvidence: Sendable {
 
     /// The choice for each of the addresses, in their order.
     ///
-    /// - Parameter asks: whether a service will be asked where nothing is known about revocation.
+    /// - Parameter asks: whether services will be asked about an unknown revocation status.
     /// - Returns: the choices, and the verdicts that are worth keeping.
     func choices(
         at time: Date,
@@ -96,7 +96,7 @@ struct RecipientEvidence: Sendable {
 }
 
 extension KnownRecipient {
-    /// A certificate that a source had, and that is new to the store.
+    /// A certificate from another source that the store does not have.
     fileprivate init(_ found: FoundCertificate) {
         self.init(
             address: found.address,

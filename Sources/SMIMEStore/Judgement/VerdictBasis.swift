@@ -2,15 +2,14 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// Everything a verdict on one group of certificates depends on under given options at a given time: as the means to judge,
-/// as a digest, and as the time in which nothing of it begins or ends.
+/// What verdicts on one group of certificates depend on, under given options at a given time: the evidence, its digest, and the
+/// period in which it does not change.
 struct VerdictBasis {
-    /// What judges, without pins.
+    /// The evidence to judge by, without pins.
     let trust: TrustStore
-    /// The digest of it all; nil if verdicts from it are not kept.
+    /// The digest of the evidence and options; nil if verdicts are not kept.
     private let digest: [UInt8]?
-    /// The last moment before the time at which time alone could have changed a verdict, and the first one after; in
-    /// seconds since 1970.
+    /// The period around the time in which verdicts cannot change because something begins or ends; in seconds since 1970.
     private let since, until: Int
     private let held: HeldLists
     private let time: Date
@@ -36,7 +35,7 @@ struct VerdictBasis {
             : nil
     }
 
-    /// The verdict that is kept in `record`, if it is one of this basis and time.
+    /// The verdict that is kept in `record`, if it depends on the same basis and holds at the time.
     func kept(in record: VerdictRecord) -> RecipientVerdict? {
         guard let kept = record.kept, kept.holds(at: time.seconds), let own = digest(for: record), own == kept.basis
         else { return nil }
@@ -45,7 +44,7 @@ struct VerdictBasis {
 
     /// Judges `certificate`, which is that of `record`.
     ///
-    /// - Returns: the chain, and what is to be kept of it; nil for nothing.
+    /// - Returns: the chain, and the verdict to keep; nil if none is kept.
     func judge(_ certificate: Certificate, _ record: VerdictRecord) -> (chain: ChainVerdict, new: NewVerdict?) {
         var trust = trust
         held.hold()
@@ -67,14 +66,14 @@ struct VerdictBasis {
         return (judgement.verdict, new)
     }
 
-    /// The digest with what is the certificate's own; rows may come to hold another one.
+    /// The digest together with the fingerprint: the row may later hold another certificate.
     private func digest(for record: VerdictRecord) -> [UInt8]? {
         guard let digest else { return nil }
         return try? DigestAlgorithm.sha256.digest(digest + record.fingerprint + [record.byPin ? 1 : 0])
     }
 
-    /// The last of `moments` that is not after `now`, and the first one that is. In the very second of one nothing is known of what comes
-    /// before the next second: then `since` is `now`, and nothing holds.
+    /// The last of `moments` that is not after `now`, and the first one after it. If `now` is one of `moments`, the verdict may
+    /// change within this second: then nothing is kept.
     private static func limits(_ moments: [Int], around now: Int) -> (since: Int, until: Int) {
         (moments.filter { $0 <= now }.max() ?? .min, moments.filter { $0 > now }.min() ?? .max)
     }

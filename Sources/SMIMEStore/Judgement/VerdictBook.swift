@@ -7,7 +7,7 @@ struct VerdictBook {
     private let time: Date
     private let options: VerdictOptions
     private var bases: [VerdictRecord.Group: VerdictBasis] = [:]
-    /// The basis of all groups that nothing in the store is about.
+    /// The basis of all groups for which the store has no evidence.
     private var empty: VerdictBasis?
     /// The verdicts that are worth keeping.
     private(set) var new: [NewVerdict] = []
@@ -16,11 +16,11 @@ struct VerdictBook {
         (self.evidence, self.time, self.options) = (evidence, time, options)
     }
 
-    /// The verdict on the certificate of `record`, and the chain that it is about; no chain where the verdict was kept.
+    /// The verdict on the certificate of `record`, with its chain; without a chain if the verdict was kept.
     ///
     /// - Parameters:
-    ///   - asks: whether a service will be asked where nothing is known about revocation, for which the chain must be known.
-    ///   - certificate: reads it, where it must be judged.
+    ///   - asks: whether services will be asked about an unknown revocation status, for which the chain is needed.
+    ///   - certificate: reads the certificate, if it must be judged.
     mutating func verdict(
         on record: VerdictRecord,
         asks: Bool = false,
@@ -55,14 +55,14 @@ struct VerdictBook {
 }
 
 extension Array where Element: SelectableRecipient {
-    /// The keys that were pinned for the address that they are all of.
+    /// The keys that are pinned for the address of these recipients.
     var pinnedKeys: Set<[UInt8]> {
         contains { $0.trust == .pinned } ? Set(filter { $0.trust == .pinned }.map(\.key)) : []
     }
 
-    /// Each with the reason why it is used for `address` or not, those that go first in front.
+    /// Each with the reason why it is used for `address` or not, the preferred ones first.
     ///
-    /// - Parameter verdicts: those on each of them; nil for what was distrusted by hand.
+    /// - Parameter verdicts: one for each; nil for a certificate that a user distrusted.
     func judged(
         by verdicts: [RecipientVerdict?],
         for address: AddressScope,
@@ -90,10 +90,10 @@ extension Array where Element: SelectableRecipient {
 }
 
 extension SelectableRecipient {
-    /// What the store keeps beside the certificate, if verdicts on it are kept.
+    /// The record of the certificate, if verdicts on it may be kept.
     ///
-    /// - Parameter pinned: the keys that were pinned for the address. A pin of another certificate of the key takes
-    ///   more than is kept.
+    /// - Parameter pinned: the keys that were pinned for the address. A verdict by a pin of another certificate of the key cannot
+    ///   be kept.
     func keepableRecord(_ pinned: Set<[UInt8]>) -> VerdictRecord? {
         guard let record, !record.isSpecial, record.byPin == (!pinned.isEmpty && pinned.contains(key)) else {
             return nil
