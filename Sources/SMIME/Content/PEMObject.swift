@@ -113,7 +113,7 @@ package enum PEMObject {
 }
 
 extension HeaderBlock {
-    /// Whether this is the header of a mail: it has one of the fields of which every mail has one.
+    /// Whether this is the header of a mail: it has at least one of the usual fields.
     ///
     /// - Parameter besidePEM: whether a PEM block follows. People write `Subject:` in front of those, too (RFC 7468 §5.2).
     func isMail(besidePEM: Bool) -> Bool {

@@ -153,7 +153,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         return try await store.journal.waiting(recipients, for: entry)
     }
 
-    /// Sends `messages` all at once, as it was asked for.
+    /// Delivers all of `messages` in the way that the options say.
     ///
     /// - Throws: `Failure` with status 75
     func deliver(
@@ -219,7 +219,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
 extension FilterOptions {
     /// Runs one way of the filter, and writes its line to the log however it ends.
     ///
-    /// - Parameter rescue: called instead of `body` if the worker before this process died at the message by a signal.
+    /// - Parameter rescue: called instead of `body` if a signal ended the previous worker at this message.
     func run(
         _ direction: String,
         describe: (any Error) -> Failure,

@@ -53,7 +53,7 @@ struct BracketedText {
         return !isJoint && !gap.allSatisfy(\.isWhitespace)
     }
 
-    /// How many pieces at the front make words of ours, and the last of these words; nil if they say nothing about a message.
+    /// How many of the first pieces form words of a verdict, and the last of these words; nil if they form none.
     private var opening: (count: Int, last: String)? {
         var index = 0
         var words: [String] = []

@@ -14,7 +14,7 @@ enum OutageRecord {
 
     private static let table = "service_outage"
 
-    /// Remembers that `services` did not answer, and forgets those that `answered`, and what is too old.
+    /// Records that `services` did not answer, and deletes the records of those that `answered` and old ones.
     ///
     /// - Parameter time: seconds since 1970.
     static func insert(_ services: [String], answered: [String], at time: Int, into database: SQLDatabase) throws {

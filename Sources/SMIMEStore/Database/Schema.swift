@@ -15,7 +15,7 @@ package struct Schema: Sendable {
     /// The statements of each migration, from `oldest` on.
     package let migrations: [[String]]
 
-    /// A schema of which each migration is given as its statements.
+    /// A schema with these migrations, each a list of statements.
     package init(migrations: [[String]]) { self.migrations = migrations }
 
     /// The form this program writes.

@@ -1,8 +1,8 @@
 import PKIX
 
 extension LearningTransaction {
-    /// Whether `certificate` is about a key that is believed, or no person chose what it comes after and it is below the same
-    /// trust anchor.
+    /// Whether `certificate` is for a trusted key, or below the same trust anchor as the known certificate, if no user chose that
+    /// one by hand.
     func isUnsuspicious(
         _ certificate: Certificate,
         after peers: [KnownRecipient],
