@@ -46,7 +46,7 @@ extension HeaderField {
                 continue
             }
             let name = String(mail: piece.dropFirst().prefix { $0 != UInt8(ascii: "=") }.trimmingBlanks()).lowercased()
-            // The parts of a value that was divided cannot be told apart any more.
+            // A value that was divided into sections cannot be divided again in the same way.
             guard number > 0, !name.contains("*"), name.utf8.allSatisfy({ $0 < 128 }),
                 let value = (Array("X: x/x".utf8) + piece + lineEnd.bytes).field
                     .flatMap({ ContentType(field: $0) })?.parameters[name]

@@ -77,7 +77,7 @@ public struct VerificationReport: Sendable {
         self.init(builder, stated: status)
     }
 
-    /// What `builder` was told.
+    /// The report that `builder` has collected.
     ///
     /// - Parameter stated: a verdict in place of the one that follows from it.
     init(_ builder: ReportBuilder, stated: Status? = nil) {

@@ -17,7 +17,7 @@ package struct CertificateVerdicts: Sendable, Equatable {
     /// - Parameters:
     ///   - groups: certificates that could be used for each other, as those of one account. Trust is asked for only where
     ///     there is a choice.
-    ///   - options: whether anybody looks for revocation, and lists at hand beside those of the store.
+    ///   - options: whether revocation is checked, and lists at hand beside those of the store.
     init(on groups: [[Certificate]], at time: Date, under options: ValidationOptions, in database: SQLDatabase) throws {
         let choices = Set(groups.filter { $0.count > 1 }.joined())
         let certificates = Set(groups.joined())

@@ -59,7 +59,7 @@ final class StoreDatabase: Sendable {
         guard !isReadOnly else { throw .notWritable(path: path) }
     }
 
-    /// Closes the files once everybody is done; who comes later gets `.closed`.
+    /// Closes the files after the calls that are under way; later calls throw `.closed`.
     func close() async throws(KeystoreError) {
         await gate.drain()
         try await onBlockingThread { () throws(KeystoreError) in try self.closeUnused() }

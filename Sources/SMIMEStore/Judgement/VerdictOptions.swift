@@ -65,7 +65,7 @@ package struct VerdictOptions {
     /// Whether a list at hand beside those of the store bears the name with this `matchingKey`.
     func hasLists(by name: [UInt8]) -> Bool { !lists.isEmpty && lists[name] != nil }
 
-    /// The program and the libcrypto that judge: other ones may judge more strictly. Nil if that cannot be told.
+    /// The program and the libcrypto that judge: other versions may judge more strictly. Nil if they cannot be identified.
     private static let program: String? = {
         let path =
             FileManager.default.fileExists(atPath: "/proc/self/exe") ? "/proc/self/exe" : Bundle.main.executablePath
