@@ -136,7 +136,8 @@ package struct EncryptedLayer: Sendable {
 /// Plaintext that was checked, and the header at its beginning.
 struct Plaintext: Sendable {
     let content: CheckedContent
-    /// The header of the entity that the plaintext is, or that clean text gets; nil if it is neither.
+    /// The header of the decrypted entity. Plain text without a header gets one; nil if the plaintext is neither an entity nor
+    /// text.
     var header: HeaderBlock?
     /// The start of the body in the plaintext; clean text is all body.
     var bodyStart = 0

@@ -60,7 +60,7 @@ package struct AccompanyingCertificates: Sendable {
         under options: ValidationOptions,
         in snapshot: StoreSnapshot
     ) throws -> Certificate? {
-        // Identities that are not valid now are not used, and revocation lists may be long.
+        // Only valid identities are judged, because checking long revocation lists takes time.
         let valid = identities.map(\.certificate).filter { $0.isValid(at: time) }
         return IdentitySelection.current(
             of: identities,

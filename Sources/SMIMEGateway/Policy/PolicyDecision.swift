@@ -134,7 +134,7 @@ private struct Outcome {
     private(set) var warnings: [String] = []
     private(set) var obstacles: [String] = []
     private(set) var reasons: [String] = []
-    /// Whether it is certain that something required cannot be had.
+    /// Whether a requirement certainly cannot be met.
     private(set) var isRefused = false
     /// Whether the form of the message does not allow something required.
     private(set) var isUnfit = false

@@ -192,7 +192,7 @@ package actor AccountStore {
         in database: SQLDatabase
     ) throws -> AccountIdentity {
         let identities = try account(for: address, in: database).identities
-        // Identities that are not valid now are not used, and lists may be long.
+        // Only valid identities are judged, because checking long revocation lists takes time.
         let certificates = identities.map(\.certificate).filter { $0.isValid(at: time) }
         let verdicts = try CertificateVerdicts(on: [certificates], at: time, under: options, in: database)
         let standings = IdentitySelection.judge(

@@ -5,7 +5,7 @@ import PKIX
 package struct RecipientOverview: Sendable {
     /// The address that was looked up.
     package let address: AddressScope
-    /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
+    /// Every certificate known for it, the preferred ones first, with the reason why it is used or not.
     package let candidates: [(entry: RecipientEntry, reason: RecipientSelection.Reason)]
 
     /// The one that is used; nil if none can be.

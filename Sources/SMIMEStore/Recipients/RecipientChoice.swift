@@ -5,7 +5,7 @@ package import PKIX
 package struct RecipientChoice: Sendable {
     /// The address that was looked up.
     package let address: AddressScope
-    /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
+    /// Every certificate known for it, the preferred ones first, with the reason why it is used or not.
     package let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
 
     /// Why sources could not be asked, one sentence each: it is unknown what they have.
