@@ -123,8 +123,8 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    /// The names, in lower case, of the fields whose outer value is neither the one that the sender recorded nor the one inside,
-    /// which a decrypting gateway puts there.
+    /// The names, in lower case, of the fields whose outer value is neither the one that the sender recorded nor the one inside.
+    /// (A decrypting gateway copies the value inside to the outside.)
     package func differingNames(outer: HeaderBlock) -> [String] {
         let statements = Self.statements(of: outer)
         guard scheme == .cipher else { return names(missingIn: statements) }

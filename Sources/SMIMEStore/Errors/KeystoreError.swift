@@ -55,7 +55,7 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case permissions(path: String, why: String)
     /// The account's only identity that could be used for this now is known to have been revoked by its issuer.
     case revokedIdentity(EmailAddress, Fingerprint)
-    /// The database refused in a way the caller cannot act on.
+    /// An error of the database that the caller cannot resolve.
     case unexpected(String)
     /// No account has this address.
     case unknownAccount(EmailAddress)

@@ -33,7 +33,7 @@ public struct LearningReport: Sendable {
     public internal(set) var entries: [Entry] = []
     /// Certificates that were known for their address.
     public internal(set) var known: [(address: EmailAddress, certificate: Certificate)] = []
-    /// Whether the store changed, if only the date of the last message.
+    /// Whether the store changed; a new date of the last message is a change, too.
     public internal(set) var changesStore = false
 
     package init() {}
