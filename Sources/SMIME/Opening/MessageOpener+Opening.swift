@@ -167,7 +167,8 @@ extension MessageOpener {
         opening.plaintext = nil
     }
 
-    /// Makes sure that the decrypted entity has one Content-Type, as for signed ones: of several, programs choose different ones.
+    /// Makes sure that the decrypted entity has at most one Content-Type and one Content-Transfer-Encoding: of several, programs
+    /// choose different ones.
     ///
     /// RFC 2045 §3
     private func checkContentType(_ opening: Opening) throws(MessageError) {
