@@ -103,7 +103,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commandLine),
             ]
         ),
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEStore"],
+            path: "Tests/TestSupport"
+        ),
         .executableTarget(
             name: "RegistryBench",
             dependencies: ["InternetMessage", "SMIMEStore"],

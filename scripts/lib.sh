@@ -66,9 +66,9 @@ export SMIME_STRICT=1
 BUILD_FLAGS=(--toolset "$PWD/packaging/toolset.json" --disable-local-rpath)
 readonly BUILD_FLAGS
 
-# release PRODUCT: builds it as it is delivered, and prints where it is.
+# release PRODUCT [OPTION OF swift build]…: builds it as it is delivered, and prints where it is.
 release() {
-    local flags=("${BUILD_FLAGS[@]}" -c release --static-swift-stdlib --product "$1")
+    local flags=("${BUILD_FLAGS[@]}" -c release --static-swift-stdlib --product "$@")
     swift build "${flags[@]}" >&2 </dev/null
     echo "$(swift build "${flags[@]}" --show-bin-path)/$1"
 }

@@ -1,27 +1,10 @@
 import ByteStreams
 import Foundation
+import TestSupport
 import Testing
 
 /// Files that are read, written and spooled.
 @Suite struct FileTests {
-    /// A folder that goes when it is no longer used.
-    private struct Folder: ~Copyable {
-        let path: String
-
-        init() throws {
-            path = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)").path
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-
-        var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
-        func text(_ name: String) -> String? { try? String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) }
-        func mode(_ name: String) throws -> Int? {
-            try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")[.posixPermissions] as? Int
-        }
-    }
-
     @Test(arguments: [0, 1, Spool.memoryLimit - 1, Spool.memoryLimit, Spool.memoryLimit + 1, 3 * Spool.memoryLimit])
     func `a spool gives back what it was given, in memory or not`(count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
@@ -53,7 +36,7 @@ import Testing
     }
 
     @Test func `a file with a name is copied for another program, which may move in it`() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let path = "\(folder.path)/mail"
         try Data("a message".utf8).write(to: URL(filePath: path))
         let file = try SpooledFile(of: FileSource(path: path))
@@ -62,7 +45,7 @@ import Testing
     }
 
     @Test func `without a commit there is no file, and nothing beside it`() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         do {
             let file = try OutputFile(path: "\(folder.path)/out", isPrivate: true)
             try file.write("half of it")
@@ -72,7 +55,7 @@ import Testing
     }
 
     @Test func `what is not committed has no name that a crash could leave behind`() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let file = try OutputFile(path: "\(folder.path)/out", isPrivate: true)
         try file.write([UInt8](repeating: 65, count: 1 << 20))
         #expect(folder.names == [])
@@ -82,7 +65,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `a commit replaces what was there`(isPrivate: Bool) throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         try Data("old".utf8).write(to: URL(filePath: "\(folder.path)/out"))
         let file = try OutputFile(path: "\(folder.path)/out", isPrivate: isPrivate)
         try file.write("new")
@@ -95,7 +78,7 @@ import Testing
     }
 
     @Test func `a link stays a link, and its target is replaced`() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: "\(folder.path)/far", withIntermediateDirectories: true)
         try Data("old".utf8).write(to: URL(filePath: "\(folder.path)/far/target"))
         try FileManager.default.createSymbolicLink(
@@ -112,7 +95,7 @@ import Testing
     }
 
     @Test func `a file that is finished stays as it is`() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let path = "\(folder.path)/out"
         let file = try OutputFile(path: path, isPrivate: false)
         try file.write("whole")
@@ -142,7 +125,7 @@ import Testing
     }
 
     @Test func `a folder that is not there is an error of the path`() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let path = "\(folder.path)/none/out"
         #expect(throws: StreamError.cannotCreate(path: path, code: ENOENT)) {
             try OutputFile(path: path, isPrivate: false)
@@ -150,7 +133,7 @@ import Testing
     }
 
     @Test func `a file that changes while it is read is told`() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let path = "\(folder.path)/file"
         try Data(repeating: 1, count: 3 * Window.size).write(to: URL(filePath: path))
         let source = try FileSource(path: path)
@@ -165,7 +148,7 @@ import Testing
     }
 
     @Test func `only a regular file is one`() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         #expect(throws: StreamError.cannotOpen(path: folder.path, code: EISDIR)) { try FileSource(path: folder.path) }
         #expect(throws: StreamError.notRegular(path: "/dev/null")) { try FileSource(path: "/dev/null") }
         #expect(mkfifo("\(folder.path)/pipe", 0o600) == 0)
@@ -189,5 +172,13 @@ import Testing
     @Test func `more than the limit is not read`() {
         let reader = MemorySource([1, 2, 3]).reader()
         #expect(throws: CancellationError.self) { try reader.readAll(limit: 2, orThrow: CancellationError()) }
+    }
+}
+
+extension TemporaryFolder {
+    fileprivate var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
+    fileprivate func text(_ name: String) -> String? { try? String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) }
+    fileprivate func mode(_ name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")[.posixPermissions] as? Int
     }
 }

@@ -8,9 +8,9 @@ import Testing
 
 /// AuthEnvelopedData as no command here writes it: CCM, short and long nonces, every tag length, attributes.
 @Suite struct AuthenticatedCipherTests {
-    private let alice: Party
+    private let alice: TestIdentity
 
-    init() throws { alice = try Party("alice") }
+    init() throws { alice = try TestIdentity("alice") }
 
     /// One AuthEnvelopedData for alice, put together here around what libcrypto encrypts.
     private struct Handmade {

@@ -53,7 +53,7 @@ import Testing
         return tlv(0x30, tlv(0x06, smime, [1, 9]), tlv(0xA0, tlv(0x30, [2, 1, 0], algorithm, content)))
     }
 
-    @Test func `damage anywhere is an error, and none of it a crash`() throws {
+    @Test func `damaged compressed data is an error, never a crash`() throws {
         let message = try compress(sample(200) + [UInt8](repeating: 9, count: 2000))
         for count in 0..<message.count {
             #expect(throws: (any Error).self) { try decompress(ByteStream(Array(message.prefix(count)))) }
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `a bomb is refused before it has filled anything`() throws {
+    @Test func `a decompression bomb is refused before it fills memory`() throws {
         let bomb = try compress([UInt8](repeating: 0, count: 5 << 20))
         var seen = 0
         #expect(throws: CMSError.limitExceeded("compression by more than 1:200")) {

@@ -25,7 +25,8 @@ import Testing
         ("/O=A+OU=B/CN=C", "CN=C,O=A+OU=B"),
         ("/emailAddress=a@b.example/CN=c", "CN=c,emailAddress=a@b.example"),
     ])
-    func `names are written most specific first, with what is special escaped`(text: String, written: String) throws {
+    func `names are written most specific first, with special characters escaped`(text: String, written: String) throws
+    {
         let text = text.replacing("\\,", with: ",")
         #expect(try subject(text, ["-utf8", "-multivalue-rdn"]).description == written)
     }
@@ -35,7 +36,7 @@ import Testing
         #expect(name.description == "CN=good\\E2\\80\\AElive\\1B[31m\\0AX")
     }
 
-    @Test func `characters that nobody can see are shown as their bytes`() throws {
+    @Test func `invisible characters are shown as their bytes`() throws {
         let name = try subject("/CN=A\u{3164}l\u{fe0f}i\u{34f}ce")
         #expect(name.description == "CN=A\\E3\\85\\A4l\\EF\\B8\\8Fi\\CD\\8Fce")
     }

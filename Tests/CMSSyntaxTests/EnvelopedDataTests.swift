@@ -17,7 +17,11 @@ import Testing
         usesKeyIdentifier: Bool = false
     ) throws -> [UInt8] {
         let recipients = try names.map {
-            Recipient(unchecked: try Party($0).certificate, rsaWrapping: wrapping, usesKeyIdentifier: usesKeyIdentifier)
+            Recipient(
+                unchecked: try TestIdentity($0).certificate,
+                rsaWrapping: wrapping,
+                usesKeyIdentifier: usesKeyIdentifier
+            )
         }
         let writer = try EnvelopedDataWriter(
             to: recipients,
@@ -31,7 +35,7 @@ import Testing
     }
 
     private func decrypt(_ message: ByteStream, as name: String) throws -> [UInt8] {
-        let party = try Party(name)
+        let party = try TestIdentity(name)
         let data = try EnvelopedData(reading: message)
         guard let recipient = data.recipients.first(where: { $0.identifier?.matches(party.certificate) == true }) else {
             throw CMSError.noKeyPair
@@ -49,7 +53,7 @@ import Testing
             let content = sample(count)
             let message = try encrypt(content, to: ["dn-only", name], cipher, usesKeyIdentifier: keyIdentifier)
             #expect(try decrypt(ByteStream(message), as: name) == content)
-            let folder = try Party(name).folder.path
+            let folder = try TestIdentity(name).folder.path
             let opened = try OpenSSLCommand().cms(
                 "-decrypt -inform DER -recip \(folder)/cert.pem -inkey \(folder)/key.pem",
                 input: message
@@ -64,7 +68,7 @@ import Testing
     ])
     func `what openssl encrypts opens in any shape`(options: String) throws {
         for name in ["alice", "carol", "p521"] {
-            let folder = try Party(name).folder.path
+            let folder = try TestIdentity(name).folder.path
             let content = sample(300_000)
             let message = try OpenSSLCommand().cms(
                 "-encrypt -outform DER \(options) -recip \(folder)/cert.pem",
@@ -81,7 +85,7 @@ import Testing
         "rsa_padding_mode:pkcs1",
     ])
     func `openssl's rsa paddings open`(options: String) throws {
-        let folder = try Party("alice").folder.path
+        let folder = try TestIdentity("alice").folder.path
         let message = try OpenSSLCommand().cms(
             "-encrypt -outform DER -aes-256-gcm -recip \(folder)/cert.pem -keyopt \(options)",
             input: sample(100)
@@ -91,7 +95,7 @@ import Testing
 
     @Test(arguments: ["sha1", "sha224", "sha256", "sha384", "sha512"])
     func `openssl's ecdh key derivations open`(digest: String) throws {
-        let folder = try Party("carol").folder.path
+        let folder = try TestIdentity("carol").folder.path
         let message = try OpenSSLCommand().cms(
             "-encrypt -outform DER -aes-256-gcm -recip \(folder)/cert.pem -keyopt ecdh_kdf_md:\(digest)",
             input: sample(100)
@@ -116,12 +120,12 @@ import Testing
         }
     }
 
-    @Test func `a foreign key fails like a changed tag`() throws {
+    @Test func `decryption with a wrong key fails like one with a changed tag`() throws {
         let message = try encrypt(sample(50), to: ["alice"], "aes-256-gcm", wrapping: .pkcs1)
         let data = try EnvelopedData(reading: ByteStream(message))
         let recipient = try #require(data.recipients.first)
         for name in ["bob", "carol"] {
-            let key = try data.key(for: recipient, with: Party(name).key)
+            let key = try data.key(for: recipient, with: TestIdentity(name).key)
             #expect(throws: CMSError.decryptionFailed) { try data.check(with: key) { CountingSink() } }
         }
     }

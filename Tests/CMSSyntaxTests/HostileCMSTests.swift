@@ -24,7 +24,7 @@ import Testing
     }
 
     private func sign(_ content: [UInt8], by name: String, usesKeyIdentifier: Bool = false) throws -> [UInt8] {
-        let party = try Party(name)
+        let party = try TestIdentity(name)
         return try SignedDataWriter.Signer(
             Identity(unchecked: party.certificate, party.key),
             digest: .sha256,
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `certificates of forty megabytes are refused`() throws {
+    @Test func `more than 40 MB of certificates are refused`() throws {
         let certificate = element(0x30, [UInt8](repeating: 0, count: 1 << 20))
         let message = element(
             0x30,
@@ -94,14 +94,14 @@ import Testing
         signed[signed.count - 1] ^= 1
         let data = try SignedData(reading: ByteStream(signed))
         let signer = try #require(data.signers.first)
-        let candidates = [Certificate](repeating: try Party("alice").certificate, count: 100_000)
+        let candidates = [Certificate](repeating: try TestIdentity("alice").certificate, count: 100_000)
         #expect(data.check(signer, candidates: candidates).problems.map(\.code) == ["signer-ambiguous"])
     }
 
     @Test func `of two certificates with one key the one that the signature is bound to is taken`() throws {
         let data = try SignedData(reading: ByteStream(sign(sample(10), by: "alice", usesKeyIdentifier: true)))
         let signer = try #require(data.signers.first)
-        let (alice, other) = (try Party("alice").certificate, try Party("alice-reissued").certificate)
+        let (alice, other) = (try TestIdentity("alice").certificate, try TestIdentity("alice-reissued").certificate)
         for candidates in [[other, alice], [alice, other]] {
             let check = data.check(signer, candidates: candidates)
             #expect(check.problems.map(\.code) == [])
@@ -141,7 +141,7 @@ import Testing
             Self.signedData.dropLast(2) + [9, 3], Self.data,
             Self.signedData.dropLast(2) + [9, 4], digest,
         ])
-        let folder = try Party("alice").folder.path
+        let folder = try TestIdentity("alice").folder.path
         let signed = try OpenSSLCommand().cms(
             "-sign -noattr \(isDetached ? "" : "-nodetach ")-outform DER -signer \(folder)/cert.pem -inkey \(folder)/key.pem",
             input: attributes
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func `authenticated attributes that the tag does not cover are refused`() throws {
-        let party = try Party("carol")
+        let party = try TestIdentity("carol")
         let content = sample(50)
         let writer = try EnvelopedDataWriter(
             to: [Recipient(unchecked: party.certificate)],

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `a derivation that several keys name counts once, unless another one lies between them`() {
+    @Test func `a key derivation that several keys share counts once, unless another one comes between`() {
         let key = [UInt8].encryptedKeyBag(.pbes2(.pbkdf2(400_000)))
         let other = [UInt8].encryptedKeyBag(.pbes2(.pbkdf2(1)))
         #expect(throws: CMSError.wrongPassphrase) { try self.read(.pfx([.plainSafe([key, key, key, key, key, key])])) }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `nested bags are followed to a depth and no further`() throws {
+    @Test func `nested bags are read up to a limited depth`() throws {
         func nested(_ depth: Int) throws -> [UInt8] {
             var bag = [UInt8].certificateBag(try Certificate(fixture: "alice/cert.pem").der)
             for _ in 0..<depth { bag = .nestedBag([bag]) }
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a file beyond 16 MiB is refused`() {
+    @Test func `a PKCS#12 file over 16 MiB is refused`() {
         #expect(throws: CMSError.limitExceeded("PKCS#12 size")) {
             try self.read(.pfx([.plainSafe([[UInt8](repeating: 0x30, count: 1 << 24)])]))
         }
@@ -126,7 +126,7 @@ import Testing
         #expect(throws: CMSError.limitExceeded("ASN.1 elements")) { try self.read(.pfx([filler])) }
     }
 
-    @Test func `unknown bags are passed over and told`() throws {
+    @Test func `unknown bags are skipped and reported`() throws {
         let alice = try Certificate(fixture: "alice/cert.pem")
         let key = try PrivateKey(pem: Fixtures.cert("alice/key.pem"), passphrase: nil)
         let bags = [

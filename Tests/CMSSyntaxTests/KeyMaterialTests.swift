@@ -53,7 +53,7 @@ import Testing
         #expect(try KeyMaterial.read(bytes).map(\.kind) == ["certificate", "certificate", "list"])
     }
 
-    @Test func `of what somebody signed the certificates of signers and authorities count, and no rider`() throws {
+    @Test func `from signed mail the certificates of signers and authorities are read, and no others`() throws {
         let openssl = try OpenSSLCommand()
         func path(_ name: String) -> String { Fixtures.certs.appending(path: name).path }
         try Data(Fixtures.cert("alice/chain.pem") + Fixtures.cert("bob/cert.pem"))

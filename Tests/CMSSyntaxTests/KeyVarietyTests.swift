@@ -21,8 +21,8 @@ import Testing
 
     private func pair(_ factory: borrowing CertificateFactory) throws -> (certificate: Certificate, key: PrivateKey) {
         try (
-            Certificate(der: Party.decode(factory.file("one.pem"))),
-            PrivateKey(pkcs8: Party.decode(factory.file("one.key")))
+            factory.certificate("one"),
+            factory.key("one")
         )
     }
 
@@ -111,7 +111,7 @@ import Testing
         (.oaepSHA384, "sha384, mgf1 with sha384"), (.oaepSHA512, "sha512, mgf1 with sha512"),
     ])
     func `openssl opens OAEP with every digest`(wrapping: Recipient.RSAWrapping, detail: String) throws {
-        let alice = try Party("alice")
+        let alice = try TestIdentity("alice")
         let message = try encrypt(
             sample(10),
             to: [Recipient(unchecked: alice.certificate, rsaWrapping: wrapping)],
@@ -128,7 +128,7 @@ import Testing
 
     @Test(arguments: Recipient.RSAWrapping.allCases)
     func `nothing is encrypted to RSA under 2048 bits`(wrapping: Recipient.RSAWrapping) throws {
-        let weak = try Party("weak").certificate
+        let weak = try TestIdentity("weak").certificate
         #expect(throws: CMSError.unsupported("encryption to RSA 1024")) {
             try encrypt([], to: [Recipient(unchecked: weak, rsaWrapping: wrapping)], .aes256GCM)
         }
@@ -137,7 +137,7 @@ import Testing
     /// With the identifier of RSA alone, as openssl writes it, and with that of RFC 9688 §3.1, which has the same length.
     @Test(arguments: [(DigestAlgorithm.sha3_224, 13), (.sha3_256, 14), (.sha3_384, 15), (.sha3_512, 16)] as [Numbered])
     func `a signature over SHA-3 is read`(digest: DigestAlgorithm, last: UInt8) throws {
-        let alice = try Party("alice")
+        let alice = try TestIdentity("alice")
         let options = "-signer \(alice.folder.path)/cert.pem -inkey \(alice.folder.path)/key.pem -md \(digest.rawValue)"
         var signed = try OpenSSLCommand().cms("-sign -nodetach -outform DER \(options)", input: sample(100))
         #expect(try SignedData(reading: ByteStream(signed)).signers.first?.digestName == digest.rawValue)
@@ -156,7 +156,7 @@ import Testing
     /// With the identifiers of RFC 9688 §3.2, which openssl 3.0 does not write.
     @Test(arguments: [(DigestAlgorithm.sha3_224, 9), (.sha3_256, 10), (.sha3_384, 11), (.sha3_512, 12)] as [Numbered])
     func `an ECDSA signature over SHA-3 is read`(digest: DigestAlgorithm, last: UInt8) throws {
-        let signer = try Party("p384")
+        let signer = try TestIdentity("p384")
         let options = "pkeyutl -sign -rawin -digest \(digest.rawValue) -inkey \(signer.folder.path)/key.pem"
         let signature = try OpenSSLCommand().run(options, input: sample(100))
         let key = try #require(signer.certificate.subjectKeyIdentifier)

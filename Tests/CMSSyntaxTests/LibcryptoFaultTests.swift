@@ -9,7 +9,7 @@ import Testing
         LibcryptoFault.known(in: LibcryptoFault.Version(major, minor, patch)).map(\.identifier)
     }
 
-    @Test func `a version has the faults that were mended after it, in its own series`() {
+    @Test func `a libcrypto version has the faults that were fixed later in its series`() {
         #expect(faults(3, 0, 6).contains("CVE-2022-3602"))
         #expect(faults(3, 0, 6).count == 11)
         #expect(faults(3, 0, 8).contains("CVE-2023-0465"))

@@ -11,11 +11,10 @@ import Testing
     private let time = Date(timeIntervalSince1970: 1_790_000_000)
 
     private func dana(encryption: Bool = false) throws -> (certificate: Certificate, key: PrivateKey) {
-        let folder = Fixtures.certs.appending(path: "dana")
         let prefix = encryption ? "encrypt-" : ""
         return try (
-            Certificate(der: Party.decode(folder.appending(path: "\(prefix)cert.pem"))),
-            PrivateKey(pkcs8: Party.decode(folder.appending(path: "\(prefix)key.pem")))
+            Certificate(fixture: "dana/\(prefix)cert.pem"),
+            PrivateKey(pem: Fixtures.cert("dana/\(prefix)key.pem"), passphrase: nil)
         )
     }
 
@@ -114,7 +113,7 @@ import Testing
     @Test(arguments: ContentCipher.writable.map(\.name), [0, 1, 16, 100_000])
     func `X25519 and every other kind of recipient open one message`(cipher: String, count: Int) throws {
         let (certificate, key) = try dana(encryption: true)
-        let others = try ["alice", "carol", "p521"].map { try Party($0) }
+        let others = try ["alice", "carol", "p521"].map { try TestIdentity($0) }
         let message = try encrypt(
             sample(count),
             to: [Recipient(unchecked: certificate)]
@@ -128,7 +127,7 @@ import Testing
         #expect(data.algorithm == cipher)
         let detail = data.recipients.first { $0.identifier?.matches(certificate) == true }?.algorithmDetail
         #expect(detail?.hasPrefix("hkdf with sha256, aes-") == true)
-        let foreign = try data.key(for: #require(data.recipients.first), with: Party("bob").key)
+        let foreign = try data.key(for: #require(data.recipients.first), with: TestIdentity("bob").key)
         // CBC cannot tell a wrong key in one of 256 cases.
         if !cipher.hasSuffix("-cbc") {
             #expect(throws: CMSError.decryptionFailed) { try data.check(with: foreign) { CountingSink() } }
@@ -196,7 +195,7 @@ import Testing
     }
 
     @Test func `a point off the curve opens nothing`() throws {
-        let carol = try Party("carol")
+        let carol = try TestIdentity("carol")
         #expect(throws: OpenSSLError.self) {
             try carol.key.handle.agree(withEncodedPoint: [4] + [UInt8](repeating: 3, count: 64))
         }

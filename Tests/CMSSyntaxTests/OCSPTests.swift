@@ -49,13 +49,15 @@ import Testing
         after seconds: TimeInterval = 600
     ) throws -> ChainVerdict.Revocation? {
         let leaf = try factory.certificate("leaf")
-        let store = TrustStore(anchors: [try factory.certificate("ca")]).under(ValidationOptions(revocation: policy))
+        let store = TrustStore(anchors: [try factory.certificate("ca")]).judging(
+            by: ValidationOptions(revocation: policy)
+        )
         let date = leaf.notBefore.addingTimeInterval(seconds)
         return store.judge(leaf, responses: responses, purpose: .signing, at: date).revocation
     }
 
     @Test(arguments: ["ca", "responder"])
-    func `the issuer and whom it lets speak for it are believed`(signer: String) throws {
+    func `answers of the issuer and of its delegated responders are accepted`(signer: String) throws {
         let factory = try makeChain()
         let good = try answer(about: "leaf", "V", by: signer, in: factory)
         #expect(try revocation([good], factory)?.status == .good)
@@ -70,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["stranger", "foreign", "leaf"])
-    func `nobody else is believed`(signer: String) throws {
+    func `answers of other responders are rejected`(signer: String) throws {
         let factory = try makeChain()
         for status in ["V", "R"] {
             let answer = try answer(about: "leaf", status, by: signer, in: factory)

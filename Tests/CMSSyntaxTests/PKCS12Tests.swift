@@ -86,12 +86,12 @@ import Testing
         #expect(throws: CMSError.malformed(.keyMaterial, "it is empty")) { try KeyMaterial.read([]) }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `an iteration bomb is refused at once`() {
+    @Test(.timeLimit(.minutes(5))) func `too many PKCS#12 iterations are refused before deriving a key`() {
         #expect(throws: CMSError.limitExceeded("key derivation iterations")) { try self.read("iteration-bomb") }
     }
 
     @Test(arguments: [("no-mac", "pkcs12-no-mac"), ("trailing-bytes", "pkcs12-trailing-bytes")])
-    func `what is odd is told`(name: String, code: String) throws {
+    func `oddities of a PKCS#12 file are reported`(name: String, code: String) throws {
         let file = try read(name)
         #expect(file.identities.count == 1)
         #expect(file.problems.map(\.code) == [code])
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `it is recognised, and outlined without its passphrase`() throws {
+    @Test func `a PKCS#12 file is recognised and outlined without its passphrase`() throws {
         #expect(try PKCS12.isPKCS12(Fixtures.cert("p12-cases/modern.p12")))
         #expect(try PKCS12.isPKCS12(Fixtures.cert("p12-cases/pem-armoured.p12")))
         #expect(try !PKCS12.isPKCS12(Fixtures.cert("alice/key.pem")))
@@ -181,11 +181,9 @@ import Testing
         )
         try factory.issue("short", subject: "/CN=Short", extensions: CertificateFactory.person("a@example.com"))
         let keys = try ["dana/key.pem", "alice/key.pem"].map { try PrivateKey(pem: Fixtures.cert($0), passphrase: nil) }
-        let long = try PrivateKey(pem: factory.bytes("long.key"), passphrase: nil)
+        let long = try factory.key("long")
         let index = PrivateKeyIndex([long] + keys + [long])
-        guard case .certificate(let short) = try #require(KeyMaterial.read(factory.bytes("short.pem")).first) else {
-            throw CMSError.noKeyPair
-        }
+        let short = try factory.certificate("short")
         #expect(long.publicKeyInfo != short.publicKeyInfo)
         #expect(index.places(for: short) == [0, 3])
         #expect(try index.places(for: Certificate(fixture: "alice/cert.pem")) == [2])

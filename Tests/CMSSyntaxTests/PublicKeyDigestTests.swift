@@ -30,16 +30,9 @@ import Testing
             try factory.issue(curve, subject: "/CN=a", key: key, extensions: ["basicConstraints=CA:FALSE"])
             try factory.sh("openssl ec -in \(curve).key -conv_form \(form) -out \(curve)-\(form).key 2>/dev/null")
             try factory.issue("\(curve)-\(form)", subject: "/CN=b", extensions: ["basicConstraints=CA:FALSE"])
-            let (first, second) = (try certificate(curve, factory), try certificate("\(curve)-\(form)", factory))
+            let (first, second) = (try factory.certificate(curve), try factory.certificate("\(curve)-\(form)"))
             #expect(first.publicKeyInfo != second.publicKeyInfo)
             #expect(first.publicKeyDigest == second.publicKeyDigest)
         }
-    }
-
-    private func certificate(_ name: String, _ factory: borrowing CertificateFactory) throws -> Certificate {
-        guard case .certificate(let made)? = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
-            throw CocoaError(.fileReadCorruptFile)
-        }
-        return made
     }
 }

@@ -76,7 +76,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func `an ended list hides no current one`(row: Row) throws {
+    func `an expired list does not hide a current one`(row: Row) throws {
         let scene = try RevocationScene()
         let lists = try row.lists.map {
             try scene.list($0.day, revoked: $0.revokes ? -70 : nil, lasting: $0.lasting, number: $0.number)
@@ -109,7 +109,7 @@ import Testing
         #expect(problems.contains { $0.text == "the revocation list of CN=CA is out of date" })
     }
 
-    @Test func `an ended list is no successor of a current one, and a current one outlasts it`() throws {
+    @Test func `an expired list does not replace a current one`() throws {
         let scene = try RevocationScene()
         let ended = try scene.list(-60, lasting: 30, number: 500)
         let current = try scene.list(-1, number: 3)

@@ -17,15 +17,9 @@ struct RevocationScene {
         try factory.issue("decoy", subject: "/CN=CA", extensions: CertificateFactory.authority)
         let person = CertificateFactory.person("a@example.com") + extensions
         try factory.issue("leaf", subject: "/CN=leaf", by: "ca", extensions: person)
-        func read(_ name: String) throws -> Certificate {
-            guard case .certificate(let found) = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
-                throw CMSError.noKeyPair
-            }
-            return found
-        }
-        (root, ca, leaf, decoy) = (try read("root"), try read("ca"), try read("leaf"), try read("decoy"))
-        key = try PrivateKey(pem: factory.bytes("ca.key"), passphrase: nil)
-        decoyKey = try PrivateKey(pem: factory.bytes("decoy.key"), passphrase: nil)
+        (root, ca) = (try factory.certificate("root"), try factory.certificate("ca"))
+        (leaf, decoy) = (try factory.certificate("leaf"), try factory.certificate("decoy"))
+        (key, decoyKey) = (try factory.key("ca"), try factory.key("decoy"))
         now = leaf.notBefore.addingTimeInterval(3600)
     }
 

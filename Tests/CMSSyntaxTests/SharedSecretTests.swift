@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `a message for everybody opens for each of them`() throws {
-        let alice = try Party("alice")
+        let alice = try TestIdentity("alice")
         let password = SharedSecret(password: Passphrase("pässwörd".utf8))
         let key = try SharedSecret(key: Self.key, identifier: nil)
         let message = try encrypt([password, key], to: [Recipient(unchecked: alice.certificate)], .chaCha20Poly1305)

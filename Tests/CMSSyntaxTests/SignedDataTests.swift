@@ -17,7 +17,7 @@ import Testing
         isDetached: Bool = false,
         usesKeyIdentifier: Bool = false
     ) throws -> [UInt8] {
-        let party = try Party(name)
+        let party = try TestIdentity(name)
         return try SignedDataWriter.Signer(
             Identity(unchecked: party.certificate, party.key),
             digest: digest,
@@ -67,7 +67,7 @@ import Testing
     ])
     func `what openssl signs verifies in any shape`(options: String) throws {
         for name in ["alice", "carol"] {
-            let party = try Party(name).folder.path
+            let party = try TestIdentity(name).folder.path
             let content = sample(400_000)
             let signed = try OpenSSLCommand().cms(
                 "-sign -outform DER -signer \(party)/cert.pem -inkey \(party)/key.pem \(options)",
@@ -88,7 +88,7 @@ import Testing
         ("-md sha256 -keyopt rsa_mgf1_md:sha1", []),
     ])
     func `a pss signature is weak by its digest, and not by its mask`(options: String, problems: [String]) throws {
-        let party = try Party("alice").folder.path
+        let party = try TestIdentity("alice").folder.path
         let signed = try OpenSSLCommand().cms(
             "-sign -nodetach -outform DER -signer \(party)/cert.pem -inkey \(party)/key.pem"
                 + " -keyopt rsa_padding_mode:pss \(options)",
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `pss signatures of a plain rsa key verify`() throws {
-        let party = try Party("alice").folder.path
+        let party = try TestIdentity("alice").folder.path
         let signed = try OpenSSLCommand().cms(
             "-sign -nodetach -outform DER -signer \(party)/cert.pem -inkey \(party)/key.pem"
                 + " -keyopt rsa_padding_mode:pss -keyopt rsa_pss_saltlen:32",
@@ -136,7 +136,7 @@ import Testing
     @Test func `a substituted certificate is told by the bound hash`() throws {
         let data = try SignedData(reading: ByteStream(sign(sample(10), by: "alice")))
         let signer = try #require(data.signers.first)
-        let other = try Party("bob").certificate
+        let other = try TestIdentity("bob").certificate
         #expect(data.check(signer, candidates: [other]).problems.map(\.code) == ["signer-certificate-missing"])
     }
 }

@@ -61,8 +61,8 @@ import Testing
             extensions: CertificateFactory.person("a@example.com"),
             options: "-days 100 -\(digest) \(pss)"
         )
-        let ca = try Certificate(der: Party.decode(factory.file("ca.pem")))
-        let leaf = try Certificate(der: Party.decode(factory.file("leaf.pem")))
+        let ca = try factory.certificate("ca")
+        let leaf = try factory.certificate("leaf")
         let verdict = TrustStore(anchors: [ca])
             .judge(leaf, purpose: .signing, at: leaf.notBefore.addingTimeInterval(600))
         #expect(verdict.problems.map(\.code) == (isWeak ? ["chain-sha1"] : []))
@@ -77,11 +77,12 @@ import Testing
             #expect(try judge("sign-only").isTrusted && !judge("sign-only", .encryption).isTrusted)
             let pinned = TrustStore(pinned: [try Certificate(fixture: "mallory/cert.pem").publicKeyDigest])
             #expect(try judge("mallory", in: pinned).isTrusted && !judge("mallory").isTrusted)
-            var terms = ValidationOptions(revocation: .off)
-            #expect(try judge("alice", in: store.under(terms)).revocation == nil)
-            terms.revocation = .hard
+            var options = ValidationOptions(revocation: .off)
+            #expect(try judge("alice", in: store.judging(by: options)).revocation == nil)
+            options.revocation = .hard
             #expect(
-                try judge("alice", in: store.under(terms)).revocation?.problems.contains { $0.level == .error } == true
+                try judge("alice", in: store.judging(by: options)).revocation?.problems.contains { $0.level == .error }
+                    == true
             )
         }
     }
@@ -114,7 +115,7 @@ import Testing
         let chain = try Certificate.all(fixture: "\(name)/chain.pem")
         var pinned = store
         pinned.pinned = [certificate.publicKeyDigest]
-        for store in [store, pinned, TrustStore(), store.under(ValidationOptions(revocation: .hard))] {
+        for store in [store, pinned, TrustStore(), store.judging(by: ValidationOptions(revocation: .hard))] {
             for extra in [chain, []] {
                 func judge(_ detail: TrustStore.Detail) -> ChainVerdict {
                     store.judge(certificate, extra: extra, purpose: purpose, at: .judged, detail: detail)
@@ -155,7 +156,7 @@ import Testing
         #expect(verdict.problems.map(\.code) == ["weak-key"])
     }
 
-    @Test func `an included root is not trusted for being there`() throws {
+    @Test func `a root included in a message is not trusted`() throws {
         let verdict = try judge("alice", in: TrustStore())
         #expect(verdict.trust == nil)
         #expect(verdict.problems.map(\.code) == ["chain-no-anchor"])
@@ -182,7 +183,7 @@ import Testing
         #expect(store.judge(eku, purpose: .signing, at: .judged).problems.map(\.code) == ["chain-purpose"])
     }
 
-    @Test func `a revocation list revokes, and its absence is told`() throws {
+    @Test func `a revocation list revokes, and a missing one is reported`() throws {
         guard case .certificateList(let list) = try KeyMaterial.read(Fixtures.cert("revoked/crl.der")).first else {
             Issue.record("no list")
             return
@@ -244,7 +245,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `among many authorities of one name the right one is found, soon`() throws {
+    @Test(.timeLimit(.minutes(5))) func `among many authorities of one name the right one is found quickly`() throws {
         let openssl = try OpenSSLCommand()
         try makeSameNamed(60, in: openssl.folder)
         let right = try #require(try certificates("right.pem", in: openssl.folder).first)
@@ -270,7 +271,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a search in vain leaves enough for the one that looks among the system's anchors`() throws {
+    func `a fruitless search leaves enough budget for the search among the system's anchors`() throws {
         let openssl = try OpenSSLCommand()
         try makeSameNamed(1100, in: openssl.folder)
         let script = "mkdir system && cp right.pem system && openssl rehash system"
@@ -306,7 +307,7 @@ import Testing
         #expect(elsewhere.judge(root, purpose: .signing, at: .judged).trust == nil)
     }
 
-    @Test func `they count where the anchors of the store lead to no valid chain`() throws {
+    @Test func `the system's anchors are used if the store's anchors lead to no valid chain`() throws {
         var factory = try CertificateFactory()
         try factory.issue("old", subject: "/CN=Root", extensions: CertificateFactory.authority, options: "-days 1")
         try factory.issue("ca", subject: "/CN=CA", by: "old", extensions: CertificateFactory.authority)
@@ -329,7 +330,7 @@ import Testing
 }
 
 @Suite struct LibcryptoTests {
-    @Test func `it says which one it is`() { #expect(Libcrypto.version.hasPrefix("OpenSSL 3")) }
+    @Test func `the libcrypto that runs names its version`() { #expect(Libcrypto.version.hasPrefix("OpenSSL 3")) }
 
     @Test func `the legacy provider is there`() { #expect(Libcrypto.hasLegacyProvider) }
 }

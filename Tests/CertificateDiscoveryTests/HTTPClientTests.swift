@@ -25,7 +25,7 @@ import Testing
         #expect(server.asked == ["GET /a/b?c HTTP/1.0", "POST /a/b?c HTTP/1.0"])
     }
 
-    @Test func `an error says itself where it is logged`() {
+    @Test func `an error has a readable description`() {
         #expect(RevocationError.timeLimit.localizedDescription == "no answer in time")
         #expect(RevocationError.badAnswer("404").localizedDescription == "its answer cannot be used: 404")
     }
@@ -37,11 +37,11 @@ import Testing
     }
 
     @Test(arguments: [LoopbackServer.Reply.silence, .trickle])
-    func `who does not come to an end is cut off`(reply: LoopbackServer.Reply) async throws {
+    func `an answer that takes too long is cut off`(reply: LoopbackServer.Reply) async throws {
         #expect(try await ask(reply, client) == .failure(.timeLimit))
     }
 
-    @Test func `lies and floods are no answer`() async throws {
+    @Test func `malformed and endless HTTP answers are rejected`() async throws {
         func head(_ lines: String) -> [UInt8] { Array((lines + "\r\n\r\n").utf8) }
         let element: [UInt8] = [0x30, 0x03, 0x02, 0x01, 0x05]
         let type = "Content-Type: application/pkix-crl"
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `nobody listens`() async throws {
+    @Test func `a refused connection is an error`() async throws {
         let server = try LoopbackServer { _ in .silence }
         let url = try #require(ServiceURL(server.url("")))
         server.stop()
@@ -70,7 +70,7 @@ import Testing
         if case .success = answer { Issue.record("\(answer)") }
     }
 
-    @Test func `a cancelled question ends`() async throws {
+    @Test func `a cancelled request ends`() async throws {
         let server = try LoopbackServer { _ in .silence }
         let url = try #require(ServiceURL(server.url("")))
         let question = Task { [patient] in await patient.ask(url) }

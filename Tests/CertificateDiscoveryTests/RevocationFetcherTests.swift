@@ -20,13 +20,6 @@ import Testing
         return factory
     }
 
-    private func certificate(_ name: String, _ factory: borrowing CertificateFactory) throws -> Certificate {
-        guard case .certificate(let found) = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
-            throw CMSError.noKeyPair
-        }
-        return found
-    }
-
     /// What is known of the leaf after asking.
     private func verdict(
         _ factory: borrowing CertificateFactory,
@@ -34,13 +27,13 @@ import Testing
         _ policy: RevocationPolicy = .hard,
         trusted: Bool = true
     ) async throws -> ChainVerdict.Revocation? {
-        let (leaf, ca) = (try certificate("leaf", factory), try certificate("ca", factory))
+        let (leaf, ca) = (try factory.certificate("leaf"), try factory.certificate("ca"))
         // Not before what was said meanwhile: on a busy machine a test may wait long for its turn.
         let date = max(leaf.notBefore.addingTimeInterval(600), .now)
         var store = trusted ? TrustStore(anchors: [ca]) : TrustStore(intermediates: [ca])
-        store.terms = ValidationOptions(revocation: policy)
+        store.options = ValidationOptions(revocation: policy)
         let first = store.judge(leaf, purpose: .signing, at: date)
-        store.terms = await store.terms.asking(fetcher, about: [first], at: date)
+        store.options = await store.options.asking(fetcher, about: [first], at: date)
         return store.judge(leaf, purpose: .signing, at: date).revocation
     }
 
@@ -103,7 +96,7 @@ import Testing
         // The responder has gone; the answer is remembered.
         #expect(try await verdict(factory, fetcher)?.status == expected)
         // For keeping: what it is about, and how long it holds.
-        let leaf = try certificate("leaf", factory)
+        let leaf = try factory.certificate("leaf")
         let kept = await fetcher.responses
         #expect(kept.map(\.certificate) == [try leaf.nameDigest])
         let lifetime = try #require(kept.first?.lifetime)
@@ -135,7 +128,7 @@ import Testing
         #expect(await fetcher.outages == [])
     }
 
-    @Test func `who wants to know the same at the same time waits for the one answer`() async throws {
+    @Test func `simultaneous identical requests share one answer`() async throws {
         let lists = Lists()
         let server = try LoopbackServer { path in
             while lists[path].isEmpty { usleep(10_000) }
@@ -143,7 +136,7 @@ import Testing
         }
         let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
         try factory.revoke(["leaf"], by: "ca", to: "ca")
-        let (leaf, ca) = (try certificate("leaf", factory), try certificate("ca", factory))
+        let (leaf, ca) = (try factory.certificate("leaf"), try factory.certificate("ca"))
         let fetcher = RevocationFetcher(Self.client)
         let askers = (0..<5).map { _ in
             Task { await fetcher.evidence(on: [leaf, ca], at: [0], date: leaf.notBefore).certificateLists.count }
@@ -178,7 +171,7 @@ import Testing
         #expect(await fetcher.certificateLists.count == (isNamed ? 2 : 1))
     }
 
-    @Test func `a list that nobody signed leads nowhere`() async throws {
+    @Test func `the URLs in an unsigned list are not followed`() async throws {
         let lists = Lists()
         let server = try LoopbackServer { .ok(lists[$0]) }
         var factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
@@ -190,7 +183,7 @@ import Testing
         #expect(server.asked == ["GET /ca.crl HTTP/1.0"])
     }
 
-    @Test func `a list that another one signed is neither believed nor kept`() async throws {
+    @Test func `a list signed by another authority is neither used nor kept`() async throws {
         let lists = Lists()
         let server = try LoopbackServer { .ok(lists[$0]) }
         let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
@@ -219,7 +212,7 @@ import Testing
         #expect(try await verdict(factory, RevocationFetcher(Self.client))?.status == .revoked)
     }
 
-    @Test func `nobody is asked about a chain that nobody trusts, nor with revocation off`() async throws {
+    @Test func `no service is asked about an untrusted chain, or with revocation off`() async throws {
         let server = try LoopbackServer { _ in .silence }
         let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
         let fetcher = RevocationFetcher(Self.client)
@@ -252,7 +245,7 @@ import Testing
         let servers = try (0..<3).map { _ in try LoopbackServer { _ in .silence } }
         let urls = servers.map { "URI:\($0.url("ca.crl"))" }.joined(separator: ",")
         let factory = try makeChain(["crlDistributionPoints=\(urls)"])
-        let (leaf, ca) = (try certificate("leaf", factory), try certificate("ca", factory))
+        let (leaf, ca) = (try factory.certificate("leaf"), try factory.certificate("ca"))
         let fetcher = RevocationFetcher(HTTPClient(timeLimit: .seconds(2), allowsPrivateAddresses: true))
         let verdict = VerdictRevocation(timeLimit: .seconds(2)) { fetcher }
         for _ in 0..<2 { #expect(await verdict.evidence(on: [leaf, ca], at: [0], date: leaf.notBefore).isEmpty) }

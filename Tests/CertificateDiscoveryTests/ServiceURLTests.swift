@@ -2,7 +2,7 @@ import CertificateDiscovery
 import Testing
 
 @Suite struct ServiceURLTests {
-    @Test func `plain URLs are taken apart`() {
+    @Test func `HTTP URLs are parsed`() {
         let plain = ServiceURL("HTTP://crl.example.com")
         #expect(plain?.authority == "crl.example.com")
         #expect(plain?.path == "/")

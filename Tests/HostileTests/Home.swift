@@ -3,12 +3,13 @@ import TestSupport
 
 /// A folder with a store of its own; removed with it.
 final class Home: Sendable {
-    let folder: URL
+    private let temporary: TemporaryFolder
     let program: String
     let environment: [String: String]
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "smime-home-\(UUID().uuidString.prefix(8))")
+        temporary = try TemporaryFolder()
+        let folder = temporary.url
         try FileManager.default.createDirectory(
             at: folder.appending(path: "tmp"),
             withIntermediateDirectories: true,
@@ -31,10 +32,7 @@ final class Home: Sendable {
         guard result.status == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
 
-    deinit {
-        _ = try? CommandRunner("chmod").run(["-R", "u+rwX", folder.path])
-        try? FileManager.default.removeItem(at: folder)
-    }
+    var folder: URL { temporary.url }
 
     /// Imports people of `certs/` and trusts the test CA.
     func fill(_ names: String...) throws {

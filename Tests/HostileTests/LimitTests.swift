@@ -125,7 +125,7 @@ import Testing
             }
             return MemorySource(MailForge().mail(entity))
         }
-        let opener = try Keys.opener()
+        let opener = try MessageOpener.ofAliceAndCarol()
         let sink = MemorySink()
         try await opener.decrypt(message(8)).write(to: sink)
         #expect(!sink.bytes.isEmpty)
@@ -138,7 +138,7 @@ import Testing
             for _ in 0..<layers {
                 entity = SignedShape().entity(entity, try SignedForge(entity, by: Person.alice.get()).encoded())
             }
-            let content = try await Keys.opener().verify(MemorySource(MailForge().mail(entity)))
+            let content = try await MessageOpener.ofAliceAndCarol().verify(MemorySource(MailForge().mail(entity)))
             return content.report.problems.filter { $0.level == .error }.map(\.code)
         }
         #expect(try await codes(8) == [])

@@ -125,12 +125,12 @@ private final class SecretSession {
 
     private(set) var secrets = Secrets()
     private let home: Home
-    private let files: URL
+    private let temporary: TemporaryFolder
+    private var files: URL { temporary.url }
 
     init() throws {
         home = try Home()
-        files = FileManager.default.temporaryDirectory.appending(path: "smime-secrets-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
+        temporary = try TemporaryFolder()
         try addNumbers(of: "alice")
         try addNumbers(of: "carol")
         // What stands in front is in the certificate, too.
@@ -155,8 +155,6 @@ private final class SecretSession {
         try Data("From: carol@example.com\r\n\r\nhello\r\n".utf8).write(to: files.appending(path: "mail-ec"))
         try makeKeyFiles()
     }
-
-    deinit { try? FileManager.default.removeItem(at: files) }
 
     private func makeKeyFiles() throws {
         let script = """

@@ -45,7 +45,7 @@ import Testing
     @Test(arguments: signed.indices)
     func `a changed signed mail is never valid over other content`(index: Int) async throws {
         let mail = try Self.signed[index].make()
-        let opener = try Keys.opener()
+        let opener = try MessageOpener.ofAliceAndCarol()
         let untouched = try await opener.verify(MemorySource(mail))
         #expect(untouched.report.status == .valid)
         var mutator = Mutator(seed: UInt64(index) + 1)
@@ -63,7 +63,7 @@ import Testing
             valid += 1
             #expect(isWritten && result.report.coverage == .whole, "round \(round)")
             #expect(
-                result.report.signers.allSatisfy { $0.certificate?.addresses.contains(Keys.alice) == true },
+                result.report.signers.allSatisfy { $0.certificate?.addresses.contains("alice@example.com") == true },
                 "round \(round)"
             )
         }
@@ -76,7 +76,7 @@ import Testing
     func `a changed encrypted mail never gives a byte that was not there`(index: Int) async throws {
         let mail = try Self.encrypted[index].make()
         let isAuthenticated = Self.encrypted[index].name != "cbc"
-        let opener = try Keys.opener()
+        let opener = try MessageOpener.ofAliceAndCarol()
         var mutator = Mutator(seed: UInt64(index) + 100)
         var (opened, refused) = (0, 0)
         for round in 0..<Self.count {
@@ -104,32 +104,11 @@ import Testing
     }
 }
 
-/// Keys and anchors of `certs/` in memory.
-struct Keys: KeyProvider {
-    static let alice = "alice@example.com"
-    private let identities: [Identity]
-    private let anchors: [Certificate]
-
-    init() throws {
-        identities = try ["alice", "carol"].map { name in
-            let certificate = try Certificate(der: PEMFile.blocks("\(name)/cert.pem")[0])
-            let key = try PrivateKey(pkcs8: PEMFile.blocks("\(name)/key.pem")[0])
-            return Identity(unchecked: certificate, key)
-        }
-        anchors = [try Certificate(der: PEMFile.blocks("ca/root.pem")[0])]
+extension MessageOpener {
+    /// Opens with the keys of alice and carol.
+    static func ofAliceAndCarol() throws -> MessageOpener {
+        MessageOpener(try Keyring(people: ["alice", "carol"]), at: .judged)
     }
-
-    static func opener() throws -> MessageOpener {
-        MessageOpener(try Keys(), at: Date(timeIntervalSince1970: 1_793_491_200))
-    }
-
-    func identity(for recipients: [EntityIdentifier]) -> Identity? {
-        recipients.lazy.compactMap { recipient in identities.first { recipient.matches($0.certificate) } }.first
-    }
-
-    func certificates(for signers: [EntityIdentifier]) -> [Certificate] { [] }
-
-    func trust(for certificates: [Certificate]) -> TrustStore { TrustStore(anchors: anchors) }
 }
 
 /// Changes bytes at random, and the same ones in every run.

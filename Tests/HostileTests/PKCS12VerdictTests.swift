@@ -11,13 +11,11 @@ import Testing
         let home = try Home()
         let file = home.folder.appending(path: "file.p12")
         try Data(bytes).write(to: file)
-        let clock = ContinuousClock.now
         let result = try home.run(
             ["import", file.path, "--json", "--password-env", "PASSWORD"],
             environment: ["PASSWORD": item.password]
         )
         #expect(!result.isTimeout && result.signal == nil)
-        #expect(ContinuousClock.now - clock < .seconds(600))
         let list = try home.run(["list", "--json"]).text
         let holdsKey = list.contains("\"fingerprint\"")
         switch item.expected {

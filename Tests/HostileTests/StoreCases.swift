@@ -66,7 +66,7 @@ enum StoreCases {
             "a list that is none",
             "verify signed.eml",
             78,
-            sql("INSERT INTO crl SELECT fingerprint, subject_key, x'3000', 1, 1, 0 FROM certificate")
+            sql("INSERT INTO crl SELECT fingerprint, subject_key, x'3000', 1, 0, 1 FROM certificate")
         ),
         Case(
             "a responder's answer that is none",

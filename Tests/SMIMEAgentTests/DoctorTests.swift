@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `The worst comes first, and an account that expires is named`() async throws {
-        let home = try await AgentHome(of: ["alice"])
+        let home = try await TestHome(of: ["alice"])
         let findings = await Doctor(at: Date(timeIntervalSince1970: 4_922_000_000)).findings { home.store }.ranked
         #expect(findings.map(\.urgency) == findings.map(\.urgency).sorted(by: >))
         #expect(findings.contains { $0.code == "identity-missing" || $0.code == "identity-expiring" })

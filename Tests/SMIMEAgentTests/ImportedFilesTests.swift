@@ -37,14 +37,14 @@ import Testing
 
     @Test func `PKCS#12 is an identity`() throws {
         let files = try read(["alice/alice.p12"])
-        #expect(files.identities.map(\.certificate) == [try AgentHome.certificate("alice/cert.pem")])
+        #expect(files.identities.map(\.certificate) == [try Certificate(fixture: "alice/cert.pem")])
         #expect(files.mails.isEmpty)
     }
 
     @Test func `A key and its certificate are one, wherever they stand`() throws {
         let files = try read(["bob/key.pem", "alice/cert.pem", "bob/cert.pem"])
-        #expect(files.identities.map(\.certificate) == [try AgentHome.certificate("bob/cert.pem")])
-        #expect(files.certificates == [try AgentHome.certificate("alice/cert.pem")])
+        #expect(files.identities.map(\.certificate) == [try Certificate(fixture: "bob/cert.pem")])
+        #expect(files.certificates == [try Certificate(fixture: "alice/cert.pem")])
     }
 
     @Test func `A key without a certificate is nothing`() throws {
@@ -84,8 +84,8 @@ import Testing
     @Test func `End entities become recipients, authorities anchors if they are trusted`() throws {
         var plan = ImportPlan(account: nil, trust: true, now: .judged)
         try plan.add(read(["bob/cert.pem", "ca/root.pem"]))
-        #expect(plan.batch.recipients.map(\.certificate) == [try AgentHome.certificate("bob/cert.pem")])
-        #expect(plan.batch.anchors == [try AgentHome.certificate("ca/root.pem")])
+        #expect(plan.batch.recipients.map(\.certificate) == [try Certificate(fixture: "bob/cert.pem")])
+        #expect(plan.batch.anchors == [try Certificate(fixture: "ca/root.pem")])
         var other = ImportPlan(account: nil, trust: false, now: .judged)
         try other.add(read(["ca/root.pem"]))
         #expect(other.batch.anchors.isEmpty && other.batch.intermediates.count == 1)

@@ -15,7 +15,7 @@ import Testing
         sender: String? = nil,
         extra: [Certificate] = [],
         hasSecret: Bool = false,
-        in home: AgentHome
+        in home: TestHome
     ) async throws -> [RecipientPlan.Copy] {
         let lookup = try await home.store.lookup(systemAnchors: false, lists: FolderLists(warn: { _ in }))
         let plan = RecipientPlan(
@@ -37,7 +37,7 @@ import Testing
     private func names(_ copy: RecipientPlan.Copy) -> [String] { copy.negotiation.verdicts.map(\.name) }
 
     @Test func `To and Cc share a copy, and each in Bcc has one`() async throws {
-        let home = try await AgentHome(knowing: ["bob", "carol", "p384"])
+        let home = try await TestHome(knowing: ["bob", "carol", "p384"])
         let fields = try header("To: bob@example.com", "Cc: carol@example.com", "Bcc: p384@example.com")
         let copies = try await copies(of: fields, sender: "alice@example.com", in: home)
         #expect(copies.map(\.number) == [nil, 1])
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `Whom the caller names, the header does not count`() async throws {
-        let home = try await AgentHome(knowing: ["bob"])
+        let home = try await TestHome(knowing: ["bob"])
         let copies = try await copies(
             of: try header("To: nobody@example.net", "Bcc: carol@example.com"),
             to: ["bob@example.com"],
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `All can read it, or none: each of those who cannot is named`() async throws {
-        let home = try await AgentHome(knowing: ["bob"])
+        let home = try await TestHome(knowing: ["bob"])
         let fields = try header("To: bob@example.com, eve@example.net", "Cc: mia@example.net")
         await #expect { try await copies(of: fields, in: home) } throws: { error in
             guard case AgentError.noUsableCertificate(let choices, isOutage: false) = error else { return false }
@@ -71,13 +71,13 @@ import Testing
     }
 
     @Test func `Without recipients there is nothing to encrypt to, but with a secret`() async throws {
-        let home = try await AgentHome()
+        let home = try await TestHome()
         let empty = try header("From: alice@example.com")
         await #expect { try await copies(of: empty, in: home) } throws: { error in
             if case AgentError.noRecipients = error { true } else { false }
         }
         #expect(try await copies(of: empty, hasSecret: true, in: home).map(names) == [[]])
-        let carol = try AgentHome.certificate("carol/cert.pem")
+        let carol = try Certificate(fixture: "carol/cert.pem")
         #expect(try await copies(of: empty, extra: [carol], in: home).map(names) == [["\(carol.subject)"]])
     }
 
@@ -88,7 +88,7 @@ import Testing
     ) throws {
         let items = try KeyMaterial.read(Fixtures.cert("\(name)/cert.pem"))
         let taken = try? items.uncheckedRecipients(of: name)
-        #expect((taken == [try AgentHome.certificate("\(name)/cert.pem")]) == isTaken)
+        #expect((taken == [try Certificate(fixture: "\(name)/cert.pem")]) == isTaken)
         #expect((taken == nil) == !isTaken)
     }
 }

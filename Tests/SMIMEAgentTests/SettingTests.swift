@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `A folder of revocation lists is read again when a file in it changes, comes or goes`() async throws {
-        let home = try await AgentHome()
+        let home = try await TestHome()
         let folder = NSTemporaryDirectory() + "smime-lists-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `A cipher rule for a sender comes and goes`() async throws {
-        let home = try await AgentHome()
+        let home = try await TestHome()
         let alice = try EmailAddress("alice@example.com")
         try await home.store.checkCipher(.aes256CBC, for: alice)
         try await home.store.setCipher(.aes256CBC, for: alice)

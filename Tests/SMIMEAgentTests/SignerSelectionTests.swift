@@ -15,7 +15,7 @@ import Testing
         _ selection: SignerSelection = SignerSelection(),
         of header: HeaderBlock?,
         isMail: Bool = true,
-        in home: AgentHome,
+        in home: TestHome,
         warn: (SignerSelection.Warning) -> Void = { _ in }
     ) async throws -> SignedDataWriter.Signer {
         try await selection.signer(
@@ -29,23 +29,23 @@ import Testing
     }
 
     @Test func `The author's account signs, and sends its chain`() async throws {
-        let home = try await AgentHome()
+        let home = try await TestHome()
         let from = try header("From: alice@example.com")
         let signer = try await signer(of: from, in: home)
-        #expect(signer.identity.certificate == (try AgentHome.certificate("alice/cert.pem")))
-        #expect(signer.identity.chain == [try AgentHome.certificate("ca/intermediate.pem")])
+        #expect(signer.identity.certificate == (try Certificate(fixture: "alice/cert.pem")))
+        #expect(signer.identity.chain == [try Certificate(fixture: "ca/intermediate.pem")])
         let alone = try await self.signer(SignerSelection(sendsChain: false), of: from, in: home)
         #expect(alone.identity.chain.isEmpty)
     }
 
     @Test func `A certificate that only signs goes with the one to answer to`() async throws {
-        let home = try await AgentHome(of: ["split"])
+        let home = try await TestHome(of: ["split"])
         let signer = try await signer(of: try header("From: split@example.com"), in: home)
-        #expect(signer.identity.encryptionCertificate == (try AgentHome.certificate("split/encrypt-cert.pem")))
+        #expect(signer.identity.encryptionCertificate == (try Certificate(fixture: "split/encrypt-cert.pem")))
     }
 
     @Test func `Mail without one author is not signed`() async throws {
-        let home = try await AgentHome()
+        let home = try await TestHome()
         await #expect { try await signer(of: try header("To: bob@example.com"), in: home) } throws: { error in
             if case AgentError.noAuthor = error { true } else { false }
         }
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `Who is not the author does not sign, and who fits is named`() async throws {
-        let home = try await AgentHome(of: ["alice", "carol"])
+        let home = try await TestHome(of: ["alice", "carol"])
         let alice = SignerSelection(account: try EmailAddress("alice@example.com"))
         await #expect { try await signer(alice, of: try header("From: carol@example.com"), in: home) } throws: {
             error in
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `An account without a valid certificate does not sign`() async throws {
-        let home = try await AgentHome(of: ["expired"])
+        let home = try await TestHome(of: ["expired"])
         await #expect { try await signer(of: try header("From: expired@example.com"), in: home) } throws: { error in
             guard case AgentError.unusableSigner(.noUsableIdentity, let fitting) = error else { return false }
             return fitting.isEmpty
@@ -77,10 +77,10 @@ import Testing
     }
 
     @Test func `A certificate that the account was given by hand signs, with a warning`() async throws {
-        let home = try await AgentHome(of: ["dn-only"], assigned: "desk@example.com")
+        let home = try await TestHome(of: ["dn-only"], assigned: "desk@example.com")
         var warnings: [SignerSelection.Warning] = []
         let signer = try await signer(of: try header("From: desk@example.com"), in: home) { warnings.append($0) }
-        #expect(signer.identity.certificate == (try AgentHome.certificate("dn-only/cert.pem")))
+        #expect(signer.identity.certificate == (try Certificate(fixture: "dn-only/cert.pem")))
         guard case .assignedToAuthor = try #require(warnings.first) else {
             Issue.record("another warning")
             return
@@ -88,8 +88,8 @@ import Testing
     }
 
     /// The home of one account, alice, also called carol, with an identity for each address; carol's was given by hand and is pinned.
-    private func sharedHome() async throws -> AgentHome {
-        let home = try await AgentHome()
+    private func sharedHome() async throws -> TestHome {
+        let home = try await TestHome()
         let alice = try EmailAddress("alice@example.com")
         let file = try PKCS12(Fixtures.cert("carol/carol.p12"), passphrase: Passphrase("test".utf8))
         var batch = ImportBatch()
@@ -97,7 +97,7 @@ import Testing
         _ = try await home.store.add(batch, at: .judged)
         var change = AccountChange()
         change.addedAliases = [AddressScope(try EmailAddress("carol@example.com"))]
-        change.pin = .identity(try AgentHome.certificate("carol/cert.pem").fingerprint)
+        change.pin = .identity(try Certificate(fixture: "carol/cert.pem").fingerprint)
         _ = try await home.store.accounts.set(alice, change)
         return home
     }
@@ -108,7 +108,7 @@ import Testing
     ) async throws {
         let home = try await sharedHome()
         let from = try header("From: \(author)@example.com")
-        let expected = try AgentHome.certificate("\(author)/cert.pem")
+        let expected = try Certificate(fixture: "\(author)/cert.pem")
         for account in [nil, "alice@example.com", "carol@example.com"] {
             let selection = SignerSelection(account: try account.map { try EmailAddress($0) })
             let signer = try await signer(selection, of: from, in: home) { Issue.record("\($0)") }
@@ -146,12 +146,12 @@ import Testing
         var warnings: [SignerSelection.Warning] = []
         let signer = try await signer(of: try header("From: desk@example.com"), in: home) { warnings.append($0) }
         // It is the pinned one, and the account has it by hand.
-        #expect(signer.identity.certificate == (try AgentHome.certificate("carol/cert.pem")) && warnings.count == 1)
+        #expect(signer.identity.certificate == (try Certificate(fixture: "carol/cert.pem")) && warnings.count == 1)
     }
 
     @Test func `What a named certificate cannot do is refused`() async throws {
-        let home = try await AgentHome(of: ["encrypt-only", "dana"])
-        let reader = SignerSelection(identity: try AgentHome.certificate("encrypt-only/cert.pem").fingerprint)
+        let home = try await TestHome(of: ["encrypt-only", "dana"])
+        let reader = SignerSelection(identity: try Certificate(fixture: "encrypt-only/cert.pem").fingerprint)
         await #expect {
             try await signer(reader, of: try header("From: encrypt-only@example.com"), in: home)
         } throws: { error in

@@ -7,10 +7,9 @@ import Testing
     private static let deliver = ["--sendmail", "/bin/true", "--queue-id", "4ABC"]
 
     @Test(arguments: [["--stdout"], deliver])
-    func theAlarmEndsTheFilter(_ transport: [String]) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-alarm-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+    func `the alarm ends the filter`(_ transport: [String]) throws {
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         var tracer = CommandRunner("strace")
         tracer.environment["SMIME_HOME"] = folder.appending(path: "home").path
         guard (try? tracer.run(["-qq", "-o", "/dev/null", "-e", "trace=alarm", "true"]).status) == 0 else {

@@ -7,9 +7,8 @@ import Testing
 
     @Test(.enabled(if: hasTime, "GNU time is not installed"))
     func `memory does not grow with the mailbox`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-harvest-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         let message = "From x@example.com Sat Nov 21 02:40:42 2026\nFrom: x@example.com\nSubject: y\n\n"
         let body = String(repeating: String(repeating: "x", count: 72) + "\n", count: 55)
         let thousand = Data(String(repeating: message + body + "\n", count: 1000).utf8)

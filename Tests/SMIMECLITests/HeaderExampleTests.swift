@@ -50,8 +50,6 @@ import Testing
             }
         }
 
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
-
     private struct Report: Decodable {
         struct Protection: Decodable {
             let scheme: String
@@ -72,7 +70,6 @@ import Testing
 
     /// Bob, with his key and the anchor, in `folder`.
     private func smime(in folder: URL) throws -> CommandRunner {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var environment = ProcessInfo.processInfo.environment
         environment["SMIME_HOME"] = folder.appending(path: "home").path
         environment["PASSPHRASE"] = "test"
@@ -113,7 +110,8 @@ import Testing
     }
 
     @Test func `without any protection there is none to be reported`() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         let runner = try smime(in: folder)
         let example = Example(name: "no-crypto", envelope: .none)
         let result = try runner.run(["verify", "--json"], input: .bytes(example.message()))
@@ -126,7 +124,8 @@ import Testing
 
     @Test(arguments: signedOnly)
     func `a signed example is verified with its header`(example: Example) throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         let result = try smime(in: folder).run(["verify", "--json"], input: .bytes(example.message()))
         #expect(result.status == 0, "\(result.errorText)")
         let report = try report(result)
@@ -137,7 +136,8 @@ import Testing
 
     @Test(arguments: encrypted)
     func `an encrypted example is opened, and shows what its author wrote`(example: Example) throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         let runner = try smime(in: folder)
         let isSigned = example.envelope == .signedEncrypted
         let result = try runner.run(["decrypt", "--json", "-o", "opened"], input: .bytes(example.message()))

@@ -11,9 +11,8 @@ import Testing
         """
 
     @Test func `A command of somebody who is not root writes nothing else there`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-log-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         let socket = try DatagramSocket(path: folder.appending(path: "log").path)
         // The folder and the socket are nobody's, whom the command runs as.
         chmod(socket.path, 0o666)
@@ -31,10 +30,9 @@ import Testing
         #expect(socket.receive() == nil)
     }
 
-    @Test func filterWritesItsLineToSyslog() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-log-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+    @Test func `the filter writes its line to syslog`() throws {
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         let socket = try DatagramSocket(path: folder.appending(path: "log").path)
         var shell = CommandRunner("unshare")
         shell.environment["SMIME_HOME"] = folder.appending(path: "home").path

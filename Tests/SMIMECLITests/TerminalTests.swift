@@ -3,18 +3,18 @@ import TestSupport
 import Testing
 
 /// Passphrases that a person types.
-@Suite struct TerminalTests {
-    private let folder: URL
+@Suite struct TerminalTests: ~Copyable {
+    private let temporary: TemporaryFolder
     private let runner: CommandRunner
     private let question = "smime: passphrase of the store: "
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "smime-tty-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         var environment = ProcessInfo.processInfo.environment
         environment["SMIME_HOME"] = folder.appending(path: "home").path
         environment["CREDENTIALS_DIRECTORY"] = nil
-        runner = CommandRunner(try Tool.smime().path, environment: environment, folder: folder)
+        let runner = CommandRunner(try Tool.smime().path, environment: environment, folder: folder)
         for name in ["one", "two", "three"] {
             let mail = "From: alice@example.com\nTo: bob@example.com\n\nHello \(name)\n"
             try Data(mail.utf8).write(to: folder.appending(path: "\(name).eml"))
@@ -24,14 +24,13 @@ import Testing
         #expect(imported.status == 0, "\(imported.errorText)\(shown)")
         let (locked, asked) = try runner.run(["store", "protect", "passphrase"], answering: ["correct", "correct"])
         #expect(locked.status == 0, "\(locked.errorText)\(asked)")
+        self.runner = runner
+        self.temporary = temporary
     }
-
-    private func cleanUp() { try? FileManager.default.removeItem(at: folder) }
 
     private func asked(_ shown: String) -> Int { shown.components(separatedBy: question).count - 1 }
 
     @Test func `the passphrase of the store is asked for once, and never shown`() throws {
-        defer { cleanUp() }
         let (signed, shown) = try runner.run(["sign", "one.eml"], answering: ["correct"])
         #expect(signed.status == 0, "\(signed.errorText)")
         #expect(asked(shown) == 1, "\(shown)")
@@ -43,7 +42,6 @@ import Testing
 
     @Test(arguments: [["sign", "one.eml"], ["sign", "one.eml", "--from", "alice@example.com"]])
     func `whoever types three wrong ones is not asked again`(arguments: [String]) throws {
-        defer { cleanUp() }
         let (result, shown) = try runner.run(arguments, answering: ["a1", "b2", "c3", "correct", "correct"])
         #expect(result.status == 77)
         #expect(result.text.isEmpty)
@@ -53,7 +51,6 @@ import Testing
     }
 
     @Test func `private keys go only by a yes at the terminal`() throws {
-        defer { cleanUp() }
         let remove = ["account", "remove", "alice@example.com"]
         for answer in ["", "n", "no way"] {
             let (kept, shown) = try runner.run(remove, answering: [answer])
@@ -66,8 +63,7 @@ import Testing
     }
 
     @Test func `a file is written over by export only by a yes at the terminal`() throws {
-        defer { cleanUp() }
-        let file = folder.appending(path: "alice.p12")
+        let file = temporary.file("alice.p12")
         try Data("keep".utf8).write(to: file)
         let export = ["export", "alice@example.com", "-o", "alice.p12"]
         let (kept, _) = try runner.run(export, answering: ["n"])
@@ -79,14 +75,12 @@ import Testing
     }
 
     @Test func `whoever mistypes may try again`() throws {
-        defer { cleanUp() }
         let (result, shown) = try runner.run(["sign", "one.eml"], answering: ["wrong", "correct"])
         #expect(result.status == 0, "\(result.errorText)")
         #expect(asked(shown) == 2, "\(shown)")
     }
 
     @Test func `whoever enters nothing is told so at once`() throws {
-        defer { cleanUp() }
         let (result, shown) = try runner.run(["sign", "one.eml"], answering: [])
         #expect(result.status == 77)
         #expect(asked(shown) == 1, "\(shown)")
@@ -94,7 +88,6 @@ import Testing
     }
 
     @Test func `for several files one passphrase is enough, and one refusal`() throws {
-        defer { cleanUp() }
         let files = ["one.eml", "two.eml", "three.eml"]
         let (signed, shown) = try runner.run(["sign", "--output-dir", "out"] + files, answering: ["correct"])
         #expect(signed.status == 0, "\(signed.errorText)")
@@ -107,7 +100,6 @@ import Testing
     }
 
     @Test func `a new store key, a backup and a restoration are done with typed passphrases`() throws {
-        defer { cleanUp() }
         let (rekeyed, shown) = try runner.run(["store", "rekey"], answering: ["correct"])
         #expect(rekeyed.status == 0, "\(rekeyed.errorText)\(shown)")
         let save = ["account", "backup", "alice@example.com", "-o", "alice.backup"]

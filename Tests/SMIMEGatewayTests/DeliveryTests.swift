@@ -4,12 +4,17 @@ import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite struct DeliveryTests {
-    private let home = NSTemporaryDirectory() + "smime-hand-over-\(UUID().uuidString)"
+@Suite struct DeliveryTests: ~Copyable {
+    private let temporary: TemporaryFolder
     private let entry = DeliveryJournal.Entry(queueID: "Q1", digest: [1, 2, 3])
     private let time = Date(timeIntervalSince1970: 1_793_491_200)
+
+    init() throws { temporary = try TemporaryFolder() }
+
+    private var home: String { temporary.file("store").path }
 
     private func store() async throws -> Store { try await Store.open(StoreLocation(home: home), mode: .readWrite) }
 
@@ -23,7 +28,6 @@ import Testing
     }
 
     @Test func `A message is held while it is handed over, within one process, too`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: home) }
         let location = try await store().location
         let other = DeliveryJournal.Entry(queueID: "Q2", digest: entry.digest)
         let held = try await DeliveryLock(location, for: entry)
@@ -38,7 +42,6 @@ import Testing
 
     @Test(arguments: 0...3)
     func `However often a transport fails, in the end everybody has got one message`(_ failing: Int) async throws {
-        defer { try? FileManager.default.removeItem(atPath: home) }
         let store = try await store()
         let transport = FakeTransport(failing: failing)
         let groups = [["a@x.test", "b@x.test"], ["c@x.test"], ["d@x.test"]]
@@ -57,7 +60,6 @@ import Testing
     }
 
     @Test func `Who has the message is left out when others of the same message wait`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: home) }
         let store = try await store()
         try await store.journal.record(["a@x.test"], of: entry, at: time)
         let transport = FakeTransport(failing: 9)
@@ -67,7 +69,6 @@ import Testing
     }
 
     @Test func `The journal tells messages with one queue id apart, and forgets what is old`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: home) }
         let store = try await store()
         let other = DeliveryJournal.Entry(queueID: "Q1", digest: [4])
         try await store.journal.record(["a@x.test"], of: entry, at: time)
@@ -77,10 +78,9 @@ import Testing
         #expect(try await store.journal.waiting(["a@x.test"], for: other).isEmpty)
     }
 
-    @Test func `Who has got it is written down late, if it cannot be at once, but before a second attempt`()
+    @Test func `a delivery that could not be recorded at once is recorded before the next attempt`()
         async throws
     {
-        defer { try? FileManager.default.removeItem(atPath: home) }
         let store = try await store()
         let file = store.location.path + "/data/smime.sqlite"
         let transport = FakeTransport(failing: 9) { try Self.shell(Self.breaking, file) }
@@ -92,8 +92,7 @@ import Testing
         #expect(transport.sent == groups)
     }
 
-    @Test func `Nor does a second attempt send twice when all was sent, and only the journal was late`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: home) }
+    @Test func `a second attempt does not send again if only the record was late`() async throws {
         let store = try await store()
         let file = store.location.path + "/data/smime.sqlite"
         let transport = FakeTransport(failing: 9) { try Self.shell(Self.breaking, file) }
@@ -116,8 +115,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `A full disk is not waited for, and it is told that nobody remembers who has the message`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: home) }
+    func `a full disk is not waited for, and the log says that deliveries are not recorded`() async throws {
         let store = try await store()
         try Self.shell(Self.filling, store.location.path + "/data/smime.sqlite")
         let transport = FakeTransport(failing: 9)
@@ -144,7 +142,7 @@ import Testing
         """
 
     @Test(arguments: ["head -c 5", "sed /now/q", "true"])
-    func `A program that ends well and has not read all of the message has not taken it`(_ command: String) async throws
+    func `a program that succeeds without reading the whole message has not accepted it`(_ command: String) async throws
     {
         let text = "Subject: s\n\nnow\n" + String(repeating: "more\n", count: 100_000)
         let mail = try Spool.source(memoryLimit: 0) { try $0.write(text) }

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `what passes by itself is told apart`() throws {
+    @Test func `temporary errors are told apart from permanent ones`() throws {
         let alice = try EmailAddress("alice@example.com")
         for error in [KeystoreError.busy(path: "db"), .cancelled, .openingTimedOut(path: "db")] {
             #expect(error.isTemporary)

@@ -13,7 +13,7 @@ import Testing
 @Suite struct FilterSettingsTests {
     private static let bob = "bob@example.com"
 
-    private func cipher(of plan: OutgoingPlan, _ office: Office) async throws -> String? {
+    private func cipher(of plan: OutgoingPlan, _ office: TestHome) async throws -> String? {
         try await office.opener.verify(try plan.source(0)).report.layers.first?.algorithm
     }
 
@@ -27,14 +27,14 @@ import Testing
         (["encryption.cipher": "aes-128-cbc", "encryption.floor": "aes-256-gcm"], "aes-256-gcm"),
     ])
     func `Ciphers and their floor`(_ settings: [String: String], _ expected: String) async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         for (key, value) in settings { try await office.store.settings.set(key, to: value) }
         let plan = try await office.plan(from: "alice@example.com", to: [Self.bob])
         #expect(try await cipher(of: plan, office) == expected)
     }
 
     @Test func `Subject tags`() async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         try await office.store.settings.set("subject-tags", to: "[open] encrypt=never; sign=never")
         let header = "From: alice@example.com\nTo: bob@example.com\nSubject: [open] [sign] Hello\n"
         let plan = try await office.plan(from: "alice@example.com", to: [Self.bob], header: header)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `The folder in which recipients' certificates are looked up`() async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let folder = try office.folder("people", ["carol@example.com.pem": Fixtures.cert("carol/cert.pem")])
         let before = try await office.plan(from: "alice@example.com", to: ["carol@example.com"])
         #expect(before.decisions.map(\.action) == [.sign])
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func `The folder of revocation lists, for what is sent and for what comes`() async throws {
-        let office = try await Office(of: ["revoked"])
+        let office = try await TestHome.office(of: ["revoked"])
         let mail = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"])
         #expect(mail.decisions.map(\.action) == [.sign])
         let source = try mail.source(0)
@@ -67,7 +67,7 @@ import Testing
         #expect(refused.decisions.map(\.action) == [.plain])
         #expect(try await incoming(source, office).report.status == .revoked)
         let unheeded = ValidationOptions(revocation: .off)
-        let sent = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"], terms: unheeded)
+        let sent = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"], options: unheeded)
         #expect(sent.decisions.map(\.action) == [.sign])
         try await office.store.settings.set("revocation.directory", to: "/nowhere")
         // What is missing stops no mail, and is told; where nothing may be unknown it does.
@@ -80,19 +80,19 @@ import Testing
             try await office.plan(
                 from: "revoked@example.com",
                 to: ["eve@x.test"],
-                terms: ValidationOptions(revocation: .hard)
+                options: ValidationOptions(revocation: .hard)
             )
         }
     }
 
-    private func incoming(_ source: any ByteSource, _ office: Office) async throws -> IncomingPlan {
+    private func incoming(_ source: any ByteSource, _ office: TestHome) async throws -> IncomingPlan {
         let host = MailHost(name: try #require(HostName("gw.example.org")))
-        let filter = IncomingFilter(store: office.store, time: Office.time, host: host)
+        let filter = IncomingFilter(store: office.store, time: Date.judged, host: host)
         return try await filter.plan(source, to: [Self.bob])
     }
 
-    @Test func `Whether the verdict stands in the subject`() async throws {
-        let office = try await Office()
+    @Test func `the setting for verdicts in the subject`() async throws {
+        let office = try await TestHome.office()
         let mail = try await office.plan(
             from: "alice@example.com",
             to: ["eve@x.test"],
@@ -108,8 +108,8 @@ import Testing
         Setting.encryptionCipher, .encryptionFloor, .headerConfidentiality, .headerProtection, .lookupSources,
         .subjectTags,
     ])
-    func `A setting that is not understood lets nothing pass`(_ setting: Setting) async throws {
-        let office = try await Office()
+    func `with an invalid setting no mail passes`(_ setting: Setting) async throws {
+        let office = try await TestHome.office()
         try await office.store.settings.set(setting.rawValue, to: "[of tomorrow")
         await #expect(throws: SettingError.notUnderstood(setting)) {
             try await office.plan(from: "alice@example.com", to: [Self.bob])
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `The gateway, the services and the sender of what was decrypted`() async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let services = try await office.store.revocationServices()
         #expect(!services.areAsked && !services.allowsPrivateAddresses && services.timeLimit == .seconds(5))
         #expect(try await office.store.decryptedSender() == .null)

@@ -26,7 +26,7 @@ import Testing
         "=?utf-8?Q?gw.example.org", "=?utf-7?Q?gw.example.org?=", "=?utf-8?Q?gw=E3=80=82example=E3=80=82org?=",
         "gw.example.org；", "\u{200B}", "\"\"",
     ])
-    func `Our name is ours however it is written`(_ name: String) async throws {
+    func `the own authserv-id is recognized in every spelling`(_ name: String) async throws {
         let text = try await delivered("Authentication-Results: \(name); smime=pass (forged)")
         #expect(!text.contains("forged"), "\(text)")
         #expect(text.hasSuffix("From: b@x.test\nTo: alice@example.org\n\nHello\n"), "\(text)")

@@ -5,13 +5,14 @@ import SMIME
 import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
+import TestSupport
 import Testing
 
 /// What a gateway without keys, called gw.example.org on the host mx1.example.org, delivers to its people.
 enum GatewayDelivery {
     static func text(of message: [UInt8], tags: Bool) async throws -> String {
-        let home = NSTemporaryDirectory() + "smime-incoming-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: home) }
+        let temporary = try TemporaryFolder()
+        let home = temporary.file("store").path
         let store = try await Store.open(StoreLocation(home: home), mode: .readWrite)
         let filter = IncomingFilter(
             store: store,

@@ -5,6 +5,7 @@ import SMIME
 import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
+import TestSupport
 import Testing
 
 /// One mail through the engine, in both roles and with every outcome.
@@ -13,7 +14,7 @@ import Testing
     private static let host = HostName("gw.test").map { MailHost(name: $0) }
 
     private func engine(
-        _ office: Office,
+        _ office: TestHome,
         _ change: (inout GatewayEngine.Options) -> Void = { _ in }
     ) -> GatewayEngine {
         var options = GatewayEngine.Options()
@@ -41,7 +42,7 @@ import Testing
     @Test func `Outgoing mail is signed and encrypted, and incoming mail verified, opened and learned from`()
         async throws
     {
-        let (alice, bob) = (try await Office(), try await Office(of: ["bob"], knowing: []))
+        let (alice, bob) = (try await TestHome.office(), try await TestHome.office(of: ["bob"], knowing: []))
         let result = await engine(alice).handle(try outgoing())
         let processed = try result.get()
         let form = try #require(processed.delivery.messages.first)
@@ -73,7 +74,7 @@ import Testing
 
     @Test(arguments: [64 << 10, 100])
     func `A form is in memory up to the limit, and beyond it in a file without a name`(_ limit: Int) async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let result = await engine(office) { $0.memoryLimit = limit }.handle(try outgoing())
         let content = try #require(try result.get().delivery.messages.first).content
         #expect(content.count > 100 && (content is MemorySource) == (limit > 100))
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test func `Who has the mail gets it no more, and that all have it is a result of its own`() async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let mail = try outgoing(to: ["bob@example.com", "p384@example.com"], queueID: "Q1")
         let entry = try #require(mail.entry)
         try await office.store.journal.record(["bob@example.com"], of: entry, at: .now)
@@ -112,7 +113,7 @@ import Testing
     }
 
     @Test func `A refusal has a code, a sentence for the sender and the text of the setting`() async throws {
-        let office = try await Office(knowing: [])
+        let office = try await TestHome.office(knowing: [])
         _ = try await office.store.policy.set(.init(.recipient(#require(.init("*@example.com"))), encrypt: .require))
         try await office.store.settings.set("filter.bounce-text", to: "Call the help desk")
         let refusal = try #require(await engine(office).handle(try outgoing()).refusal)
@@ -122,7 +123,7 @@ import Testing
     }
 
     @Test func `An envelope that no mail server should get is refused before anything is read`() async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         for (sender, recipient, code) in [
             ("alice@example.com", "a\u{7}b@x.test", "5.1.3"), ("alice@example.com", "", "5.1.3"),
             ("-oX@example.com", "bob@example.com", "5.1.7"), ("alice@example.com", "no address", "5.1.3"),
@@ -138,7 +139,7 @@ import Testing
     func `Outgoing mail at which a process died waits once and then goes back, incoming mail is delivered unread`()
         async throws
     {
-        let office = try await Office()
+        let office = try await TestHome.office()
         for queueID in [nil, "Q1"] {
             let mail = try outgoing(queueID: queueID)
             let first = await engine(office).rescue(mail, signal: 4)
@@ -157,7 +158,7 @@ import Testing
     }
 
     @Test func `Mail from an account here that must be encrypted does not come in in clear, nor unread`() async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         _ = try await office.store.policy.set(.init(.recipient(#require(.init("bob@example.com"))), encrypt: .require))
         let mail = incoming(Self.mail, to: ["bob@example.com"])
         for refusal in [
@@ -166,7 +167,7 @@ import Testing
     }
 
     @Test func `What would be done is told without a key and without a delivery`() async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let decisions = try await engine(office).decisions(on: try outgoing()).get()
         #expect(decisions.map(\.action) == [.signAndEncrypt])
         let plan = try await engine(office).verdict(on: incoming(Self.mail, to: ["bob@example.com"])).get()

@@ -85,7 +85,7 @@ import Testing
         #expect(try await delivered("From: b@x.test\n\(rest)").hasSuffix("From: b@x.test\n\n\(rest)"))
     }
 
-    @Test func `A return that ends no line is no line end for anybody`() async throws {
+    @Test func `a bare carriage return ends no line`() async throws {
         let text = try await delivered(
             "From: b@x.test\nSubject: a\r.\rAuthentication-Results: gw.example.org; x=y\n\nbody\r.\r\n"
         )
@@ -159,13 +159,13 @@ import Testing
         #expect(!text.contains("[") && text.contains("hello"))
     }
 
-    @Test func `In a subject beyond all measure no bracket is left`() async throws {
+    @Test func `in a subject beyond the limit every bracket is removed`() async throws {
         let subject = "[list] " + String(repeating: "[", count: 100_000)
         let text = try await delivered("From: b@x.test\nSubject: \(subject) hello\n\nHello\n", tags: true)
         #expect(!text.contains("[") && text.contains("list") && text.contains("hello"))
     }
 
-    @Test func `A message that was here too often does not go on for ever`() async throws {
+    @Test func `a mail loop is ended`() async throws {
         await #expect(throws: GatewayError.loop(passes: 8)) {
             try await delivered("X-SMIME-Filtered: GW.example.org; count=8\nFrom: b@x.test\n\nHello\n")
         }

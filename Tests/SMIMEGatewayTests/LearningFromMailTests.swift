@@ -5,19 +5,20 @@ import SMIME
 import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
+import TestSupport
 import Testing
 
 /// What a server learns from the mail that its filter has verified.
 @Suite struct LearningFromMailTests {
     @Test func `The author's certificates are learned from mail that was verified`() async throws {
-        let sender = try await Office(of: ["split"], knowing: [])
-        let reader = try await Office(of: ["bob"], knowing: [])
+        let sender = try await TestHome.office(of: ["split"], knowing: [])
+        let reader = try await TestHome.office(of: ["bob"], knowing: [])
         let mail = try await sender.plan(from: "split@example.com", to: ["bob@example.com"])
         let host = MailHost(name: try #require(HostName("gw.example.org")))
-        let filter = IncomingFilter(store: reader.store, time: Office.time, host: host)
+        let filter = IncomingFilter(store: reader.store, time: Date.judged, host: host)
         let plan = try await filter.plan(try mail.source(0), to: ["bob@example.com"])
         let sightings = [plan.learnable].compactMap(\.self).map { SignerSighting($0) }
-        let report = try await reader.store.recipients.learn(sightings, at: Office.time)
+        let report = try await reader.store.recipients.learn(sightings, at: Date.judged)
         #expect(report.entries.count == 2)
         let answer = try await reader.plan(from: "bob@example.com", to: ["split@example.com"])
         #expect(answer.decisions.map(\.action) == [.signAndEncrypt])

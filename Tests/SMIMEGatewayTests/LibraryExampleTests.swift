@@ -7,8 +7,8 @@ import Testing
 /// The example of docs/library.md for servers, compiled and run.
 @Suite struct LibraryExampleTests {
     @Test func `the example for servers works`() async throws {
-        let alice = try await Office()
-        let bob = try await Office(of: ["bob"], knowing: [])
+        let alice = try await TestHome.office()
+        let bob = try await TestHome.office(of: ["bob"], knowing: [])
         for store in [alice.store, bob.store] { try await store.settings.set("filter.authserv-id", to: "gw.test") }
         _ = try await bob.store.policy.set(
             .init(.recipient(#require(.init("bob@example.com"))), decryptAtGateway: .yes)
@@ -34,11 +34,11 @@ import Testing
         #expect(text.contains("Meet me at eight."))
         #expect(delivered.map(\.sender) == [""])
         let known = try await bob.store.allRecipients().filter { $0.address.text == "alice@example.com" }
-        #expect(known.map(\.certificate) == [try Office.certificate("alice/cert.pem")])
+        #expect(known.map(\.certificate) == [try Certificate(fixture: "alice/cert.pem")])
     }
 
     @Test func `what is required and cannot be done is refused with a sentence`() async throws {
-        let alice = try await Office(knowing: [])
+        let alice = try await TestHome.office(knowing: [])
         try await alice.store.settings.set("filter.authserv-id", to: "gw.test")
         _ = try await alice.store.policy.set(.init(.recipient(#require(.init("*@example.com"))), encrypt: .require))
         let gateway = try await Gateway(alice.store)

@@ -9,5 +9,5 @@ import Testing
         #expect(MailHost(name: try #require(HostName(text))).name == text)
     }
 
-    @Test func `A host without a name has its own`() { #expect(HostName(MailHost().name) == HostName()) }
+    @Test func `without a setting the host's own name is used`() { #expect(HostName(MailHost().name) == HostName()) }
 }

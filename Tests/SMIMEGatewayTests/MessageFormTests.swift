@@ -1,10 +1,12 @@
 import ByteStreams
+import Foundation
 import InternetMessage
 import SMIME
 import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Mail whose form does not allow that it is signed or encrypted.
@@ -17,7 +19,7 @@ import Testing
     private static let broken = "Content-Type: text/plain\nContent-Type: text/html\n\nhi\n"
 
     private func plan(
-        _ office: Office,
+        _ office: TestHome,
         _ body: String,
         to recipients: [String] = ["eve@x.test"],
         _ flags: ProtectionRequest = ProtectionRequest()
@@ -25,7 +27,7 @@ import Testing
         let warnings = Mutex<[String]>([])
         let filter = OutgoingFilter(
             store: office.store,
-            time: Office.time,
+            time: Date.judged,
             systemAnchors: false,
             flags: flags,
             warn: { text in warnings.withLock { $0.append(text) } }
@@ -41,7 +43,7 @@ import Testing
     func `What cannot be signed goes unsigned with a warning, and encrypted where that is possible`(_ body: String)
         async throws
     {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let (plain, warnings) = try await plan(office, body)
         #expect(plain.messages.map(\.action) == [.plain])
         #expect(warnings.contains { $0.hasPrefix("not signed: malformed: ") }, "\(warnings)")
@@ -54,7 +56,7 @@ import Testing
 
     @Test(arguments: unsignable)
     func `What must be signed and cannot be goes back, for all recipients`(_ body: String) async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let (found, warnings) = try await plan(office, body, ProtectionRequest(sign: .require))
         #expect(found.decisions.map(\.action) == [.bounce] && found.messages.isEmpty && warnings.isEmpty)
         #expect(throws: MessageError.self) { try found.checkAllGo() }
@@ -66,7 +68,7 @@ import Testing
     }
 
     @Test func `What cannot be encrypted goes as it is with a warning, but not under require`() async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let (plain, warnings) = try await plan(office, Self.broken, to: ["bob@example.com"])
         #expect(plain.messages.map(\.action) == [.plain])
         #expect(warnings.contains { $0.hasPrefix("not encrypted: malformed: ") }, "\(warnings)")

@@ -12,7 +12,7 @@ import Testing
 @Suite struct OddMessageTests {
     @Test(arguments: 0..<2)
     func `odd messages go out protected or are refused, and come in with a verdict`(seed: Int) async throws {
-        let office = try await Office(of: ["carol"], knowing: ["carol"])
+        let office = try await TestHome.office(of: ["carol"], knowing: ["carol"])
         let carol = try EmailAddress("carol@example.com")
         _ = try await office.store.policy.set(
             .init(.recipient(#require(.init("carol@example.com"))), decryptAtGateway: .yes)
@@ -24,7 +24,7 @@ import Testing
             var sent = [MemorySource(bytes)]
             let filter = OutgoingFilter(
                 store: office.store,
-                time: Office.time,
+                time: Date.judged,
                 systemAnchors: false,
                 flags: ProtectionRequest(sign: number.isMultiple(of: 2) ? .require : .never, encrypt: encrypt)
             )
@@ -42,11 +42,11 @@ import Testing
         }
     }
 
-    private func takeIn(_ message: MemorySource, by office: Office) async throws {
+    private func takeIn(_ message: MemorySource, by office: TestHome) async throws {
         let filter = IncomingFilter(
             store: office.store,
             provider: StoreKeyProvider(office.store, systemAnchors: false),
-            time: Office.time,
+            time: Date.judged,
             host: MailHost(name: try #require(HostName("gw.example.org")))
         )
         do {

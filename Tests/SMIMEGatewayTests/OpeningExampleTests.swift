@@ -8,10 +8,9 @@ import Testing
     private static let text = "From: alice@example.com\nTo: bob@example.com\nBcc: alice@example.com\n\nGood morning\n"
 
     @Test func `the examples for a store work`() async throws {
-        let (alice, bob) = (try await Office(), try await Office(of: ["bob"]))
-        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let (alice, bob) = (try await TestHome.office(), try await TestHome.office(of: ["bob"]))
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         var paths: [String] = []
         try await send(Message(Self.text.utf8), with: alice.store) { message, recipients in
             let path = folder.appending(path: "\(recipients.map(\.text).joined()).eml").path
@@ -32,7 +31,7 @@ import Testing
     }
 
     @Test func `what cannot be encrypted is refused, and says for whom`() async throws {
-        let alice = try await Office()
+        let alice = try await TestHome.office()
         let mail = try Message("From: alice@example.com\nTo: nobody@example.com\n\nHello\n".utf8)
         let error = await #expect(throws: SMIMEError.self) { try await alice.store.protect(mail) }
         #expect(error?.code == .unusableRecipient && error?.kind == .recipient)
@@ -43,8 +42,8 @@ import Testing
     }
 
     @Test func `a store is filled and asked by the public interface`() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.file("store").path
         let store = try await Store.open(folder)
         let report = try await store.add(Fixtures.cert("alice/alice.p12"), passphrase: "test")
         #expect(report.isFruitful)

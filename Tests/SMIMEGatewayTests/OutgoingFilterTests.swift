@@ -10,9 +10,9 @@ import Testing
 
 /// Real mail through the filter, with a store of Alice's.
 @Suite struct OutgoingFilterTests {
-    private let office: Office
+    private let office: TestHome
 
-    init() async throws { office = try await Office() }
+    init() async throws { office = try await TestHome.office() }
 
     private func plan(
         to recipients: String...,
@@ -65,7 +65,7 @@ import Testing
         await #expect(throws: MessageError.self) { try await plan(to: "bob@example.com", header: header) }
     }
 
-    @Test func `A message nobody needs a change of is the very same bytes`() async throws {
+    @Test func `a message that needs no change is sent byte for byte`() async throws {
         let header = "From: alice@example.com\r\nSubject:  odd \n folded\nTo: bob@example.com\n"
         let found = try await plan(
             to: "bob@example.com",
@@ -77,7 +77,7 @@ import Testing
         #expect(sink.bytes == Array("\(header)\nMeet me at eight.\n".utf8))
     }
 
-    @Test func `Nothing is sent for whom something required is missing, and none of it in clear`() async throws {
+    @Test func `nothing is sent if a required certificate is missing`() async throws {
         let found = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
         #expect(sharing(found) == [["bob@example.com"]])
         #expect(found.bounces.map(\.recipient.text) == ["eve@x.test"])
@@ -97,11 +97,11 @@ import Testing
     }
 
     @Test func `Mail of somebody with two certificates announces the one to encrypt to`() async throws {
-        let split = try await Office(of: ["split"], knowing: [])
+        let split = try await TestHome.office(of: ["split"], knowing: [])
         let found = try await split.plan(from: "split@example.com", to: ["bob@example.com"])
         let verified = try await split.opener.verify(try found.source(0))
-        let encryption = try Office.certificate("split/encrypt-cert.pem")
-        #expect(verified.learnable?.signerCertificate == (try Office.certificate("split/cert.pem")))
+        let encryption = try Certificate(fixture: "split/encrypt-cert.pem")
+        #expect(verified.learnable?.signerCertificate == (try Certificate(fixture: "split/cert.pem")))
         #expect(verified.learnable?.encryptionCertificate == encryption)
     }
 

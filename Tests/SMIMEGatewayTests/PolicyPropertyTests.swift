@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing is done that never may be, or cannot be`() throws {
+    @Test func `nothing is done that a rule forbids or that is impossible`() throws {
         try forAll { _, recipient, question in
             let decision = PolicyDecision(for: recipient, question)
             let signs = [.sign, .signAndEncrypt].contains(decision.action)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `The command line stands above every rule, bound and message`() throws {
+    @Test func `the command line overrides every rule, bound and message`() throws {
         try forAll { _, recipient, question in
             let decision = PolicyDecision(for: recipient, question)
             if let sign = question.flags.sign { #expect(decision.sign == sign) }

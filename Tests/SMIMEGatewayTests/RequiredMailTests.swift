@@ -13,10 +13,10 @@ import Testing
     private static let secret = "Meet me at eight."
 
     /// The bytes of everything that the filter sends; empty if it sends nothing.
-    private func sent(_ office: Office, _ mail: String, from sender: String, to recipients: [String]) async throws
+    private func sent(_ office: TestHome, _ mail: String, from sender: String, to recipients: [String]) async throws
         -> [String]
     {
-        let filter = OutgoingFilter(store: office.store, time: Office.time, systemAnchors: false)
+        let filter = OutgoingFilter(store: office.store, time: Date.judged, systemAnchors: false)
         let plan = try await filter.plan(
             MemorySource(Array(mail.utf8)),
             from: EnvelopeSender(sender),
@@ -50,7 +50,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(60)))
     func `Mail under require is never sent in clear or merely signed`() async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         try await office.store.settings.set("subject-tags", to: "[open] encrypt=never; sign=never")
         let pattern = try #require(Policy.Pattern("example.com"))
         let (strict, none) = (Policy.Override.stricter, Policy.Override.nothing)
@@ -89,7 +89,7 @@ import Testing
 
     @Test(arguments: ["", "MAILER-DAEMON", "root", "alice+tag@example.com", "Alice@EXAMPLE.com"])
     func `The rules of an account in From hold for a sender that names nobody`(_ sender: String) async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let alice = try #require(Policy.Pattern("alice@example.com"))
         _ = try await office.store.policy.set(Policy.Rule(.sender(alice), encrypt: .require))
         for from in Self.froms.prefix(4) {
@@ -102,7 +102,7 @@ import Testing
 
     @Test(arguments: ["", "root"])
     func `A rule for a domain in From holds for a sender that names nobody`(_ sender: String) async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let domain = try #require(Policy.Pattern("example.net"))
         _ = try await office.store.policy.set(Policy.Rule(.sender(domain), encrypt: .require))
         _ = try await office.store.policy.set(Policy.Rule(.kind(.bounce), encrypt: .never))
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `An alias that the certificate does not name is not signed`() async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let address = try EmailAddress("alice@example.com")
         var change = AccountChange()
         change.addedAliases = [try AddressScope("board@example.com"), try AddressScope("@dept.test")]
@@ -167,7 +167,7 @@ import Testing
         _ from: String,
         _ isRefused: Bool
     ) async throws {
-        let office = try await Office()
+        let office = try await TestHome.office()
         let check = RequiredEncryption(store: office.store)
         let mail = MemorySource(Array("\(from)To: bob@example.com\n\nHello\n".utf8))
         try await check.check(mail, from: EnvelopeSender(sender), to: ["bob@example.com"])

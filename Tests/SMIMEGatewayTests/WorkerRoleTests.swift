@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `Another program becomes no worker by its words`() throws {
+    @Test func `a command line alone does not make another program a worker`() throws {
         try FilterWorker.begin(["smime", "filter", "outgoing"])
         for words in [["smime-delivery"], ["smime-delivery", "worker", "\(getppid())", "1000", "1001", "log"]] {
             #expect(throws: TransportError.self) { try FilterWorker.begin(words) }

@@ -6,12 +6,12 @@ import Testing
 
 @Suite struct AccountChangeTests {
     @Test func `a domain's alias answers for every address of the domain that nobody else has`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         var change = AccountChange()
         change.addedAliases = [try AddressScope("@Пример.test")]
-        _ = try await store.accounts.add(EmailAddress("office@example.com"), change, at: Certs.time)
-        _ = try await store.accounts.add(EmailAddress("bob@xn--e1afmkfd.test"), at: Certs.time)
+        _ = try await store.accounts.add(EmailAddress("office@example.com"), change, at: .judged)
+        _ = try await store.accounts.add(EmailAddress("bob@xn--e1afmkfd.test"), at: .judged)
         let anybody = try await store.accounts.account(for: EmailAddress("anybody@xn--e1afmkfd.test"))
         #expect(anybody.address.text == "office@example.com")
         let bob = try await store.accounts.account(for: EmailAddress("bob@пример.test"))
@@ -19,23 +19,23 @@ import Testing
     }
 
     @Test func `an import makes an account of its own below a domain's alias`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         var change = AccountChange()
         change.addedAliases = [try AddressScope("@example.com")]
-        _ = try await store.accounts.add(EmailAddress("gateway@example.net"), change, at: Certs.time)
-        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        _ = try await store.accounts.add(EmailAddress("gateway@example.net"), change, at: .judged)
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         let alice = try await store.accounts.account(for: EmailAddress("alice@example.com"))
         #expect(alice.address.text == "alice@example.com")
         #expect(alice.identities.count == 1)
     }
 
     @Test func `an alias of somebody else's changes nothing at all`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let (alice, bob) = (try EmailAddress("alice@example.com"), try EmailAddress("bob@example.com"))
-        _ = try await store.accounts.add(alice, at: Certs.time)
-        _ = try await store.accounts.add(bob, at: Certs.time)
+        _ = try await store.accounts.add(alice, at: .judged)
+        _ = try await store.accounts.add(bob, at: .judged)
         var change = AccountChange()
         change.name = "Bob"
         change.addedAliases = [try AddressScope("bobby@example.com"), try AddressScope("ALICE@example.com")]
@@ -48,17 +48,21 @@ import Testing
     }
 
     @Test func `a pin lets go of the one before, of the same use alone`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let address = try EmailAddress("alice@example.com")
-        _ = try await store.add(try Certs.batch("alice", "alice-renewed", "alice-reissued"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("alice", "alice-renewed", "alice-reissued"), at: .judged)
         for name in ["alice", "alice-reissued"] {
             var change = AccountChange()
-            change.pin = .identity(try Certs.certificate(name).fingerprint)
+            change.pin = .identity(try Certificate(fixture: "\(name)/cert.pem").fingerprint)
             let account = try await store.accounts.set(address, change)
-            #expect(account.identities.filter(\.isPinned).map(\.certificate) == [try Certs.certificate(name)])
-            let signer = try await store.accounts.signingIdentity(for: address, at: Certs.time)
-            #expect(signer.certificate == (try Certs.certificate(name)))
+            #expect(
+                account.identities.filter(\.isPinned).map(\.certificate) == [
+                    try Certificate(fixture: "\(name)/cert.pem")
+                ]
+            )
+            let signer = try await store.accounts.signingIdentity(for: address, at: .judged)
+            #expect(signer.certificate == (try Certificate(fixture: "\(name)/cert.pem")))
         }
         var change = AccountChange()
         change.pin = AccountChange.Pin.none
@@ -67,19 +71,19 @@ import Testing
     }
 
     @Test func `the accounts that can sign as somebody are those whose certificate names them`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        var batch = try Certs.batch("alice", "encrypt-only")
+        var batch = try ImportBatch.people("alice", "encrypt-only")
         batch.identities.append(
             .init(
-                Identity(unchecked: try Certs.certificate("several"), try Certs.key("several")),
+                Identity(unchecked: try Certificate(fixture: "several/cert.pem"), try TestIdentity("several").key),
                 accounts: [try EmailAddress("office@example.com")],
                 isAssigned: true
             )
         )
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         func fitting(_ address: String) async throws -> [String] {
-            try await store.accounts.accounts(signingAs: EmailAddress(address), at: Certs.time).map(\.address.text)
+            try await store.accounts.accounts(signingAs: EmailAddress(address), at: .judged).map(\.address.text)
         }
         #expect(try await fitting("two@example.org") == ["office@example.com"])
         #expect(try await fitting("alice@example.com") == ["alice@example.com"])
@@ -88,15 +92,15 @@ import Testing
     }
 
     @Test func `removing an account takes its keys along, but none that another account has`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        var batch = try Certs.batch("alice")
-        let shared = try Certs.certificate("several")
+        var batch = try ImportBatch.people("alice")
+        let shared = try Certificate(fixture: "several/cert.pem")
         let addresses = try ["one@example.com", "two@example.org"].map { try EmailAddress($0) }
         batch.identities.append(
-            .init(Identity(unchecked: shared, try Certs.key("several")), accounts: addresses, isAssigned: false)
+            .init(Identity(unchecked: shared, try TestIdentity("several").key), accounts: addresses, isAssigned: false)
         )
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         #expect(try await store.accounts.remove(addresses[0]).keys.isEmpty)
         #expect(try await store.accounts.identity(shared.fingerprint).certificate == shared)
         #expect(try await store.accounts.remove(addresses[1]).keys == [shared])

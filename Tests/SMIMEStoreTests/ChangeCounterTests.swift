@@ -4,6 +4,7 @@ import InternetMessage
 import PKIX
 import SMIME
 import SMIMEStore
+import TestSupport
 import Testing
 
 /// The number by which other processes see that what they remember of the store may be out of date.
@@ -19,7 +20,7 @@ import Testing
     private func sighting(at time: Date, capabilities: [UInt8]? = nil) throws -> SignerSighting {
         SignerSighting(
             address: try EmailAddress(bob),
-            certificate: try Certs.certificate("bob"),
+            certificate: try Certificate(fixture: "bob/cert.pem"),
             isAnchored: true,
             capabilities: capabilities,
             signingTime: time
@@ -27,30 +28,31 @@ import Testing
     }
 
     @Test func `every change raises it once, whatever it touches`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         #expect(
-            try await changes(store) { _ = try await store.add(try Certs.batch("alice", "bob"), at: Certs.time) } == 1
+            try await changes(store) { _ = try await store.add(try ImportBatch.people("alice", "bob"), at: .judged) }
+                == 1
         )
-        #expect(try await changes(store) { _ = try await store.add(try Certs.authorities(), at: Certs.time) } == 1)
+        #expect(try await changes(store) { _ = try await store.add(try ImportBatch.authorities(), at: .judged) } == 1)
         #expect(try await changes(store) { try await store.settings.set("key", to: "value") } == 1)
         let policy = store.policy
         let rule = Policy.Rule(.global, sign: .require)
         #expect(try await changes(store) { _ = try await policy.set(rule) } == 1)
-        let anchor = try Certs.certificate("ca", file: "root.pem").fingerprint
+        let anchor = try Certificate(fixture: "ca/root.pem").fingerprint
         #expect(try await changes(store) { _ = try await store.anchors.remove([anchor]) } == 1)
     }
 
     @Test func `what changes nothing, or fails, leaves it`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        let batch = try Certs.batch("alice")
-        _ = try await store.add(batch, at: Certs.time)
+        let batch = try ImportBatch.people("alice")
+        _ = try await store.add(batch, at: .judged)
         try await store.settings.set("key", to: "value")
-        #expect(try await changes(store) { _ = try await store.add(batch, at: Certs.time) } == 0)
+        #expect(try await changes(store) { _ = try await store.add(batch, at: .judged) } == 0)
         #expect(try await changes(store) { try await store.settings.set("key", to: "value") } == 0)
-        #expect(try await changes(store) { _ = try await store.tidy(at: Certs.time) } == 0)
-        let alice = try Certs.certificate("alice").fingerprint
+        #expect(try await changes(store) { _ = try await store.tidy(at: .judged) } == 0)
+        let alice = try Certificate(fixture: "alice/cert.pem").fingerprint
         let failed = try await changes(store) {
             await #expect(throws: KeystoreError.self) { _ = try await store.anchors.remove([alice]) }
         }
@@ -58,47 +60,47 @@ import Testing
     }
 
     @Test func `a later date of sight leaves it, and new capabilities do not`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let learn = { @Sendable (day: Double, capabilities: [UInt8]?) in
-            let time = Certs.time.addingTimeInterval(day * 86_400)
+            let time = Date.judged.addingTimeInterval(day * 86_400)
             let sighting = try sighting(at: time, capabilities: capabilities)
             #expect(try await store.recipients.learn([sighting], at: time).changesStore)
         }
         #expect(try await changes(store) { try await learn(0, nil) } == 1)
         #expect(try await changes(store) { try await learn(2, nil) } == 0)
         let recipient = try await store.recipients.certificates(for: AddressScope(bob)).first
-        #expect(recipient?.lastSeen == Certs.time.addingTimeInterval(2 * 86_400))
+        #expect(recipient?.lastSeen == Date.judged.addingTimeInterval(2 * 86_400))
         #expect(try await changes(store) { try await learn(4, [0x30, 0]) } == 1)
     }
 
     @Test func `answers of responders raise it; outages and the journal leave it`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         var batch = ImportBatch()
         batch.responses = [
             .init(
-                certificate: try Certs.certificate("alice").nameDigest,
+                certificate: try Certificate(fixture: "alice/cert.pem").nameDigest,
                 response: OCSPResponse(der: [1]),
-                lifetime: .init(since: Certs.time, until: Certs.time.addingTimeInterval(60))
+                lifetime: .init(since: Date.judged, until: Date.judged.addingTimeInterval(60))
             )
         ]
         let answers = batch
-        #expect(try await changes(store) { _ = try await store.add(answers, at: Certs.time) } == 1)
+        #expect(try await changes(store) { _ = try await store.add(answers, at: .judged) } == 1)
         batch = ImportBatch()
         batch.silentServices = ["http://a.example/"]
         let outages = batch
-        #expect(try await changes(store) { _ = try await store.add(outages, at: Certs.time) } == 0)
+        #expect(try await changes(store) { _ = try await store.add(outages, at: .judged) } == 0)
         let entry = DeliveryJournal.Entry(queueID: "1", digest: [1])
-        #expect(try await changes(store) { try await store.journal.record([bob], of: entry, at: Certs.time) } == 0)
+        #expect(try await changes(store) { try await store.journal.record([bob], of: entry, at: .judged) } == 0)
         #expect(try await store.journal.served(entry) == [bob])
     }
 
     @Test func `a copy that is put back gets a number that nobody has seen`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         let copy = home.path + "/copy.sqlite"
         try await store.backup(to: copy)
         for value in ["1", "2", "3"] { try await store.settings.set("key", to: value) }
@@ -112,7 +114,7 @@ import Testing
     }
 
     @Test func `a number as large as can be is taken down, and does not stop the store`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let copy = home.path + "/copy.sqlite"
         try await store.settings.set("key", to: "1")

@@ -2,13 +2,14 @@ import Foundation
 import InternetMessage
 import PKIX
 import SMIMEStore
+import TestSupport
 import Testing
 
 @Suite struct ImportTests {
     @Test func `an import keeps everything, once`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        let first = try await store.add(try Certs.batch("alice", "bob"), at: Certs.time)
+        let first = try await store.add(try ImportBatch.people("alice", "bob"), at: .judged)
         #expect(first.identities.map(\.address.text) == ["alice@example.com", "bob@example.com"])
         #expect(first.identities.map(\.isNew) == [true, true])
         #expect(first.intermediates.map(\.isNew) == [true])
@@ -17,14 +18,14 @@ import Testing
     }
 
     @Test func `a second import changes nothing`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        var batch = try Certs.batch("alice", "several")
+        var batch = try ImportBatch.people("alice", "several")
         batch.recipients = [try recipient("bob", isPinned: true)]
-        batch.anchors = [try Certs.certificate("ca", file: "root.pem")]
-        _ = try await store.add(batch, at: Certs.time)
+        batch.anchors = [try Certificate(fixture: "ca/root.pem")]
+        _ = try await store.add(batch, at: .judged)
         let before = try await snapshot(store)
-        let report = try await store.add(batch, at: Certs.time.addingTimeInterval(100_000))
+        let report = try await store.add(batch, at: Date.judged.addingTimeInterval(100_000))
         #expect(report.identities.filter(\.isNew).isEmpty)
         #expect(report.recipients.filter(\.isNew).isEmpty)
         #expect(report.intermediates.filter(\.isNew).isEmpty)
@@ -33,9 +34,9 @@ import Testing
     }
 
     @Test func `a certificate with three addresses makes three accounts`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.batch("several"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("several"), at: .judged)
         #expect(
             try await store.accounts.all().map(\.address.text)
                 == ["one@example.com", "three@example.net", "Two@Example.ORG"]
@@ -45,82 +46,82 @@ import Testing
     }
 
     @Test func `pinning comes later to a certificate that is known`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         var batch = ImportBatch()
         batch.recipients = [try recipient("bob", isPinned: false)]
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         batch.recipients = [try recipient("bob", isPinned: true)]
-        #expect(try await store.add(batch, at: Certs.time).recipients.map(\.isNew) == [true])
+        #expect(try await store.add(batch, at: .judged).recipients.map(\.isNew) == [true])
         #expect(try await store.recipients.certificates(for: .init("bob@example.com")).map(\.trust) == [.pinned])
         batch.recipients = [try recipient("bob", isPinned: false)]
-        #expect(try await store.add(batch, at: Certs.time).recipients.map(\.isNew) == [false])
+        #expect(try await store.add(batch, at: .judged).recipients.map(\.isNew) == [false])
         #expect(try await store.recipients.certificates(for: .init("bob@example.com")).map(\.trust) == [.pinned])
     }
 
     @Test func `keys come back and match their certificates`() async throws {
-        let home = TemporaryHome()
-        _ = try await home.open().add(try Certs.batch("alice", "bob"), at: Certs.time)
+        let home = try TemporaryHome()
+        _ = try await home.open().add(try ImportBatch.people("alice", "bob"), at: .judged)
         let store = try await home.open(.readOnly)
         for name in ["alice", "bob"] {
-            let identity = try await store.accounts.signingIdentity(for: .init("\(name)@example.com"), at: Certs.time)
-            #expect(identity.certificate == (try Certs.certificate(name)))
+            let identity = try await store.accounts.signingIdentity(for: .init("\(name)@example.com"), at: .judged)
+            #expect(identity.certificate == (try Certificate(fixture: "\(name)/cert.pem")))
             #expect(identity.key.belongs(to: identity.certificate))
         }
     }
 
     @Test func `a key is not stored with a certificate about another one`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        let (certificate, address) = (try Certs.certificate("p384"), try EmailAddress("p384@example.com"))
-        var batch = try Certs.batch("alice")
+        let (certificate, address) = (try Certificate(fixture: "p384/cert.pem"), try EmailAddress("p384@example.com"))
+        var batch = try ImportBatch.people("alice")
         batch.identities.append(
-            .init(Identity(unchecked: certificate, try Certs.key("bob")), accounts: [address], isAssigned: false)
+            .init(Identity(unchecked: certificate, try TestIdentity("bob").key), accounts: [address], isAssigned: false)
         )
         let mixed = batch
         await #expect(throws: KeystoreError.unmatchedKey(certificate.fingerprint)) {
-            try await store.add(mixed, at: Certs.time)
+            try await store.add(mixed, at: .judged)
         }
         #expect(try await store.accounts.all().isEmpty)
         #expect(try await store.check().isEmpty)
     }
 
     @Test func `a key that is for no account is refused, and nothing is stored`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        let certificate = try Certs.certificate("bob")
-        var batch = try Certs.batch("alice")
+        let certificate = try Certificate(fixture: "bob/cert.pem")
+        var batch = try ImportBatch.people("alice")
         batch.identities.append(
-            .init(Identity(unchecked: certificate, try Certs.key("bob")), accounts: [], isAssigned: true)
+            .init(Identity(unchecked: certificate, try TestIdentity("bob").key), accounts: [], isAssigned: true)
         )
         let homeless = batch
         await #expect(throws: KeystoreError.noAccount(certificate.fingerprint)) {
-            try await store.add(homeless, at: Certs.time)
+            try await store.add(homeless, at: .judged)
         }
         #expect(try await store.accounts.all().isEmpty)
         #expect(try await store.check().isEmpty)
     }
 
     @Test func `a certificate that is for no address is refused, and nothing is stored`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        let certificate = try Certs.certificate("bob")
-        var batch = try Certs.batch("alice")
+        let certificate = try Certificate(fixture: "bob/cert.pem")
+        var batch = try ImportBatch.people("alice")
         batch.recipients.append(.init(certificate: certificate, addresses: []))
         let homeless = batch
         await #expect(throws: KeystoreError.noAddress(certificate.fingerprint)) {
-            try await store.add(homeless, at: Certs.time)
+            try await store.add(homeless, at: .judged)
         }
         #expect(try await store.accounts.all().isEmpty)
         #expect(try await store.check().isEmpty)
     }
 
     @Test func `no private key lies in the files as it is`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         try await store.close()
-        let key = try Certs.key("alice").withPKCS8 { Array($0) }
+        let key = try TestIdentity("alice").key.withPKCS8 { Array($0) }
         for file in ["data/smime.sqlite", "key/store.key"] {
             let data = try Data(contentsOf: URL(filePath: "\(home.path)/\(file)"))
             #expect(data.range(of: Data(key.suffix(64))) == nil)
@@ -129,24 +130,24 @@ import Testing
     }
 
     @Test func `a moved home works`() async throws {
-        let home = TemporaryHome()
-        let moved = TemporaryHome()
+        let home = try TemporaryHome()
+        let moved = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         try await store.close()
         try FileManager.default.moveItem(atPath: home.path, toPath: moved.path)
-        _ = try await moved.open(.readOnly).accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        _ = try await moved.open(.readOnly).accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
     }
 
     @Test func `sixteen writers at once all succeed on a new store`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let location = home.location
         let names = ["alice", "bob", "several", "alice-old"]
         try await withThrowingTaskGroup { group in
             for number in 0..<16 {
                 group.addTask {
                     let store = try await Store.open(location, mode: .readWrite)
-                    _ = try await store.add(try Certs.batch(names[number % 4]), at: Certs.time)
+                    _ = try await store.add(try ImportBatch.people(names[number % 4]), at: .judged)
                 }
             }
             try await group.waitForAll()
@@ -156,12 +157,14 @@ import Testing
     }
 
     @Test func `a reader is not held up by a writer and sees whole imports only`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try await home.open().close()
         let location = home.location
         let writer = Task {
             let store = try await Store.open(location, mode: .readWrite)
-            for name in ["alice", "bob", "several"] { _ = try await store.add(try Certs.batch(name), at: Certs.time) }
+            for name in ["alice", "bob", "several"] {
+                _ = try await store.add(try ImportBatch.people(name), at: .judged)
+            }
         }
         let counts: Set = [0, 1, 2, 5]
         for _ in 0..<50 {
@@ -172,7 +175,7 @@ import Testing
     }
 
     private func recipient(_ name: String, isPinned: Bool) throws -> ImportBatch.RecipientItem {
-        let certificate = try Certs.certificate(name)
+        let certificate = try Certificate(fixture: "\(name)/cert.pem")
         return .init(certificate: certificate, addresses: certificate.recipientScopes, isPinned: isPinned)
     }
 

@@ -12,9 +12,9 @@ import Testing
     private static let day: TimeInterval = 86_400
 
     private static func hard(_ lists: CertificateList...) -> ValidationOptions {
-        var terms = hard
-        terms.certificateLists = lists
-        return terms
+        var options = hard
+        options.certificateLists = lists
+        return options
     }
 
     /// Expects `alice`, and the others as they are, by all three ways.
@@ -22,13 +22,13 @@ import Testing
         _ scene: VerdictScene,
         _ alice: String,
         bob: String = "selected",
-        _ terms: ValidationOptions = ValidationOptions(),
+        _ options: ValidationOptions = ValidationOptions(),
         after seconds: TimeInterval = 0,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         // The first time to judge and keep, the second time to use what was kept.
         for _ in 0..<2 {
-            let reasons = try await scene.reasons(terms, after: seconds)
+            let reasons = try await scene.reasons(options, after: seconds)
             #expect(reasons.fresh == [alice, bob, "untrusted"], sourceLocation: sourceLocation)
             #expect(reasons.kept == reasons.fresh, sourceLocation: sourceLocation)
             #expect(reasons.listed == reasons.fresh, sourceLocation: sourceLocation)
@@ -76,31 +76,31 @@ import Testing
         let scene = try await VerdictScene()
         let (good, revoking) = (try scene.list("good"), try scene.list("revoking"))
         try await expect(scene, "revocation-unknown", bob: "revocation-unknown", Self.hard)
-        var terms = ValidationOptions()
+        var options = ValidationOptions()
         for (lists, alice) in [
             ([good], "selected"), ([good, revoking], "revoked"), ([revoking], "revoked"), ([], "selected"),
         ] {
-            terms.certificateLists = lists
-            try await expect(scene, alice, terms)
+            options.certificateLists = lists
+            try await expect(scene, alice, options)
         }
         // One in the name of a person, whose certificate is self-signed.
-        terms.certificateLists = [try scene.list("own")]
-        try await expect(scene, "selected", terms)
-        terms.certificateLists = []
-        terms.unreadableLists = ["the folder cannot be read"]
+        options.certificateLists = [try scene.list("own")]
+        try await expect(scene, "selected", options)
+        options.certificateLists = []
+        options.unreadableLists = ["the folder cannot be read"]
         let before = try await scene.count()
-        try await expect(scene, "selected", terms)
+        try await expect(scene, "selected", options)
         #expect(try await scene.count() == before)
     }
 
     @Test func `a list in the name of a person who is pinned hides no list of the store`() async throws {
         let scene = try await VerdictScene()
         _ = try await scene.store.recipients.setTrust(.pinned, of: AddressScope("alice@example.com"))
-        var terms = ValidationOptions()
-        terms.certificateLists = [try scene.list("named")]
-        try await expect(scene, "selected", terms)
+        var options = ValidationOptions()
+        options.certificateLists = [try scene.list("named")]
+        try await expect(scene, "selected", options)
         try await scene.addList("revoking")
-        try await expect(scene, "revoked", terms)
+        try await expect(scene, "revoked", options)
     }
 
     @Test func `what people decide`() async throws {
@@ -120,7 +120,7 @@ import Testing
         try await expect(scene, "distrusted", bob: "untrusted")
     }
 
-    @Test func `terms that change`() async throws {
+    @Test func `options that change`() async throws {
         let scene = try await VerdictScene()
         try await scene.addList("revoking")
         try await expect(scene, "revoked")
@@ -133,8 +133,8 @@ import Testing
     @Test func `time passes, and goes back`() async throws {
         let scene = try await VerdictScene()
         try await scene.addList("good")
-        let terms = Self.hard
-        try await expect(scene, "revocation-unknown", bob: "revocation-unknown", terms, after: 5 * Self.day)
+        let options = Self.hard
+        try await expect(scene, "revocation-unknown", bob: "revocation-unknown", options, after: 5 * Self.day)
         try await expect(scene, "selected", after: 5 * Self.day)
         // The list ends, bob, carol, the authority, alice.
         for (day, alice, bob, carol) in [
@@ -156,9 +156,9 @@ import Testing
         for end in [try scene.certificate("ca").notAfter, try scene.list("good").nextUpdate ?? .distantPast] {
             let seconds = end.timeIntervalSince(scene.time)
             for offset in [-1, -0.5, 0, 0.5, 1, 0.5, 0, -0.5, -1, 0, 1, -1] {
-                let terms = Self.hard(try scene.list("authority"))
-                for terms in [ValidationOptions(), terms] {
-                    let reasons = try await scene.reasons(terms, after: seconds + offset)
+                let options = Self.hard(try scene.list("authority"))
+                for options in [ValidationOptions(), options] {
+                    let reasons = try await scene.reasons(options, after: seconds + offset)
                     #expect(reasons.kept == reasons.fresh)
                     #expect(reasons.listed == reasons.fresh)
                 }
@@ -227,7 +227,7 @@ import Testing
         #expect(try await scene.store.check().isEmpty)
     }
 
-    @Test func `whatever happens in whatever order`() async throws {
+    @Test func `kept verdicts agree with new ones after random changes`() async throws {
         let scene = try await VerdictScene()
         var generator = SeededGenerator(8)
         let moments =
@@ -235,7 +235,7 @@ import Testing
             + scene.lists.values.flatMap { [$0.thisUpdate, $0.nextUpdate ?? $0.thisUpdate] }
         let names = scene.lists.keys.sorted()
         let policies: [RevocationPolicy] = [.soft, .soft, .hard, .off]
-        var (terms, seconds) = (ValidationOptions(), 0.0)
+        var (options, seconds) = (ValidationOptions(), 0.0)
         for step in 0..<150 {
             let name = names[Int.random(in: 0..<names.count, using: &generator)]
             let person = try AddressScope(
@@ -248,8 +248,8 @@ import Testing
             case 3: _ = try? await scene.store.anchors.remove([scene.certificate("root").fingerprint])
             case 4: try await scene.add("ca")
             case 5: try await scene.removeIntermediate("ca")
-            case 6: terms.certificateLists = try names.filter { _ in Bool.random(using: &generator) }.map(scene.list)
-            case 7: terms.revocation = policies[Int.random(in: 0..<policies.count, using: &generator)]
+            case 6: options.certificateLists = try names.filter { _ in Bool.random(using: &generator) }.map(scene.list)
+            case 7: options.revocation = policies[Int.random(in: 0..<policies.count, using: &generator)]
             case 8:
                 let trusts: [KnownRecipient.Trust] = [.chain, .pinned, .distrusted, .chain]
                 let trust = trusts[Int.random(in: 0..<trusts.count, using: &generator)]
@@ -259,7 +259,7 @@ import Testing
                 let offset = [-86_400.0, -1, 0, 0.5, 1, 3600][Int.random(in: 0..<6, using: &generator)]
                 seconds = moment.timeIntervalSince(scene.time) + offset
             }
-            let reasons = try await scene.reasons(terms, after: seconds)
+            let reasons = try await scene.reasons(options, after: seconds)
             #expect(reasons.kept == reasons.fresh, "step \(step)")
             #expect(reasons.listed == reasons.fresh, "step \(step)")
         }

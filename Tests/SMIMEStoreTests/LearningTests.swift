@@ -12,14 +12,14 @@ import Testing
     private let weak: [UInt8] = [0x30, 0x0D, 0x30, 0x0B, 0x06, 0x09, 0x60, 0x86, 0x48, 1, 101, 3, 4, 1, 2]
 
     @Test func `the first certificate of an address is learned with its message and its authorities`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        let intermediate = try Certs.certificate("ca", file: "intermediate.pem")
+        let intermediate = try Certificate(fixture: "ca/intermediate.pem")
         let sighting = try sighting("alice", authorities: [intermediate], messageID: "<1@example.com>")
-        let report = try await store.recipients.learn([sighting], at: Certs.time)
+        let report = try await store.recipients.learn([sighting], at: .judged)
         #expect(report.entries.map(\.kind) == [.learned])
         let known = try #require(try await known(in: store).first)
-        #expect(known.certificate == (try Certs.certificate("alice")))
+        #expect(known.certificate == (try Certificate(fixture: "alice/cert.pem")))
         #expect(known.source == .harvest)
         #expect(known.sourceDetail == "<1@example.com>")
         #expect(known.trust == .chain)
@@ -28,42 +28,42 @@ import Testing
     }
 
     @Test func `only certificates that name the author, and no authorities, are learned`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let foreign = SignerSighting(
             address: try EmailAddress(alice),
-            certificate: try Certs.certificate("bob"),
-            encryptionCertificate: try Certs.certificate("ca-as-leaf")
+            certificate: try Certificate(fixture: "bob/cert.pem"),
+            encryptionCertificate: try Certificate(fixture: "ca-as-leaf/cert.pem")
         )
-        let report = try await store.recipients.learn([foreign], at: Certs.time)
+        let report = try await store.recipients.learn([foreign], at: .judged)
         #expect(report.entries.isEmpty)
         #expect(!report.changesStore)
         #expect(try await store.recipients.all().isEmpty)
     }
 
     @Test func `a pin without a chain binds no certificate to another address`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let sighting = try sighting("mallory", isAnchored: false)
-        #expect(try await store.recipients.learn([sighting], at: Certs.time).entries.isEmpty)
+        #expect(try await store.recipients.learn([sighting], at: .judged).entries.isEmpty)
         #expect(try await known(in: store).isEmpty)
     }
 
     @Test func `the same mail a thousand times grows nothing and writes once a day at most`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let sighting = try sighting("alice")
         let many = [SignerSighting](repeating: sighting, count: 1000)
-        #expect(try await store.recipients.learn(many, at: Certs.time).entries.count == 1)
+        #expect(try await store.recipients.learn(many, at: .judged).entries.count == 1)
         #expect(try await known(in: store).count == 1)
-        let sameDay = Certs.time.addingTimeInterval(day - 1)
+        let sameDay = Date.judged.addingTimeInterval(day - 1)
         #expect(try await !store.recipients.preview([sighting], at: sameDay).changesStore)
-        let nextDay = Certs.time.addingTimeInterval(day)
+        let nextDay = Date.judged.addingTimeInterval(day)
         #expect(try await store.recipients.preview([sighting], at: nextDay).changesStore)
         let again = try await store.recipients.learn([sighting], at: nextDay)
         #expect(again.entries.isEmpty)
         #expect(try await known(in: store).map(\.lastSeen) == [nextDay])
-        #expect(try await known(in: store).map(\.firstSeen) == [Certs.time])
+        #expect(try await known(in: store).map(\.firstSeen) == [Date.judged])
     }
 
     @Test(arguments: [("alice-reissued", LearningReport.Kind.renewed), ("alice-renewed", .changed)])
@@ -71,49 +71,49 @@ import Testing
         _ name: String,
         _ kind: LearningReport.Kind
     ) async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         try await addAuthorities(to: store)
-        _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time)
-        let report = try await store.recipients.learn([try sighting(name)], at: Certs.time)
+        _ = try await store.recipients.learn([try sighting("alice")], at: .judged)
+        let report = try await store.recipients.learn([try sighting(name)], at: .judged)
         let entry = try #require(report.entries.first)
         #expect(entry.kind == kind)
         #expect(!entry.isHeld)
-        #expect(entry.previous == (try Certs.certificate("alice")))
-        #expect(try await selected(in: store) == Certs.certificate(name))
+        #expect(entry.previous == (try Certificate(fixture: "alice/cert.pem")))
+        #expect(try await selected(in: store) == Certificate(fixture: "\(name)/cert.pem"))
         #expect(try await known(in: store).count == 2)
     }
 
     @Test func `older mail never takes the place of newer`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        let newer = try sighting("alice-renewed", capabilities: strong, signingTime: Certs.time)
-        let older = try sighting("alice", signingTime: Certs.time.addingTimeInterval(-30 * day))
-        _ = try await store.recipients.learn([newer, older], at: Certs.time)
-        #expect(try await selected(in: store) == Certs.certificate("alice-renewed"))
-        let past = Certs.time.addingTimeInterval(-2 * day)
+        let newer = try sighting("alice-renewed", capabilities: strong, signingTime: Date.judged)
+        let older = try sighting("alice", signingTime: Date.judged.addingTimeInterval(-30 * day))
+        _ = try await store.recipients.learn([newer, older], at: .judged)
+        #expect(try await selected(in: store) == Certificate(fixture: "alice-renewed/cert.pem"))
+        let past = Date.judged.addingTimeInterval(-2 * day)
         _ = try await store.recipients.learn(
             [try sighting("alice-renewed", capabilities: weak, signingTime: past)],
-            at: Certs.time
+            at: Date.judged
         )
         let known = try #require(try await known(in: store).first)
         #expect(known.capabilities == strong)
-        #expect(known.capabilitiesTime == Certs.time)
+        #expect(known.capabilitiesTime == Date.judged)
         #expect(known.firstSeen == past)
-        #expect(known.lastSeen == Certs.time)
+        #expect(known.lastSeen == Date.judged)
     }
 
     @Test func `a time far ahead pins nothing`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        let ahead = Certs.time.addingTimeInterval(3650 * day)
+        let ahead = Date.judged.addingTimeInterval(3650 * day)
         _ = try await store.recipients.learn(
             [try sighting("alice", capabilities: weak, signingTime: ahead)],
-            at: Certs.time
+            at: Date.judged
         )
         #expect(try await known(in: store).map(\.capabilities) == [nil])
-        #expect(try await known(in: store).map(\.lastSeen) == [Certs.time])
-        let next = Certs.time.addingTimeInterval(60)
+        #expect(try await known(in: store).map(\.lastSeen) == [Date.judged])
+        let next = Date.judged.addingTimeInterval(60)
         _ = try await store.recipients.learn(
             [try sighting("alice", capabilities: strong, signingTime: next)],
             at: next
@@ -123,36 +123,36 @@ import Testing
     }
 
     @Test func `a change is held back until someone trusts it, and the old one is used`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time, onChange: .hold)
+        _ = try await store.recipients.learn([try sighting("alice")], at: .judged, onChange: .hold)
         let renewed = try sighting("alice-renewed")
-        let report = try await store.recipients.learn([renewed], at: Certs.time, onChange: .hold)
+        let report = try await store.recipients.learn([renewed], at: .judged, onChange: .hold)
         #expect(report.entries.map(\.isHeld) == [true])
-        #expect(try await selected(in: store) == Certs.certificate("alice"))
-        _ = try await store.recipients.learn([renewed], at: Certs.time.addingTimeInterval(day), onChange: .use)
-        #expect(try await selected(in: store) == Certs.certificate("alice"))
+        #expect(try await selected(in: store) == Certificate(fixture: "alice/cert.pem"))
+        _ = try await store.recipients.learn([renewed], at: Date.judged.addingTimeInterval(day), onChange: .use)
+        #expect(try await selected(in: store) == Certificate(fixture: "alice/cert.pem"))
         _ = try await store.recipients.setTrust(
             .pinned,
             of: try AddressScope(alice),
             fingerprint: renewed.certificate.fingerprint
         )
-        #expect(try await selected(in: store) == Certs.certificate("alice-renewed"))
+        #expect(try await selected(in: store) == Certificate(fixture: "alice-renewed/cert.pem"))
     }
 
     @Test func `what continues a certificate that is held back, or was distrusted, is worth no more`() async throws {
         for distrusts in [false, true] {
-            let home = TemporaryHome()
+            let home = try TemporaryHome()
             let store = try await home.open()
-            _ = try await store.recipients.learn([try sighting("alice-renewed")], at: Certs.time)
-            _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time, onChange: .hold)
+            _ = try await store.recipients.learn([try sighting("alice-renewed")], at: .judged)
+            _ = try await store.recipients.learn([try sighting("alice")], at: .judged, onChange: .hold)
             if distrusts {
-                let fingerprint = try Certs.certificate("alice").fingerprint
+                let fingerprint = try Certificate(fixture: "alice/cert.pem").fingerprint
                 _ = try await store.recipients.setTrust(.distrusted, of: AddressScope(alice), fingerprint: fingerprint)
             }
             // The same key in another certificate by the same issuer.
             let next = try sighting("alice-reissued")
-            let report = try await store.recipients.learn([next], at: Certs.time, onChange: distrusts ? .use : .hold)
+            let report = try await store.recipients.learn([next], at: .judged, onChange: distrusts ? .use : .hold)
             #expect(report.entries.map(\.kind) == [.changed])
             #expect(report.entries.map(\.isHeld) == [true])
             let trust = try await known(in: store).first { $0.certificate == next.certificate }?.trust
@@ -169,11 +169,9 @@ import Testing
         ] {
             let extensions = CertificateFactory.person(alice) + ["keyUsage=\(usage)"]
             try factory.issue(name, subject: "/CN=\(name)", by: "root", extensions: extensions)
-            if case .certificate(let made) = try KeyMaterial.read(factory.bytes("\(name).pem")).first {
-                certificates[name] = made
-            }
+            certificates[name] = try factory.certificate(name)
         }
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let made = certificates
         func sighting(_ name: String, announcing other: String? = nil) throws -> SignerSighting {
@@ -194,14 +192,14 @@ import Testing
     }
 
     @Test func `signing and encryption certificates of one mail are no change of each other`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let sighting = SignerSighting(
             address: try EmailAddress("split@example.com"),
-            certificate: try Certs.certificate("split"),
-            encryptionCertificate: try Certs.certificate("split", file: "encrypt-cert.pem")
+            certificate: try Certificate(fixture: "split/cert.pem"),
+            encryptionCertificate: try Certificate(fixture: "split/encrypt-cert.pem")
         )
-        let report = try await store.recipients.learn([sighting], at: Certs.time, onChange: .hold)
+        let report = try await store.recipients.learn([sighting], at: .judged, onChange: .hold)
         #expect(report.entries.map(\.kind) == [.learned, .learned])
         let choice = try await choice(for: "split@example.com", in: store)
         #expect(choice.selected?.certificate == sighting.encryptionCertificate)
@@ -209,42 +207,42 @@ import Testing
     }
 
     @Test func `what is distrusted by hand stays so when its owner writes again`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time)
+        _ = try await store.recipients.learn([try sighting("alice")], at: .judged)
         _ = try await store.recipients.setTrust(.distrusted, of: try AddressScope(alice))
-        _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time.addingTimeInterval(2 * day))
+        _ = try await store.recipients.learn([try sighting("alice")], at: Date.judged.addingTimeInterval(2 * day))
         #expect(try await known(in: store).map(\.trust) == [.distrusted])
     }
 
     @Test func `a change by another root is held back, and so is one over an imported certificate`() async throws {
-        let otherRoot = try Certs.certificate("untrusted", file: "root.pem")
+        let otherRoot = try Certificate(fixture: "untrusted/root.pem")
         for source in [nil, KnownRecipient.Source.imported, .added, .identity] {
-            let home = TemporaryHome()
+            let home = try TemporaryHome()
             let store = try await home.open()
             try await addAuthorities(to: store, [otherRoot])
             if source == .identity {
-                _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+                _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
             } else if let source {
                 var batch = ImportBatch()
                 batch.recipients = [
                     .init(
-                        certificate: try Certs.certificate("alice"),
+                        certificate: try Certificate(fixture: "alice/cert.pem"),
                         addresses: [try AddressScope(alice)],
                         source: source
                     )
                 ]
-                _ = try await store.add(batch, at: Certs.time)
+                _ = try await store.add(batch, at: .judged)
             } else {
-                _ = try await store.recipients.learn([try sighting("alice")], at: Certs.time)
+                _ = try await store.recipients.learn([try sighting("alice")], at: .judged)
             }
-            let foreign = try await store.recipients.learn([try sighting("mallory")], at: Certs.time)
+            let foreign = try await store.recipients.learn([try sighting("mallory")], at: .judged)
             #expect(foreign.entries.map(\.isHeld) == [true])
-            #expect(foreign.entries.map(\.previous) == [try Certs.certificate("alice")])
-            let next = try await store.recipients.learn([try sighting("alice-renewed")], at: Certs.time)
+            #expect(foreign.entries.map(\.previous) == [try Certificate(fixture: "alice/cert.pem")])
+            let next = try await store.recipients.learn([try sighting("alice-renewed")], at: .judged)
             #expect(next.entries.map(\.isHeld) == [source != nil])
             // The same key is no change, whoever chose the certificate before it.
-            let same = try await store.recipients.learn([try sighting("alice-reissued")], at: Certs.time)
+            let same = try await store.recipients.learn([try sighting("alice-reissued")], at: .judged)
             #expect(same.entries.map(\.isHeld) == [false])
         }
     }
@@ -259,7 +257,7 @@ import Testing
     ) throws -> SignerSighting {
         SignerSighting(
             address: try EmailAddress(alice),
-            certificate: try Certs.certificate(name),
+            certificate: try Certificate(fixture: "\(name)/cert.pem"),
             authorities: authorities,
             isAnchored: isAnchored,
             capabilities: capabilities,
@@ -279,13 +277,13 @@ import Testing
     private func choice(for address: String, in store: Store) async throws -> RecipientChoice {
         try await addAuthorities(to: store)
         let lookup = RecipientLookup(store: store, systemAnchors: false)
-        return try #require(try await lookup.choices(for: [AddressScope(address)], at: Certs.time).choices.first)
+        return try #require(try await lookup.choices(for: [AddressScope(address)], at: .judged).choices.first)
     }
 
     private func addAuthorities(to store: Store, _ more: [Certificate] = []) async throws {
         var batch = ImportBatch()
-        batch.anchors = [try Certs.certificate("ca", file: "root.pem")] + more
-        batch.intermediates = [try Certs.certificate("ca", file: "intermediate.pem")]
-        _ = try await store.add(batch, at: Certs.time)
+        batch.anchors = [try Certificate(fixture: "ca/root.pem")] + more
+        batch.intermediates = [try Certificate(fixture: "ca/intermediate.pem")]
+        _ = try await store.add(batch, at: .judged)
     }
 }

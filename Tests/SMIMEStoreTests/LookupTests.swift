@@ -1,22 +1,23 @@
 import Foundation
 import InternetMessage
+import PKIX
 import SMIMEStore
 import TestSupport
 import Testing
 
 @Suite struct LookupTests {
     @Test func `a source that does not answer is passed over in time, and the next one is asked`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.authorities(), at: Certs.time)
+        _ = try await store.add(try ImportBatch.authorities(), at: .judged)
         let pipe = try Pipe(in: home)
         let lookup = RecipientLookup(
             store: store,
             sources: [pipe, FixedSource(["bob"])],
             systemAnchors: false
         )
-        let answer = try await lookup.choices(for: [AddressScope("bob@example.com")], at: Certs.time)
-        #expect(answer.choices.first?.selected?.certificate == (try Certs.certificate("bob")))
+        let answer = try await lookup.choices(for: [AddressScope("bob@example.com")], at: .judged)
+        #expect(answer.choices.first?.selected?.certificate == (try Certificate(fixture: "bob/cert.pem")))
         #expect(answer.warnings == ["the source directory cannot be asked: no answer within 0.2 s"])
         await #expect(throws: SourceOutage("no answer within 0.2 s")) {
             try await pipe.ask { source throws(SourceOutage) in try source.state() }
@@ -24,46 +25,52 @@ import Testing
     }
 
     @Test func `where a source cannot be asked nobody knows whether there is a certificate`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        var batch = try Certs.authorities()
+        var batch = try ImportBatch.authorities()
         batch.recipients = [
-            .init(certificate: try Certs.certificate("alice"), addresses: [try AddressScope("alice@example.com")])
+            .init(
+                certificate: try Certificate(fixture: "alice/cert.pem"),
+                addresses: [try AddressScope("alice@example.com")]
+            )
         ]
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         let addresses = try ["alice", "bob"].map { try AddressScope("\($0)@example.com") }
         let away = DirectorySource(path: home.path + "/away")
         let lookup = RecipientLookup(store: store, sources: [away], systemAnchors: false)
-        let choices = try await lookup.choices(for: addresses, at: Certs.time).choices
+        let choices = try await lookup.choices(for: addresses, at: .judged).choices
         #expect(choices.map(\.isUnknown) == [false, true])
         #expect(choices[1].whyNone.hasPrefix("the source directory cannot be asked: "))
         // A folder that is there and has nothing for the address is an answer.
         try FileManager.default.createDirectory(atPath: away.path, withIntermediateDirectories: true)
-        let empty = try await lookup.choices(for: addresses, at: Certs.time).choices
+        let empty = try await lookup.choices(for: addresses, at: .judged).choices
         #expect(empty.map(\.isUnknown) == [false, false] && empty[1].whyNone == "none is known")
         // One that is there for it and cannot be read is none; that of the domain would do.
         symlink("@example.com.pem", away.path + "/@example.com.pem")
-        let torn = try await lookup.choices(for: addresses, at: Certs.time)
+        let torn = try await lookup.choices(for: addresses, at: .judged)
         #expect(torn.choices.map(\.isUnknown) == [false, true] && torn.warnings.count == 1)
     }
 
     @Test func `later sources are asked only for what has no certificate of its own yet`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        var batch = try Certs.authorities()
+        var batch = try ImportBatch.authorities()
         batch.recipients = [
-            .init(certificate: try Certs.certificate("alice"), addresses: [try AddressScope("alice@example.com")]),
             .init(
-                certificate: try Certs.certificate("alice"),
+                certificate: try Certificate(fixture: "alice/cert.pem"),
+                addresses: [try AddressScope("alice@example.com")]
+            ),
+            .init(
+                certificate: try Certificate(fixture: "alice/cert.pem"),
                 addresses: [try AddressScope("@example.com")],
                 isPinned: true
             ),
         ]
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         let (first, second) = (FixedSource(["bob"]), FixedSource(["bob", "carol"]))
         let lookup = RecipientLookup(store: store, sources: [first, second], systemAnchors: false)
         let addresses = try ["alice", "bob", "carol", "dana"].map { try AddressScope("\($0)@example.com") }
-        let choices = try await lookup.choices(for: addresses, at: Certs.time).choices
+        let choices = try await lookup.choices(for: addresses, at: .judged).choices
         #expect(first.asked == ["bob@example.com", "carol@example.com", "dana@example.com", "@example.com"])
         #expect(second.asked == ["carol@example.com", "dana@example.com", "@example.com"])
         #expect(choices.map { $0.selected?.source } == [.imported, .directory, .directory, .domain])
@@ -75,44 +82,47 @@ import Testing
     @Test func `of all sources the first that has a usable one goes first, though a later one has a newer one`()
         async throws
     {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        var batch = try Certs.authorities()
+        var batch = try ImportBatch.authorities()
         batch.recipients = [
-            .init(certificate: try Certs.certificate("alice-old"), addresses: [try AddressScope("alice@example.com")])
+            .init(
+                certificate: try Certificate(fixture: "alice-old/cert.pem"),
+                addresses: [try AddressScope("alice@example.com")]
+            )
         ]
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         let lookup = RecipientLookup(
             store: store,
             sources: [FixedSource(["alice"]), FixedSource(["alice-renewed", "alice"])],
             systemAnchors: false
         )
         let choice = try #require(
-            try await lookup.choices(for: [AddressScope("alice@example.com")], at: Certs.time, asking: .everything)
+            try await lookup.choices(for: [AddressScope("alice@example.com")], at: .judged, asking: .everything)
                 .choices.first
         )
         #expect(choice.candidates.map(\.reason) == [.expired, .selected, .laterSource])
-        #expect(choice.selected?.certificate == (try Certs.certificate("alice")))
+        #expect(choice.selected?.certificate == (try Certificate(fixture: "alice/cert.pem")))
     }
 
     @Test func `what a source has is not used if the registry distrusts it, or if it names somebody else`() async throws
     {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.authorities(), at: Certs.time)
+        _ = try await store.add(try ImportBatch.authorities(), at: .judged)
         let bob = try AddressScope("bob@example.com")
         let other = FixedSource(["carol"], under: bob)
         let lookup = RecipientLookup(store: store, sources: [other], systemAnchors: false)
         #expect(
-            try await lookup.choices(for: [bob], at: Certs.time).choices[0].candidates.map(\.reason) == [.otherAddress]
+            try await lookup.choices(for: [bob], at: .judged).choices[0].candidates.map(\.reason) == [.otherAddress]
         )
         var batch = ImportBatch()
-        batch.recipients = [.init(certificate: try Certs.certificate("bob"), addresses: [bob])]
-        _ = try await store.add(batch, at: Certs.time)
+        batch.recipients = [.init(certificate: try Certificate(fixture: "bob/cert.pem"), addresses: [bob])]
+        _ = try await store.add(batch, at: .judged)
         _ = try await store.recipients.setTrust(.distrusted, of: bob)
         let same = RecipientLookup(store: store, sources: [FixedSource(["bob"])], systemAnchors: false)
         #expect(
-            try await same.choices(for: [bob], at: Certs.time).choices[0].candidates.map(\.reason) == [.distrusted]
+            try await same.choices(for: [bob], at: .judged).choices[0].candidates.map(\.reason) == [.distrusted]
         )
     }
 
@@ -148,7 +158,7 @@ private final class FixedSource: CertificateSource {
         questions.value = addresses.map(\.text)
         var answer = SourceAnswer()
         for name in names {
-            guard let certificate = try? Certs.certificate(name) else {
+            guard let certificate = try? Certificate(fixture: "\(name)/cert.pem") else {
                 throw SourceOutage("no certificate of \(name)")
             }
             for scope in addresses where address.map({ $0 == scope }) ?? (!scope.isDomain && certificate.names(scope)) {

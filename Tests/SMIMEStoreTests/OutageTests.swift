@@ -1,5 +1,6 @@
 import Foundation
 import SMIMEStore
+import TestSupport
 import Testing
 
 /// Services that did not answer are remembered for a few minutes, and no longer.
@@ -13,15 +14,15 @@ import Testing
         var batch = ImportBatch()
         (batch.silentServices, batch.answeringServices) = (services, answered)
         #expect(!batch.isEmpty)
-        _ = try await store.add(batch, at: Certs.time.addingTimeInterval(seconds))
+        _ = try await store.add(batch, at: Date.judged.addingTimeInterval(seconds))
     }
 
     private func known(after seconds: TimeInterval, in store: Store) async throws -> Set<String> {
-        Set(try await store.anchors.silentServices(at: Certs.time.addingTimeInterval(seconds)).keys)
+        Set(try await store.anchors.silentServices(at: Date.judged.addingTimeInterval(seconds)).keys)
     }
 
     @Test func `a silent service is remembered for five minutes, whatever the clock said before`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         #expect(try await known(after: 0, in: store) == [])
         try await silent(["http://a.example/", "http://b.example/"], after: 0, in: store)
@@ -39,7 +40,7 @@ import Testing
     }
 
     @Test func `no more services are remembered than anybody can name in good faith`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         for second in 0..<3 {
             let services = (0..<200).map { "http://\(second).example/\($0)" }

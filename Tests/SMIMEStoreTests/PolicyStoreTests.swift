@@ -54,19 +54,15 @@ import Testing
             ]
         )
     }
-
-    @Test func `A store from before there were rules gets their table, and keeps what it holds`() async throws {
-        let home = try TemporaryHome(form: 1)
-        let store = try await home.open(.readOnly)
-        #expect(try await store.policy.rules().isEmpty)
-        #expect(try await store.accounts.all().map(\.headerConfidentiality) == [nil])
-    }
 }
 
 /// A store in a home of its own, which lives as long as this.
 private struct TemporaryHomeStore {
-    let home = TemporaryHome()
+    let home: TemporaryHome
     let store: Store
 
-    init() async throws { store = try await home.open() }
+    init() async throws {
+        home = try TemporaryHome()
+        store = try await home.open()
+    }
 }

@@ -7,46 +7,46 @@ import Testing
 
 @Suite struct RegistryTests {
     @Test func `a certificate is used once its chain leads to an anchor`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         #expect(try await reasons("alice", "mallory", in: store, anchors: []) == ["untrusted", "untrusted"])
-        let root = try Certs.certificate("ca", file: "root.pem")
+        let root = try Certificate(fixture: "ca/root.pem")
         #expect(try await reasons("alice", "mallory", in: store, anchors: [root]) == ["selected", "untrusted"])
     }
 
     @Test func `the store's revocation list takes a certificate out`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        var batch = try Certs.authorities()
-        let revoked = try Certs.certificate("revoked")
+        var batch = try ImportBatch.authorities()
+        let revoked = try Certificate(fixture: "revoked/cert.pem")
         batch.recipients = [.init(certificate: revoked, addresses: revoked.recipientScopes, isPinned: true)]
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         let address = try #require(revoked.recipientScopes.first)
         let before = try await choice(for: address, in: store)
         #expect(before.selected?.certificate == revoked)
         batch.crls = [try CertificateList(der: Fixtures.cert("revoked/crl.der"))]
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         #expect(try await choice(for: address, in: store).candidates.map(\.reason) == [.revoked])
     }
 
     @Test func `an anchor that is an intermediate is enough`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        let intermediate = try Certs.certificate("ca", file: "intermediate.pem")
+        let intermediate = try Certificate(fixture: "ca/intermediate.pem")
         #expect(try await reasons("alice", "bob", in: store, anchors: [intermediate]) == ["selected", "selected"])
     }
 
     @Test func `a chain of six is followed, one through an expired authority is not believed`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        var batch = try Certs.authorities()
-        for number in 1...6 { batch.intermediates.append(try Certs.certificate("long-chain", file: "ca\(number).pem")) }
-        batch.intermediates.append(try Certs.certificate("expired-ca", file: "ca.pem"))
+        var batch = try ImportBatch.authorities()
+        for number in 1...6 { batch.intermediates.append(try Certificate(fixture: "long-chain/ca\(number).pem")) }
+        batch.intermediates.append(try Certificate(fixture: "expired-ca/ca.pem"))
         for name in ["long-chain", "expired-ca"] {
-            let certificate = try Certs.certificate(name)
+            let certificate = try Certificate(fixture: "\(name)/cert.pem")
             batch.recipients.append(.init(certificate: certificate, addresses: certificate.recipientScopes))
         }
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         #expect(try await choice(for: .init("long-chain@example.com"), in: store).selected != nil)
         #expect(
             try await choice(for: .init("expired-ca@example.com"), in: store).candidates.map(\.reason) == [.untrusted]
@@ -54,28 +54,33 @@ import Testing
     }
 
     @Test func `addresses that differ in case or in the form of the domain are one`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         var batch = ImportBatch()
         batch.recipients = [
-            .init(certificate: try Certs.certificate("bob"), addresses: [try AddressScope("bob@xn--e1afmkfd.test")])
+            .init(
+                certificate: try Certificate(fixture: "bob/cert.pem"),
+                addresses: [try AddressScope("bob@xn--e1afmkfd.test")]
+            )
         ]
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         #expect(try await store.recipients.certificates(for: .init("BOB@пример.test")).count == 1)
     }
 
     private func reasons(_ names: String..., in store: Store, anchors: [Certificate]) async throws -> [String] {
         var batch = ImportBatch()
         batch.anchors = anchors
-        batch.intermediates = [try Certs.certificate("ca", file: "intermediate.pem")]
+        batch.intermediates = [try Certificate(fixture: "ca/intermediate.pem")]
         let addresses = try names.map { try AddressScope("\($0)@example.org") }
         for (name, address) in zip(names, addresses) {
-            batch.recipients.append(.init(certificate: try Certs.certificate(name), addresses: [address]))
+            batch.recipients.append(
+                .init(certificate: try Certificate(fixture: "\(name)/cert.pem"), addresses: [address])
+            )
         }
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         let answer = try await RecipientLookup(store: store, systemAnchors: false).choices(
             for: addresses,
-            at: Certs.time
+            at: Date.judged
         )
         return answer.choices.flatMap { $0.candidates.map(\.reason.rawValue) }
     }
@@ -83,7 +88,7 @@ import Testing
     private func choice(for address: AddressScope, in store: Store) async throws -> RecipientChoice {
         let answer = try await RecipientLookup(store: store, systemAnchors: false).choices(
             for: [address],
-            at: Certs.time
+            at: Date.judged
         )
         return try #require(answer.choices.first)
     }

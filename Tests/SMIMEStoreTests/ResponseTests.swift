@@ -17,47 +17,50 @@ import Testing
         var batch = ImportBatch()
         batch.responses = [
             .init(
-                certificate: try Certs.certificate(name).nameDigest,
+                certificate: try Certificate(fixture: "\(name)/cert.pem").nameDigest,
                 response: OCSPResponse(der: response),
                 lifetime: .init(
-                    since: Certs.time.addingTimeInterval(since),
-                    until: Certs.time.addingTimeInterval(until)
+                    since: Date.judged.addingTimeInterval(since),
+                    until: Date.judged.addingTimeInterval(until)
                 )
             )
         ]
         #expect(!batch.isEmpty)
-        _ = try await store.add(batch, at: Certs.time.addingTimeInterval(time))
+        _ = try await store.add(batch, at: Date.judged.addingTimeInterval(time))
     }
 
     private func kept(about names: String..., in store: Store) async throws -> [[UInt8]] {
-        let certificates = try names.map { try Certs.certificate($0) }
+        let certificates = try names.map { try Certificate(fixture: "\($0)/cert.pem") }
         let trust = try await store.anchors.trust(judging: certificates, systemAnchors: false)
         return try certificates.compactMap { trust.responses[try $0.nameDigest]?.der }
     }
 
     @Test func `an answer is found for its certificate alone, and for authorities above one`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         try await keep([1], about: "alice", from: 0, to: 60, in: store)
         #expect(try await kept(about: "alice", "bob", in: store) == [[1]])
-        let intermediate = try Certs.certificate("ca", file: "intermediate.pem")
+        let intermediate = try Certificate(fixture: "ca/intermediate.pem")
         var batch = ImportBatch()
         batch.responses = [
             .init(
                 certificate: try intermediate.nameDigest,
                 response: OCSPResponse(der: [2]),
-                lifetime: .init(since: Certs.time, until: Certs.time)
+                lifetime: .init(since: Date.judged, until: Date.judged)
             )
         ]
-        _ = try await store.add(batch, at: Certs.time)
-        let trust = try await store.anchors.trust(judging: [Certs.certificate("alice")], systemAnchors: false)
+        _ = try await store.add(batch, at: .judged)
+        let trust = try await store.anchors.trust(
+            judging: [Certificate(fixture: "alice/cert.pem")],
+            systemAnchors: false
+        )
         #expect(try trust.responses[intermediate.nameDigest]?.der == [2])
         #expect(try await store.check().isEmpty)
     }
 
     @Test func `a newer answer takes the place of an older one, and not the other way round`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         try await keep([1], about: "alice", from: 0, to: 600, in: store)
         try await keep([2], about: "alice", from: 10, to: 60, in: store)
@@ -67,7 +70,7 @@ import Testing
     }
 
     @Test func `what holds no longer is tidied away when another answer comes`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         try await keep([1], about: "alice", from: 0, to: 600, in: store)
         try await keep([2], about: "bob", from: 0, to: 4000, in: store)

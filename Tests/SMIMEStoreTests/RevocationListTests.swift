@@ -78,7 +78,7 @@ import Testing
         var factory = try CertificateFactory()
         try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
         try factory.issue("other", subject: "/CN=CA", extensions: CertificateFactory.authority)
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         // Of another key with the same name, and of one that has no end.
         try await add(list("stranger", by: "other", (1, 3, []), factory), isFetched: true, to: store)

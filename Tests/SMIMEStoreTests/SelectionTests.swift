@@ -1,6 +1,8 @@
 import Foundation
 import InternetMessage
+import PKIX
 import SMIMEStore
+import TestSupport
 import Testing
 
 @Suite struct SelectionTests {
@@ -94,14 +96,14 @@ import Testing
         let recipients = try row.known.map { known in
             KnownRecipient(
                 address: try AddressScope("alice@example.com"),
-                certificate: try Certs.certificate(known.name),
+                certificate: try Certificate(fixture: "\(known.name)/cert.pem"),
                 source: .imported,
-                firstSeen: Certs.time,
-                lastSeen: Certs.time,
+                firstSeen: Date.judged,
+                lastSeen: Date.judged,
                 trust: known.trust
             )
         }
-        #expect(RecipientSelection.judge(recipients, chains: row.known.map(\.chain), at: Certs.time) == row.expected)
+        #expect(RecipientSelection.judge(recipients, chains: row.known.map(\.chain), at: .judged) == row.expected)
     }
 
     @Test(arguments: [
@@ -114,14 +116,14 @@ import Testing
     func `a signing identity is chosen for a reason`(names: [String], expected: [Standing]) throws {
         let identities = try names.map { try identity($0) }
         let address = try EmailAddress("ALICE@example.com")
-        #expect(IdentitySelection.judge(identities, for: address, purpose: .signing, at: Certs.time) == expected)
+        #expect(IdentitySelection.judge(identities, for: address, purpose: .signing, at: .judged) == expected)
     }
 
     @Test func `a pinned identity goes before a newer one`() throws {
         let identities = [try identity("alice", isPinned: true), try identity("alice-renewed")]
         let address = try EmailAddress("alice@example.com")
         #expect(
-            IdentitySelection.judge(identities, for: address, purpose: .signing, at: Certs.time)
+            IdentitySelection.judge(identities, for: address, purpose: .signing, at: .judged)
                 == [.current, .superseded]
         )
     }
@@ -129,7 +131,7 @@ import Testing
     @Test func `an identity given by hand need not name the account`() throws {
         let identities = [try identity("no-email", isAssigned: true)]
         let address = try EmailAddress("alice@example.com")
-        #expect(IdentitySelection.judge(identities, for: address, purpose: .signing, at: Certs.time) == [.current])
+        #expect(IdentitySelection.judge(identities, for: address, purpose: .signing, at: .judged) == [.current])
     }
 
     @Test func `the same certificates in another order give the same choice`() throws {
@@ -137,18 +139,18 @@ import Testing
         let address = try EmailAddress("alice@example.com")
         let chosen = try (0..<4).map { shift in
             let identities = try (names[shift...] + names[..<shift]).map { try identity($0) }
-            return IdentitySelection.current(of: identities, for: address, purpose: .signing, at: Certs.time)
+            return IdentitySelection.current(of: identities, for: address, purpose: .signing, at: .judged)
         }
-        #expect(Set(chosen.map { $0?.certificate }) == [try Certs.certificate("alice-renewed")])
+        #expect(Set(chosen.map { $0?.certificate }) == [try Certificate(fixture: "alice-renewed/cert.pem")])
     }
 
     private func identity(_ name: String, isAssigned: Bool = false, isPinned: Bool = false) throws -> AccountIdentity {
         AccountIdentity(
             account: try EmailAddress("alice@example.com"),
-            certificate: try Certs.certificate(name),
+            certificate: try Certificate(fixture: "\(name)/cert.pem"),
             isAssigned: isAssigned,
             isPinned: isPinned,
-            added: Certs.time
+            added: Date.judged
         )
     }
 }

@@ -5,6 +5,7 @@ import LibCrypto
 import PKIX
 import SMIME
 import SMIMEStore
+import TestSupport
 import Testing
 
 /// What a process that stays remembers of a store, and forgets as soon as another process changes it.
@@ -19,12 +20,12 @@ import Testing
 
     /// A home with alice's key, bob's certificate and their authority.
     private func filledHome() async throws -> TemporaryHome {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        var batch = try Certs.batch("alice")
-        batch.anchors = [try Certs.certificate("ca", file: "root.pem")]
-        batch.recipients = [.init(certificate: try Certs.certificate("bob"), addresses: [bob])]
-        _ = try await store.add(batch, at: Certs.time)
+        var batch = try ImportBatch.people("alice")
+        batch.anchors = [try Certificate(fixture: "ca/root.pem")]
+        batch.recipients = [.init(certificate: try Certificate(fixture: "bob/cert.pem"), addresses: [bob])]
+        _ = try await store.add(batch, at: .judged)
         try await store.close()
         return home
     }
@@ -33,14 +34,14 @@ import Testing
     private func asked(_ store: Store) async throws -> [String: String] {
         let message = store.atOneMoment()
         let lookup = RecipientLookup(store: message, systemAnchors: false)
-        let choice = try await lookup.choices(for: [bob], at: Certs.time).choices[0]
+        let choice = try await lookup.choices(for: [bob], at: .judged).choices[0]
         let signer: String
         do throws(KeystoreError) {
-            let identity = try await message.accounts.signingIdentity(for: alice, at: Certs.time)
+            let identity = try await message.accounts.signingIdentity(for: alice, at: .judged)
             signer = "\(identity.certificate.fingerprint)"
         } catch { signer = "\(error)" }
         let rules = try await message.read { try $0.rules(forSenders: [alice], recipients: []) }
-        let certificate = try Certs.certificate("bob")
+        let certificate = try Certificate(fixture: "bob/cert.pem")
         let trust = try await message.anchors.trust(judging: [certificate], systemAnchors: false)
         return [
             "chosen": choice.selected.map { "\($0.certificate.fingerprint)" } ?? choice.whyNone,
@@ -48,7 +49,7 @@ import Testing
             "account": "\(try await message.accounts.summary(of: alice)?.address.text ?? "none")",
             "aliases": "\(try await message.accounts.account(ifAnyFor: alice)?.aliases ?? [])",
             "anchors": "\(trust.anchors.count)", "lists": "\(trust.certificateLists.count)",
-            "verdict": "\(trust.judge(certificate, purpose: .encryption, at: Certs.time).isTrusted)",
+            "verdict": "\(trust.judge(certificate, purpose: .encryption, at: .judged).isTrusted)",
         ]
     }
 
@@ -100,7 +101,7 @@ import Testing
 
     @Test func `an anchor that is removed trusts nothing any more`() async throws {
         let found = try await differences { store, _ in
-            _ = try await store.anchors.remove([try Certs.certificate("ca", file: "root.pem").fingerprint])
+            _ = try await store.anchors.remove([try Certificate(fixture: "ca/root.pem").fingerprint])
         }
         #expect(found == ["anchors", "chosen", "verdict"])
     }
@@ -154,10 +155,10 @@ import Testing
     @Test func `a date that nothing counts is read anew after the own change`() async throws {
         let home = try await filledHome()
         let store = try await home.open()
-        let later = Certs.time.addingTimeInterval(3 * 86_400)
+        let later = Date.judged.addingTimeInterval(3 * 86_400)
         let sighting = SignerSighting(
             address: try EmailAddress("bob@example.com"),
-            certificate: try Certs.certificate("bob"),
+            certificate: try Certificate(fixture: "bob/cert.pem"),
             isAnchored: true,
             signingTime: later
         )
@@ -179,14 +180,14 @@ import Testing
     @Test func `keys are opened once as long as nothing changes`() async throws {
         let home = try await filledHome()
         let store = try await home.open(.readOnly)
-        _ = try await store.atOneMoment().accounts.signingIdentity(for: alice, at: Certs.time)
+        _ = try await store.atOneMoment().accounts.signingIdentity(for: alice, at: .judged)
         // The key file is needed for what is not open yet.
         let file = home.location.keyFile
         #expect(rename(file, file + ".gone") == 0)
-        _ = try await store.atOneMoment().accounts.signingIdentity(for: alice, at: Certs.time)
+        _ = try await store.atOneMoment().accounts.signingIdentity(for: alice, at: .judged)
         let other = try await home.open(.readOnly)
         await #expect(throws: KeystoreError.self) {
-            try await other.atOneMoment().accounts.signingIdentity(for: alice, at: Certs.time)
+            try await other.atOneMoment().accounts.signingIdentity(for: alice, at: .judged)
         }
     }
 }

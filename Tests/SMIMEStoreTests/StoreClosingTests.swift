@@ -1,35 +1,36 @@
 import Foundation
 import InternetMessage
+import PKIX
 import SMIMEStore
 import Synchronization
+import TestSupport
 import Testing
 
 /// A store that is closed, or just being closed, while it is used.
 @Suite struct StoreClosingTests {
     @Test(arguments: [Store.Mode.readOnly, .readWrite])
     func `a closed store says that it is closed`(mode: Store.Mode) async throws {
-        let home = TemporaryHome()
-        _ = try await home.open().add(try Certs.batch("alice"), at: Certs.time)
+        let home = try TemporaryHome()
+        _ = try await home.open().add(try ImportBatch.people("alice"), at: .judged)
         let store = try await home.open(mode)
-        let certificate = try Certs.certificate("alice")
+        let certificate = try Certificate(fixture: "alice/cert.pem")
         let sealed = try #require(try await store.read { try $0.sealedIdentity(certificate) })
         try await store.close()
         let closed = KeystoreError.closed(path: home.location.database)
         await #expect(throws: closed) { try await store.accounts.all() }
         await #expect(throws: closed) { try await store.accounts.open(sealed) }
-        await #expect(throws: closed) { try await store.add(try Certs.batch("bob"), at: Certs.time) }
-        await #expect(throws: closed) { try await store.add(ImportBatch(), at: Certs.time) }
+        await #expect(throws: closed) { try await store.add(try ImportBatch.people("bob"), at: .judged) }
+        await #expect(throws: closed) { try await store.add(ImportBatch(), at: .judged) }
         await #expect(throws: closed) { try await store.settings.set("a", to: "b") }
         await #expect(throws: closed) { try await store.protection() }
         await #expect(throws: closed) { try await store.protect(with: .keyFile, passphrase: nil) }
-        await #expect(throws: closed) { try await store.migrateRecords() }
         await #expect(throws: closed) { try await store.check() }
         await #expect(throws: closed) { try await store.backup(to: "\(home.path)/copy") }
         try await store.close()
     }
 
     @Test func `a store that was never made can be closed, too`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open(.readOnly)
         try await store.close()
         await #expect(throws: KeystoreError.closed(path: home.path)) { try await store.accounts.all() }
@@ -38,8 +39,8 @@ import Testing
 
     @Test(arguments: [Store.Mode.readOnly, .readWrite])
     func `readers of a store that is being closed read it, or are told`(mode: Store.Mode) async throws {
-        let home = TemporaryHome()
-        _ = try await home.open().add(try Certs.batch("alice"), at: Certs.time)
+        let home = try TemporaryHome()
+        _ = try await home.open().add(try ImportBatch.people("alice"), at: .judged)
         let location = home.location
         let closed = KeystoreError.closed(path: location.database)
         for _ in 0..<20 {
@@ -59,7 +60,7 @@ import Testing
     }
 
     @Test func `writers of a store that is being closed write, or are told`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let written = Locked(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test func `a cancelled read ends its transaction, and leaves the store in order`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try await home.open().close()
         let store = try await home.open(.readOnly)
         let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -102,7 +103,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `closing waits for what is under way`(isWriting: Bool) async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let events = Locked<[String]>([])
         let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -135,7 +136,7 @@ import Testing
     }
 
     @Test func `many stores are closed at once while they are read`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try await home.open().close()
         let location = home.location
         try await withThrowingTaskGroup(of: Void.self) { group in

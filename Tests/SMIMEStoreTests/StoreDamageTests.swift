@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import InternetMessage
 import SMIMEStore
+import TestSupport
 import Testing
 
 @Suite struct StoreDamageTests {
@@ -10,7 +11,9 @@ import Testing
         try change(home, "PRAGMA user_version = 99")
         let before = try bytes(home)
         for mode in [Store.Mode.readOnly, .readWrite] {
-            await #expect(throws: KeystoreError.newer(path: home.location.database, found: 99, known: 9)) {
+            await #expect(
+                throws: KeystoreError.newer(path: home.location.database, found: 99, known: Schema.current.version)
+            ) {
                 try await home.open(mode)
             }
         }
@@ -59,7 +62,7 @@ import Testing
         let store = try await home.open(.readOnly)
         #expect(try await store.accounts.all().count == 1)
         await #expect(throws: KeystoreError.keyMissing(path: home.location.keyFile)) {
-            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
         }
     }
 
@@ -69,7 +72,7 @@ import Testing
         try FileManager.default.copyItem(atPath: other.location.keyFile, toPath: home.location.keyFile)
         let store = try await home.open(.readOnly)
         await #expect(throws: KeystoreError.keyMismatch(path: home.location.keyFile)) {
-            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
         }
     }
 
@@ -80,40 +83,40 @@ import Testing
         let store = try await home.open(.readOnly)
         await #expect(throws: KeystoreError.corrupt(path: home.location.keyFile, detail: "is not a key file of smime"))
         {
-            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
         }
     }
 
     @Test func `a private key moved to another certificate does not open`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.batch("alice", "bob"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("alice", "bob"), at: .judged)
         try await store.close()
         try change(
             home,
             "UPDATE private_key SET sealed = (SELECT sealed FROM private_key ORDER BY certificate LIMIT 1)"
         )
         let reopened = try await home.open(.readOnly)
-        _ = try await reopened.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        _ = try await reopened.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
         await #expect(throws: KeystoreError.self) {
-            try await reopened.accounts.signingIdentity(for: .init("bob@example.com"), at: Certs.time)
+            try await reopened.accounts.signingIdentity(for: .init("bob@example.com"), at: .judged)
         }
     }
 
     @Test func `what a killed creation left behind is no obstacle`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try await home.open().close()
         try FileManager.default.removeItem(atPath: home.location.database)
         try Data([1, 2, 3]).write(to: URL(filePath: home.location.database + ".new"))
         try Data([1]).write(to: URL(filePath: home.location.keyFile + ".new"))
         let store = try await home.open()
-        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         #expect(try await store.accounts.all().count == 1)
         #expect(!FileManager.default.fileExists(atPath: home.location.database + ".new"))
     }
 
     @Test func `a new store with an old key file uses that key`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try await home.open().close()
         let key = try Data(contentsOf: URL(filePath: home.location.keyFile))
         try FileManager.default.removeItem(atPath: home.path + "/data")
@@ -122,9 +125,9 @@ import Testing
     }
 
     private func filled() async throws -> TemporaryHome {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         try await store.close()
         return home
     }

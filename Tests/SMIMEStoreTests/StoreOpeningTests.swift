@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StoreOpeningTests {
     @Test func `everybody who waits gets the same store`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let opening = StoreOpening(home.location, mode: .readWrite)
         let stores = try await withThrowingTaskGroup { group in
             for _ in 0..<20 { group.addTask { try await opening.store(within: .seconds(120)) } }
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `whoever waits gets the opening error itself, again and again`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try FileManager.default.createSymbolicLink(atPath: home.path, withDestinationPath: "/tmp")
         let opening = StoreOpening(home.location, mode: .readWrite)
         for _ in 0..<3 {
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `a deadline ends the wait for a store that does not open`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
         chmod(home.path, 0o700)
         let lock = open(home.location.lockFile, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -48,7 +48,7 @@ import Testing
 
     @Test func `a caller waits for another process no longer than it may, and gets the store afterwards`() async throws
     {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try await home.open().close()
         var configuration = Configuration()
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
@@ -65,11 +65,11 @@ import Testing
     }
 
     @Test func `callers that cannot suspend get the store, or the opening error, as often as they ask`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let opening = StoreOpening(home.location, mode: .readWrite, timeout: .seconds(120))
         let stores = try await onThreads(20) { try opening.storeNow() }
         #expect(Set(stores.map { ObjectIdentifier($0) }).count == 1)
-        let broken = TemporaryHome()
+        let broken = try TemporaryHome()
         try FileManager.default.createSymbolicLink(atPath: broken.path, withDestinationPath: "/tmp")
         let failing = StoreOpening(broken.location, mode: .readWrite, timeout: .seconds(120))
         for _ in 0..<3 {
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `a callback without suspension reads and writes, and does not wait longer than it wants`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let value = try await onThreads(1) {
             try store.blocking(within: .seconds(120)) { store in
@@ -96,8 +96,8 @@ import Testing
         }
     }
 
-    @Test func `the store never waits for itself`() async throws {
-        let home = TemporaryHome()
+    @Test func `a call from inside a transaction fails instead of waiting for itself`() async throws {
+        let home = try TemporaryHome()
         let store = try await home.open()
         let opening = StoreOpening(store)
         for isWriting in [false, true] {

@@ -1,18 +1,19 @@
 import Foundation
 import SMIMEStore
+import TestSupport
 import Testing
 
 @Suite struct StorePermissionTests {
     @Test(arguments: [false, true])
     func `what was opened for looking is not changed, be it there or not`(exists: Bool) async throws {
-        let home = TemporaryHome()
-        if exists { _ = try await home.open().add(try Certs.batch("bob"), at: Certs.time) }
+        let home = try TemporaryHome()
+        if exists { _ = try await home.open().add(try ImportBatch.people("bob"), at: .judged) }
         let store = try await home.open(.readOnly)
         let refusal = KeystoreError.notWritable(path: exists ? home.location.database : home.path)
         await #expect(throws: refusal) { try await store.policy.set(Policy.Rule(.global, encrypt: .require)) }
         await #expect(throws: refusal) { try await store.policy.unset(Policy.Rule(.global)) }
         await #expect(throws: refusal) { try await store.settings.set("a", to: "b") }
-        await #expect(throws: refusal) { try await store.add(try Certs.batch("alice"), at: Certs.time) }
+        await #expect(throws: refusal) { try await store.add(try ImportBatch.people("alice"), at: .judged) }
         await #expect(throws: refusal) { try await store.protect(with: .keyFile, passphrase: nil) }
         await #expect(throws: refusal) { try await store.rekey(passphrase: nil) }
         #expect(try await store.policy.rules().isEmpty)
@@ -20,9 +21,9 @@ import Testing
     }
 
     @Test func `what is made is private`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         for folder in ["", "data", "key"] { #expect(try home.mode(folder) == "700") }
         for file in ["data/smime.sqlite", "data/smime.sqlite-wal", "data/smime.sqlite-shm", "key/store.key", "lock"] {
             #expect(try home.mode(file) == "600", "\(file)")
@@ -30,7 +31,7 @@ import Testing
     }
 
     @Test func `an empty directory of ours is made private`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
         chmod(home.path, 0o755)
         _ = try await home.open()
@@ -38,7 +39,7 @@ import Testing
     }
 
     @Test func `reading where there is no store makes nothing`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open(.readOnly)
         #expect(!store.exists)
         #expect(try await store.accounts.all().isEmpty)
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test func `a store that is away is not made anew`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let missing = KeystoreError.missing(path: home.path)
         await #expect(throws: missing) { try await home.open(.readWriteExisting) }
         #expect(!FileManager.default.fileExists(atPath: home.path))
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test func `a lock for handing over that others can change is found, and refused, as the rest is`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try await home.open().close()
         let path = home.location.deliveryLockFile
         try Data().write(to: URL(filePath: path))
@@ -73,7 +74,7 @@ import Testing
 
     @Test(arguments: ["", "data", "key", "data/smime.sqlite", "key/store.key", "lock"], [0o040, 0o004])
     func `what others can read is refused`(name: String, extra: Int) async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try await home.open().close()
         let path = name.isEmpty ? home.path : "\(home.path)/\(name)"
         var status = stat()
@@ -90,7 +91,7 @@ import Testing
 
     @Test(arguments: ["", "data", "key", "data/smime.sqlite", "key/store.key", "lock"])
     func `a symbolic link is refused`(name: String) async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try await home.open().close()
         let path = name.isEmpty ? home.path : "\(home.path)/\(name)"
         let elsewhere = home.path + "-elsewhere"
@@ -103,10 +104,10 @@ import Testing
     }
 
     @Test func `a dangling symbolic link is not taken for no store`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         try FileManager.default.createSymbolicLink(atPath: home.path, withDestinationPath: "/nowhere/at/all")
         await #expect(throws: KeystoreError.self) { try await home.open(.readWrite) }
-        let data = TemporaryHome()
+        let data = try TemporaryHome()
         try await data.open().close()
         try FileManager.default.removeItem(atPath: data.location.database)
         try FileManager.default.createSymbolicLink(atPath: data.location.database, withDestinationPath: "/nowhere")
@@ -114,7 +115,7 @@ import Testing
     }
 
     @Test func `a store below a symbolic link is as good as any`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let link = home.path + "-link"
         defer { try? FileManager.default.removeItem(atPath: link) }
         try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)

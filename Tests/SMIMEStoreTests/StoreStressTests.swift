@@ -2,6 +2,7 @@ import Foundation
 import InternetMessage
 import SMIMEStore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Readers and writers on one store, for SMIME_TEST_STRESS seconds; one if it is not set.
@@ -11,10 +12,10 @@ import Testing
     private static let writers = 8
 
     @Test func `nobody starves, no update is lost, and every reader sees a state that was`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let address = try EmailAddress("shared@example.com")
-        _ = try await store.accounts.add(address, at: Certs.time)
+        _ = try await store.accounts.add(address, at: .judged)
         let end = ContinuousClock.now + .seconds(Self.seconds)
         let done = try await withThrowingTaskGroup(of: Work.self) { group in
             for number in 0..<Self.writers {

@@ -2,6 +2,7 @@ import Foundation
 import InternetMessage
 import LibCrypto
 import SMIMEStore
+import TestSupport
 import Testing
 
 /// Who is asked for the passphrase of a locked store, and how often.
@@ -14,30 +15,30 @@ import Testing
             return Passphrase("wrong".utf8)
         }
         await #expect(throws: KeystoreError.wrongPassphrase(path: home.path)) {
-            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+            try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
         }
         #expect(asked.value == [0, 1, 2, 3, 4])
     }
 
-    @Test func `the right answer may be the last one`() async throws {
+    @Test func `the passphrase may be right at the last attempt`() async throws {
         let home = try await locked()
         let store = try await Store.open(home.location, mode: .readOnly) { attempt in
             Passphrase((attempt == 4 ? "right" : "wrong").utf8)
         }
-        _ = try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        _ = try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
     }
 
-    @Test func `nil ends the asking`() async throws {
+    @Test func `a passphrase source that returns nil is not asked again`() async throws {
         let home = try await locked()
         let once = try await Store.open(home.location, mode: .readOnly) { attempt in
             attempt == 0 ? Passphrase("wrong".utf8) : nil
         }
         await #expect(throws: KeystoreError.wrongPassphrase(path: home.path)) {
-            try await once.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+            try await once.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
         }
         let never = try await Store.open(home.location, mode: .readOnly) { _ in nil }
         await #expect(throws: KeystoreError.locked(path: home.path, why: nil)) {
-            try await never.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+            try await never.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
         }
     }
 
@@ -57,7 +58,7 @@ import Testing
             try await group.waitForAll()
         }
         #expect(!FileManager.default.fileExists(atPath: location.keyFile + ".next"))
-        _ = try await first.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        _ = try await first.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
     }
 
     @Test func `closing forgets where the passphrase comes from`() async throws {
@@ -73,7 +74,7 @@ import Testing
                 withExtendedLifetime(secret) { Passphrase("right".utf8) }
             }
         }
-        _ = try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: Certs.time)
+        _ = try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
         #expect(held != nil)
         try await store.close()
         #expect(held == nil)
@@ -81,9 +82,9 @@ import Testing
 
     /// A store with alice's key that the passphrase "right" opens.
     private func locked() async throws -> TemporaryHome {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
-        _ = try await store.add(try Certs.batch("alice"), at: Certs.time)
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         try await store.protect(with: .passphrase, passphrase: Passphrase("right".utf8))
         try await store.close()
         return home

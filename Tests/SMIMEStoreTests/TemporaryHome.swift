@@ -11,32 +11,13 @@ import TestSupport
 final class TemporaryHome {
     let path: String
     let location: StoreLocation
+    private let temporary: TemporaryFolder
 
-    init() {
-        path = NSTemporaryDirectory() + "smime-keystore-\(UUID().uuidString)"
+    init() throws {
+        temporary = try TemporaryFolder()
+        path = temporary.file("store").path
         location = StoreLocation(home: path)
     }
-
-    /// A copy of the store that the program wrote when its form was `form`.
-    convenience init(form: Int) throws {
-        self.init()
-        for file in ["data/smime.sqlite", "key/store.key"] {
-            let url = URL(filePath: "\(path)/\(file)")
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(),
-                withIntermediateDirectories: true
-            )
-            try FileManager.default.copyItem(
-                at: Fixtures.root.appending(path: "Tests/Stores/form-\(form)/\(file)"),
-                to: url
-            )
-            chmod(url.path, 0o600)
-            chmod(url.deletingLastPathComponent().path, 0o700)
-        }
-        chmod(path, 0o700)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     func open(_ mode: Store.Mode = .readWrite) async throws -> Store { try await Store.open(location, mode: mode) }
 
@@ -74,54 +55,5 @@ final class Locked<Value: Sendable>: Sendable {
     var value: Value {
         get { lock.withLock { $0 } }
         set { lock.withLock { $0 = newValue } }
-    }
-}
-
-/// What `certs/` holds, as values.
-enum Certs {
-    /// A time at which the test certificates are judged.
-    static let time = Date(timeIntervalSince1970: 1_793_491_200)
-
-    static func certificate(_ name: String, file: String = "cert.pem") throws -> Certificate {
-        try Certificate(der: der(name, file))
-    }
-
-    static func key(_ name: String, file: String = "key.pem") throws -> PrivateKey {
-        try PrivateKey(pkcs8: der(name, file))
-    }
-
-    /// `name`'s identity, for the accounts its certificate names.
-    static func identity(_ name: String) throws -> ImportBatch.IdentityItem {
-        let certificate = try certificate(name)
-        return .init(
-            Identity(unchecked: certificate, try key(name)),
-            accounts: certificate.emailAddresses,
-            isAssigned: false
-        )
-    }
-
-    /// Everything a .p12 of `names` brings, with the test CA.
-    static func batch(_ names: String...) throws -> ImportBatch {
-        var batch = ImportBatch()
-        batch.identities = try names.map(identity)
-        batch.intermediates = [try certificate("ca", file: "intermediate.pem")]
-        return batch
-    }
-
-    /// The test CA, trusted.
-    static func authorities() throws -> ImportBatch {
-        var batch = ImportBatch()
-        batch.anchors = [try certificate("ca", file: "root.pem")]
-        batch.intermediates = [try certificate("ca", file: "intermediate.pem")]
-        return batch
-    }
-
-    private static func der(_ name: String, _ file: String) throws -> [UInt8] {
-        let text = String(decoding: try Fixtures.cert("\(name)/\(file)"), as: UTF8.self)
-        let lines = text.split(separator: "\n").drop { !$0.hasPrefix("-----BEGIN") }.dropFirst()
-        guard let data = Data(base64Encoded: lines.prefix { !$0.hasPrefix("-----END") }.joined()) else {
-            throw CocoaError(.fileReadCorruptFile)
-        }
-        return Array(data)
     }
 }

@@ -16,7 +16,7 @@ import Testing
         let lists = try ["old", "new"].map { try CertificateList(der: factory.bytes("\($0).crl")) }
         let later = Date.now.addingTimeInterval(3 * 24 * 60 * 60)
         for isFetched in [true, false] {
-            let home = TemporaryHome()
+            let home = try TemporaryHome()
             let store = try await home.open()
             var batch = ImportBatch()
             if isFetched { batch.fetchedLists = lists } else { batch.crls = lists }
@@ -29,23 +29,23 @@ import Testing
     }
 
     @Test func `authorities from mail stay as long as a certificate leads to them`() async throws {
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         let sighting = SignerSighting(
             address: try EmailAddress("alice@example.com"),
-            certificate: try Certs.certificate("alice"),
-            authorities: [try Certs.certificate("ca", file: "intermediate.pem")]
+            certificate: try Certificate(fixture: "alice/cert.pem"),
+            authorities: [try Certificate(fixture: "ca/intermediate.pem")]
         )
-        _ = try await store.recipients.learn([sighting], at: Certs.time)
+        _ = try await store.recipients.learn([sighting], at: .judged)
         #expect(try await store.tidy(at: .now).isEmpty)
         _ = try await store.recipients.remove(try AddressScope("alice@example.com"))
         #expect(try await store.tidy(at: .now).count == 1)
         #expect(try await store.tidy(at: .now).isEmpty)
         // The same one, given by hand.
-        _ = try await store.recipients.learn([sighting], at: Certs.time)
+        _ = try await store.recipients.learn([sighting], at: .judged)
         var batch = ImportBatch()
         batch.intermediates = sighting.authorities
-        _ = try await store.add(batch, at: Certs.time)
+        _ = try await store.add(batch, at: .judged)
         _ = try await store.recipients.remove(try AddressScope("alice@example.com"))
         #expect(try await store.tidy(at: .now).isEmpty)
     }

@@ -12,10 +12,10 @@ import Testing
         var factory = try CertificateFactory()
         try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
         try factory.issue("alice", subject: "/CN=Alice", by: "root", extensions: CertificateFactory.person(alice))
-        let (root, first) = (try certificate("root", factory), try certificate("alice", factory))
+        let (root, first) = (try factory.certificate("root"), try factory.certificate("alice"))
         let second = try Certificate(der: try otherSignature(of: first.der))
         #expect(second.fingerprint != first.fingerprint)
-        let home = TemporaryHome()
+        let home = try TemporaryHome()
         let store = try await home.open()
         var batch = ImportBatch()
         batch.anchors = [root]
@@ -46,9 +46,9 @@ import Testing
         try factory.issue("second", subject: "/CN=Alice", by: "root", extensions: CertificateFactory.person(alice))
         try factory.issue("self", subject: "/CN=Alice", extensions: CertificateFactory.person(alice))
         try factory.revoke(["first"], by: "root", to: "root")
-        let (root, first) = (try certificate("root", factory), try certificate("first", factory))
-        let others = [try certificate("second", factory), try certificate("self", factory)]
-        let home = TemporaryHome()
+        let (root, first) = (try factory.certificate("root"), try factory.certificate("first"))
+        let others = [try factory.certificate("second"), try factory.certificate("self")]
+        let home = try TemporaryHome()
         let store = try await home.open()
         var batch = ImportBatch()
         batch.intermediates = [root]
@@ -63,22 +63,6 @@ import Testing
         #expect(try await select(in: store) == nil)
     }
 
-    @Test func `records of older forms keep their say until they are migrated`() async throws {
-        let home = TemporaryHome()
-        let store = try await home.open()
-        var batch = ImportBatch()
-        batch.recipients = [
-            .init(certificate: try Certs.certificate("alice"), addresses: [try AddressScope(alice)])
-        ]
-        _ = try await store.add(batch, at: Certs.time)
-        _ = try await store.recipients.setTrust(.distrusted, of: AddressScope(alice))
-        try await store.close()
-        try await home.change("UPDATE certificate SET form = 2, public_key = x'00'")
-        let reader = try await home.open(.readOnly)
-        let verdict = try await judge(try Certs.certificate("alice-reissued"), in: reader)
-        #expect(verdict.problems.contains { $0.kind == .chainDistrusted })
-    }
-
     private func judge(_ certificate: Certificate, in store: Store) async throws -> ChainVerdict {
         try await store.anchors.trust(judging: [certificate], systemAnchors: false)
             .judge(certificate, purpose: .signing, at: .now)
@@ -87,12 +71,6 @@ import Testing
     private func select(in store: Store) async throws -> Certificate? {
         let lookup = RecipientLookup(store: store, systemAnchors: false)
         return try await lookup.choices(for: [AddressScope(alice)], at: .now).choices.first?.selected?.certificate
-    }
-
-    private func certificate(_ name: String, _ factory: borrowing CertificateFactory) throws -> Certificate {
-        let items = try KeyMaterial.read(factory.bytes("\(name).pem"))
-        guard case .certificate(let made)? = items.first else { throw CocoaError(.fileReadCorruptFile) }
-        return made
     }
 
     /// The order of P-256.

@@ -8,7 +8,7 @@ import Testing
 
 /// A registry whose verdicts are kept: a root, two authorities below it, a person below each and one self-signed.
 struct VerdictScene {
-    let home = TemporaryHome()
+    let home: TemporaryHome
     let store: Store
     let certificates: [String: Certificate]
     let lists: [String: CertificateList]
@@ -18,6 +18,7 @@ struct VerdictScene {
     static let people = ["alice", "bob", "carol"]
 
     init() async throws {
+        home = try TemporaryHome()
         var factory = try CertificateFactory()
         let authority = CertificateFactory.authority
         try factory.issue("root", subject: "/CN=Root", extensions: authority)
@@ -42,10 +43,7 @@ struct VerdictScene {
         try factory.revoke(["bob"], by: "alice", to: "named", options: options(35))
         var certificates: [String: Certificate] = [:]
         for name in ["root", "other", "ca", "ca2"] + Self.people {
-            guard case .certificate(let made)? = try KeyMaterial.read(factory.bytes("\(name).pem")).first else {
-                continue
-            }
-            certificates[name] = made
+            certificates[name] = try factory.certificate(name)
         }
         self.certificates = certificates
         lists = try ["good", "revoking", "authority", "own", "named"].reduce(into: [:]) {
@@ -92,26 +90,31 @@ struct VerdictScene {
         )
     }
 
-    func lookup(_ terms: ValidationOptions = ValidationOptions(), systemAnchors: Bool = false) -> RecipientLookup {
-        var lookup = RecipientLookup(store: store, systemAnchors: systemAnchors, terms: terms)
+    func lookup(_ options: ValidationOptions = ValidationOptions(), systemAnchors: Bool = false) -> RecipientLookup {
+        var lookup = RecipientLookup(store: store, systemAnchors: systemAnchors, options: options)
         lookup.fewestKept = 1
         return lookup
     }
 
     /// The reasons by kept verdicts, as lists and as encryption see them, and those that a new judgement gives; by person.
     func reasons(
-        _ terms: ValidationOptions = ValidationOptions(),
+        _ options: ValidationOptions = ValidationOptions(),
         after seconds: TimeInterval = 0
     ) async throws -> (kept: [String], listed: [String], fresh: [String]) {
         let date = time.addingTimeInterval(seconds)
         let scopes = try Self.people.map { try AddressScope("\($0)@example.com") }
-        let kept = try await lookup(terms).choices(for: scopes, at: date).choices
-        let listed = try await lookup(terms).overviews(of: scopes, at: date).overviews
+        let kept = try await lookup(options).choices(for: scopes, at: date).choices
+        let listed = try await lookup(options).overviews(of: scopes, at: date).overviews
         var fresh: [String] = []
         for scope in scopes {
             let recipients = try await store.recipients.certificates(for: scope)
             let trust = try await store.anchors.trust(judging: recipients.map(\.certificate), systemAnchors: false)
-            let choice = RecipientChoice(address: scope, recipients: recipients, trust: trust.under(terms), at: date)
+            let choice = RecipientChoice(
+                address: scope,
+                recipients: recipients,
+                trust: trust.judging(by: options),
+                at: date
+            )
             fresh += choice.candidates.map(\.reason.rawValue)
         }
         return (

@@ -10,7 +10,7 @@ import Testing
     private func party(_ name: String, _ ciphers: [ContentCipher]?, others: [SMIMECapability] = []) throws -> Party {
         Party(
             name: name,
-            certificate: try #require(try TestKeyring("alice").identities.first).certificate,
+            certificate: try TestIdentity("alice").certificate,
             capabilities: ciphers.map { $0.map { SMIMECapability(AlgorithmIdentifier($0.oid)) } + others }
         )
     }
@@ -35,7 +35,7 @@ import Testing
         #expect(try choose([[.aes256CBC], [.aes128CBC, .aes256CBC]]).cipher == .aes256CBC)
     }
 
-    @Test func `where nothing is known it is the standard`() throws {
+    @Test func `without known capabilities the standard cipher is used`() throws {
         for standard in [ContentCipher.aes256GCM, .aes256CBC] {
             let chosen = try choose([nil, nil], standard: standard)
             #expect(chosen.cipher == standard)
@@ -45,13 +45,15 @@ import Testing
         }
     }
 
-    @Test func `those of whom nothing is known get the standard if the others can read it`() throws {
+    @Test func `recipients without known capabilities get the standard cipher if the others can read it`() throws {
         #expect(try choose([nil, [.aes256GCM, .aes256CBC]]).cipher == .aes256GCM)
         #expect(try choose([nil, [.aes256GCM, .aes256CBC]], standard: .aes256CBC).cipher == .aes256CBC)
         #expect(try choose([nil, [.aes128CBC]]).cipher == .aes128CBC)
     }
 
-    @Test func `nothing below the floor is negotiated, and who announces nothing else counts as unknown`() throws {
+    @Test func `no cipher below the floor is negotiated, and a recipient who announces only such counts as unknown`()
+        throws
+    {
         let low = try choose([[.aes128CBC], [.aes256GCM]], floor: .aes256CBC)
         #expect(low.cipher == .aes256GCM)
         #expect(low.warnings == ["0@example.com announces no cipher as good as aes-256-cbc: taken as unknown"])
@@ -61,7 +63,7 @@ import Testing
         #expect(old.warnings.count == 1)
     }
 
-    @Test func `disjoint lists are an error that says who announces what`() throws {
+    @Test func `without a common cipher the error says who announces which`() throws {
         #expect(
             throws: MessageError.noCommonCipher(
                 "0@example.com announces aes-256-gcm; 1@example.com announces aes-256-cbc, aes-128-cbc"
@@ -70,7 +72,7 @@ import Testing
         #expect(try choose([[.aes256GCM], [.aes256CBC]], demanded: .aes128CBC).reason == .demanded)
     }
 
-    @Test func `nothing below the floor is used, whoever asks for it`() throws {
+    @Test func `no cipher below the floor is used, even on request`() throws {
         #expect(throws: MessageError.cipherBelowFloor(.aes256CBC, floor: .aes128GCM)) {
             try choose([nil], floor: .aes128GCM, demanded: .aes256CBC)
         }

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `noise is not clean text`() {
+    @Test func `random bytes are not clean text`() {
         var generator = SeededGenerator(3)
         var passed = 0
         for _ in 0..<20_000 {

@@ -38,7 +38,7 @@ import Testing
         for item in try Corpus.cases("decrypt") {
             let bytes = try Fixtures.corpus(item.file)
             let opener = MessageOpener(
-                try TestKeyring(item.needs),
+                try Keyring(item.needs),
                 at: item.needs?.at.map { Date(timeIntervalSince1970: $0) } ?? Self.now
             )
             do {
@@ -61,7 +61,7 @@ import Testing
 
     @Test func `every message of the corpora comes back byte for byte`() async throws {
         var figures = Figures("round trip")
-        let keyring = try TestKeyring("alice")
+        let keyring = try Keyring(people: ["alice"])
         let recipient = Recipient(unchecked: try #require(keyring.identities.first).certificate)
         let opener = MessageOpener(keyring, at: Self.now)
         for item in try Corpus.cases("roundtrip") {
@@ -90,7 +90,7 @@ import Testing
     private func signAndVerify(_ item: Corpus.Case, _ bytes: [UInt8], _ opener: MessageOpener) async throws {
         let source = MemorySource(bytes)
         let sink = MemorySink()
-        let signer = try TestKeyring.signer("alice")
+        let signer = try SignedDataWriter.Signer(person: "alice")
         try MessageProtector(source, omitting: []).sign(by: signer, as: .detached, at: Self.now, to: sink)
         let result = try await opener.verify(MemorySource(sink.bytes))
         #expect(result.report.signers.first?.integrity.ok == true, "\(item.id): \(Self.reasons(result.report))")
@@ -119,9 +119,9 @@ import Testing
     private func verify(_ item: Corpus.Case, exceptions: VerdictExceptions = []) async throws -> VerificationReport {
         let bytes = try Fixtures.corpus(item.file)
         let opener = MessageOpener(
-            try TestKeyring(item.needs),
+            try Keyring(item.needs),
             at: item.needs?.at.map { Date(timeIntervalSince1970: $0) } ?? Self.now,
-            terms: ValidationOptions(revocation: item.needs?.crl == true ? .hard : .off),
+            options: ValidationOptions(revocation: item.needs?.crl == true ? .hard : .off),
             exceptions: exceptions
         )
         do {

@@ -69,7 +69,7 @@ import Testing
         return try ExistingLayer(of: MIMEReader.message(in: source), in: source)
     }
 
-    @Test func `What a cipher can have written is encrypted, for those whose certificates it names`() throws {
+    @Test func `a well-formed ciphertext counts as encrypted for the recipients it names`() throws {
         let bob = try Self.certificate("bob")
         let carol = try Self.certificate("carol")
         for der in [
@@ -87,7 +87,7 @@ import Testing
         #expect(old.protection == .encrypted && old.hasHistoricCipher)
     }
 
-    @Test func `What no cipher writes is not encrypted, whatever it is called`() throws {
+    @Test func `content that no cipher can have written does not count as encrypted`() throws {
         let (tag, blocks) = (Self.random(16), Self.random(160))
         let text = Array("Content-Type: text/plain\r\n\r\nMeet me at eight, at the usual place, and bring it.\r\n".utf8)
         let utf16 = [UInt8](String(repeating: "Grüße ", count: 50).utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `Random bytes are never taken for text`() {
+    @Test func `random bytes are not taken for text`() {
         for seed in 0..<2_000 {
             var generator = SeededGenerator(seed)
             let detector = PlaintextDetector()

@@ -14,14 +14,14 @@ import Testing
     private static let header = "From: alice@example.com\r\nTo: bob@example.com\r\nMIME-Version: 1.0\r\n"
 
     private func opener(exceptions: VerdictExceptions = []) throws -> MessageOpener {
-        MessageOpener(try TestKeyring("alice"), at: Self.time, exceptions: exceptions)
+        MessageOpener(try Keyring(people: ["alice"]), at: Self.time, exceptions: exceptions)
     }
 
     /// A signed object of alice's, with its content or detached from it.
     private func sign(_ content: [UInt8], isDetached: Bool = false) throws -> [UInt8] {
         let (digest, count) = try SignedDataWriter.digest(.sha256) { try $0.write(content) }
         let writer = try SignedDataWriter(
-            signer: TestKeyring.signer("alice"),
+            signer: SignedDataWriter.Signer(person: "alice"),
             contentDigest: digest,
             contentCount: isDetached ? nil : count,
             time: Self.time
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a compression that nobody knows is a verdict, and no error`() async throws {
+    @Test func `an unknown compression algorithm is a problem in the report, and no error`() async throws {
         let sink = MemorySink()
         let content = Array("Content-Type: text/plain\r\n\r\nhello\r\n".utf8)
         try CompressedDataWriter { try $0.write(content) }.write(to: sink) { try $0.write(content) }
@@ -88,7 +88,7 @@ import Testing
         #expect(try content(of: detached) == Array(entity.utf8))
     }
 
-    @Test func `content that nobody signed is not written as signed`() async throws {
+    @Test func `unsigned content is not written as signed`() async throws {
         let good = "Content-Type: text/plain\r\n\r\nI owe you nothing\r\n"
         let evil = Array("Content-Type: text/plain\r\n\r\nI owe you a million\r\n".utf8)
         let data: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
@@ -107,7 +107,7 @@ import Testing
         #expect(try content(of: result) == Array(good.utf8))
     }
 
-    @Test func `of very many signatures some are judged and no more`() async throws {
+    @Test func `the number of signatures that are checked is limited`() async throws {
         let part = "--b\r\n\(opaque(try sign(Array("Content-Type: text/plain\r\n\r\nhi\r\n".utf8))))\r\n"
         let result = try await verify(
             Self.header + "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
@@ -123,8 +123,8 @@ import Testing
         "Content-Type: application/pkcs7-mime\r\n\r\nnothing of that kind\r\n",
         "Content-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n***\r\n",
     ])
-    func `what is wrong inside unauthenticated encryption is not told`(entity: String) async throws {
-        let recipient = Recipient(unchecked: try #require(TestKeyring("alice").identities.first).certificate)
+    func `faults inside unauthenticated encryption are not reported`(entity: String) async throws {
+        let recipient = Recipient(unchecked: try TestIdentity("alice").certificate)
         for cipher in [ContentCipher.aes128CBC, .aes256GCM] {
             let sink = MemorySink()
             // Our own writer refuses to encrypt that.
@@ -139,10 +139,10 @@ import Testing
         }
     }
 
-    @Test func `what is odd about the mime is in the report`() async throws {
+    @Test func `oddities of the MIME structure are in the report`() async throws {
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8)))
-            .sign(by: TestKeyring.signer("alice"), as: .detached, at: Self.time, to: sink)
+            .sign(by: SignedDataWriter.Signer(person: "alice"), as: .detached, at: Self.time, to: sink)
         let text = String(decoding: sink.bytes, as: UTF8.self)
         let marked = try await verify("\u{FEFF}" + text)
         #expect(marked.report.status == .valid)
@@ -173,11 +173,11 @@ import Testing
         #expect(try content(of: result)?.count == 2 << 20)
     }
 
-    @Test func `one of two senders is nobody`() async throws {
+    @Test func `with two Sender fields neither counts`() async throws {
         let sink = MemorySink()
         let header = Self.header.replacing("From: alice", with: "From: carol")
         try MessageProtector(MemorySource(Array("Sender: alice@example.com\r\n\(header)\r\nhello\r\n".utf8)))
-            .sign(by: TestKeyring.signer("alice"), as: .detached, at: Self.time, to: sink)
+            .sign(by: SignedDataWriter.Signer(person: "alice"), as: .detached, at: Self.time, to: sink)
         let text = String(decoding: sink.bytes, as: UTF8.self)
         let one = try await verify(text)
         #expect(one.report.status == .mismatch)
@@ -193,7 +193,7 @@ import Testing
 
     @Test(arguments: [ContentCipher.aes128CBC, .aes256GCM])
     func `a file that changed after it was checked is not decrypted`(cipher: ContentCipher) async throws {
-        let recipient = Recipient(unchecked: try #require(TestKeyring("alice").identities.first).certificate)
+        let recipient = Recipient(unchecked: try TestIdentity("alice").certificate)
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8)))
             .encrypt(to: [recipient], cipher: cipher, at: Self.time, to: sink)

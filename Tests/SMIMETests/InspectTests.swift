@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct InspectTests {
-    @Test func `a signed mail shows its parts, its signer and what rides along`() throws {
+    @Test func `inspect shows the parts, the signer and the certificates of a signed mail`() throws {
         let part = try message(signed())
         #expect(part.mediaType == "multipart/signed")
         #expect(part.parts.map(\.mediaType) == ["text/plain", "application/pkcs7-signature"])
@@ -35,7 +35,7 @@ import Testing
         #expect(inner.problems.isEmpty)
     }
 
-    @Test func `an encrypted mail names its recipients, and nothing of what it says`() throws {
+    @Test func `inspect shows the recipients of an encrypted mail, and no content`() throws {
         let part = try message(encrypted())
         let outline = try #require(part.layer?.outline)
         #expect(outline.type == .authEnvelopedData)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [0.2, 0.6, 0.9, 0.99])
-    func `a truncated object shows what is left of it, and names the problem`(_ share: Double) throws {
+    func `inspect shows the rest of a truncated object and the problem`(_ share: Double) throws {
         let cms = try signedObject()
         let bytes = Array(cms.prefix(Int(Double(cms.count) * share)))
         let inspection = try inspect(bytes)
@@ -69,7 +69,7 @@ import Testing
         #expect(part.layer?.problems.contains { $0.level == .error } == true)
     }
 
-    @Test func `a signature that lies about itself is a problem`() throws {
+    @Test func `a signature with contradictory statements is a problem`() throws {
         var text = String(decoding: try signed(isOpaque: true), as: UTF8.self)
         text = text.replacing("signed-data", with: "enveloped-data")
         #expect(try inspect(Array(text.utf8)).allProblems.map(\.code) == ["malformed"])
@@ -88,18 +88,18 @@ import Testing
     @Test(arguments: [
         "", "garbage", "\u{0}\u{1}\u{2}\n\n", "0", "MIIB", "-----BEGIN CMS-----\n", "-----BEGIN X-----\nAA==",
     ])
-    func `what is nothing is refused`(_ text: String) {
+    func `unrecognizable input is refused`(_ text: String) {
         #expect(throws: (any Error).self) { try inspect(Array(text.utf8)) }
     }
 
-    @Test func `layers in layers end somewhere`() throws {
+    @Test func `the depth of nested layers is limited`() throws {
         var mail = Array("Content-Type: text/plain\r\n\r\nhello\r\n".utf8)
         for _ in 0..<12 { mail = try signed(isOpaque: true, mail) }
         let codes = try inspect(mail).allProblems.filter { $0.level == .error }.map(\.code)
         #expect(codes == ["too-many-layers"])
     }
 
-    @Test func `messages in messages end somewhere`() throws {
+    @Test func `the depth of nested messages is limited`() throws {
         let mail = String(repeating: "Content-Type: message/rfc822\r\n\r\n", count: 1_000) + "Subject: x\r\n\r\n"
         #expect(try inspect(Array(mail.utf8)).allProblems.map(\.code) == ["too-deep"])
     }
@@ -113,7 +113,7 @@ import Testing
         #expect(outline.parts.count == 2)
     }
 
-    @Test func `words for people in front of a certificate do not make it a mail`() throws {
+    @Test func `text in front of a PEM certificate does not make it a mail`() throws {
         let bytes = Array("Certificate:\n    Data:\n\n".utf8) + (try Fixtures.cert("alice/cert.pem"))
         guard case .certificates(let items) = try inspect(bytes).subject,
             case .certificate(let certificate) = items.first
@@ -124,7 +124,7 @@ import Testing
         #expect(certificate.addresses == ["alice@example.com"])
     }
 
-    @Test func `nothing of a hostile name or file name is taken for something else`() throws {
+    @Test func `control characters in names and file names are escaped`() throws {
         let mail = "Content-Type: text/plain; name=\"a\u{1B}[2J\u{202E}b\"\r\n\r\nhello\r\n"
         #expect(try message(Array(mail.utf8)).filename == "a\u{1B}[2J\u{202E}b")
     }

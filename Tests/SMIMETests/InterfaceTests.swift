@@ -8,10 +8,6 @@ import Testing
 @Suite struct InterfaceTests {
     private static let time = Date(timeIntervalSince1970: 1_793_500_000)
 
-    private func identity(_ name: String) throws -> Identity {
-        try Identity(pkcs12: Fixtures.cert("\(name)/\(name).p12"), passphrase: "test")
-    }
-
     @Test func `an error has a code, a kind and a sentence`() async throws {
         let wrong = #expect(throws: SMIMEError.self) {
             try Identity(pkcs12: Fixtures.cert("alice/alice.p12"), passphrase: "no")
@@ -22,15 +18,15 @@ import Testing
         let text = "From: alice@example.com\n\nHello\n"
         let secret = try Message(text.utf8)
             .encrypted(to: [Recipient(Certificate(Fixtures.cert("bob/cert.pem")), at: Self.time)], at: Self.time)
-        let alice = try identity("alice")
+        let alice = try TestIdentity("alice").identityWithChain
         let other = await #expect(throws: SMIMEError.self) {
             try await secret.opened(with: Keyring(alice), at: Self.time)
         }
         #expect(other?.code == .notForUs)
     }
 
-    @Test func `keys and certificates go to other libraries and back`() throws {
-        let alice = try identity("alice")
+    @Test func `keys and certificates are exchanged with other libraries`() throws {
+        let alice = try TestIdentity("alice").identityWithChain
         let copy = try alice.key.withPKCS8 { span in
             try PrivateKey(pkcs8: (0..<span.byteCount).map { span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) })
         }
@@ -52,7 +48,7 @@ import Testing
         #expect(expired.problems(for: .encryption, at: Self.time).map(\.kind) == [.certificateExpired])
         let root = try Certificate(Fixtures.cert("ca/root.pem"))
         #expect(root.problems(for: .encryption, at: Self.time).map(\.kind) == [.endEntityIsCA])
-        #expect(try identity("alice").certificate.problems(for: .signing, at: Self.time).isEmpty)
+        #expect(try TestIdentity("alice").identityWithChain.certificate.problems(for: .signing, at: Self.time).isEmpty)
     }
 
     /// Keys from elsewhere, such as a directory server's.
@@ -65,7 +61,7 @@ import Testing
     }
 
     @Test func `a key provider of one's own makes its trust in a line`() async throws {
-        let alice = try identity("alice")
+        let alice = try TestIdentity("alice").identityWithChain
         let (root, authority) = (
             try Certificate(Fixtures.cert("ca/root.pem")), try Certificate(Fixtures.cert("ca/intermediate.pem"))
         )
@@ -85,9 +81,9 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `an object that is no mail is signed and judged byte for byte`(isAttached: Bool) async throws {
+    func `a CMS object that is no mail is signed and verified byte for byte`(isAttached: Bool) async throws {
         let content = CryptographicMessage.Content(Array("one\ntwo\r\n\u{0}three".utf8))
-        let alice = try identity("alice")
+        let alice = try TestIdentity("alice").identityWithChain
         let root = try Certificate(Fixtures.cert("ca/root.pem"))
         let object = try CryptographicMessage.sign(content, by: alice, isAttached: isAttached, at: Self.time)
         let keys = Keyring(alice, trusting: root)
@@ -99,8 +95,8 @@ import Testing
         #expect(changed.status == .invalid)
     }
 
-    @Test func `what certificates must be meant for is the caller's to say`() async throws {
-        let server = try identity("wrong-eku")
+    @Test func `the caller chooses which extended key usage certificates must have`() async throws {
+        let server = try TestIdentity("wrong-eku").identityWithChain
         let content = CryptographicMessage.Content(Array("a pass".utf8))
         let object = try CryptographicMessage.sign(content, by: server, at: Self.time)
         var keys = Keyring([], trusting: [try Certificate(Fixtures.cert("ca/root.pem"))])
@@ -122,7 +118,7 @@ import Testing
     @Test func `a report is made for a caller's tests, and written as JSON`() async throws {
         #expect(VerificationReport(status: .valid).status == .valid)
         #expect(VerificationReport(status: .revoked).signers.isEmpty)
-        let alice = try identity("alice")
+        let alice = try TestIdentity("alice").identityWithChain
         let mail = try Message("From: alice@example.com\n\nHello\n".utf8).signed(by: alice, at: Self.time)
         let keys = Keyring(alice, trusting: try Certificate(Fixtures.cert("ca/root.pem")))
         let report = try await mail.verified(with: keys, at: Self.time)
@@ -133,9 +129,9 @@ import Testing
         #expect((signer["integrity"] as? [String: Any])?["ok"] as? Bool == true)
     }
 
-    @Test func `an object that is no mail is encrypted and comes back byte for byte`() async throws {
+    @Test func `a CMS object that is no mail is encrypted and decrypted byte for byte`() async throws {
         let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
-        let bob = try identity("bob")
+        let bob = try TestIdentity("bob").identityWithChain
         let object = try CryptographicMessage.encrypt(.init(bytes), to: [Recipient(bob.certificate, at: Self.time)])
         let opened = try await CryptographicMessage.decrypt(.init(object), with: Keyring(bob))
         #expect(try opened.bytes() == bytes)
@@ -144,16 +140,16 @@ import Testing
         #expect(count.withLock { $0 } == bytes.count)
     }
 
-    @Test func `what a sink throws comes back`() throws {
+    @Test func `an error that a sink throws reaches the caller`() throws {
         struct Full: Error {}
         let mail = try Message("From: alice@example.com\n\nHello\n".utf8)
         let error = #expect(throws: SMIMEError.self) { try mail.write { _ in throw Full() } }
         #expect(error?.underlyingError is Full)
     }
 
-    @Test func `a cancelled task ends between two pieces`() async throws {
+    @Test func `a cancelled task ends between two pieces of a message`() async throws {
         let body = String(repeating: String(repeating: "x", count: 76) + "\r\n", count: 200_000)
-        let alice = try identity("alice")
+        let alice = try TestIdentity("alice").identityWithChain
         let mail = try Message("From: alice@example.com\r\n\r\n\(body)".utf8).signed(by: alice, at: Self.time)
         let written = Mutex(0)
         let task = Task {
@@ -196,7 +192,7 @@ import Testing
     }
 
     @Test func `messages are opened on the library's threads, many at a time`() async throws {
-        let alice = try identity("alice")
+        let alice = try TestIdentity("alice").identityWithChain
         let text = "From: alice@example.com\r\n\r\n" + String(repeating: "A line of text.\r\n", count: 5_000)
         let signed = try Message(text.utf8).signed(by: alice, at: Self.time).bytes()
         let places = Places()

@@ -18,7 +18,7 @@ import Testing
                 let recipients = try ["encrypt-only", name].map {
                     Recipient(
                         unchecked:
-                            try #require(try TestKeyring($0).identities.first).certificate,
+                            try TestIdentity($0).certificate,
                         rsaWrapping: wrapping,
                         usesKeyIdentifier: usesKeyIdentifier
                     )
@@ -62,7 +62,7 @@ import Testing
     @Test func `what both of us sign and encrypt the other opens`() async throws {
         let mail = SampleMail(from: "carol")
         let folder = Fixtures.certs.path
-        let (signer, keyring) = (try TestKeyring.signer("carol"), try TestKeyring("alice"))
+        let (signer, keyring) = (try SignedDataWriter.Signer(person: "carol"), try Keyring(people: ["alice"]))
         let recipient = Recipient(unchecked: try #require(keyring.identities.first).certificate, rsaWrapping: .oaep)
         let ours = try [UInt8](
             written {
@@ -108,7 +108,7 @@ import Testing
         for name: String,
         _ options: String
     ) async throws {
-        let opener = MessageOpener(try TestKeyring(name), at: .judged)
+        let opener = MessageOpener(try Keyring(people: [name]), at: .judged)
         for lineEnd in [LineEnd.lf, .crlf] {
             let opened = try await opener.decrypt(MemorySource(encrypted.withLines(endingIn: lineEnd)))
             #expect(

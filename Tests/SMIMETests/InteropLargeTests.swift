@@ -19,7 +19,7 @@ import Testing
         let signed = try [UInt8](
             written {
                 try MessageProtector(Self.source.get())
-                    .sign(by: TestKeyring.signer("alice"), as: form, at: .judged, to: $0)
+                    .sign(by: SignedDataWriter.Signer(person: "alice"), as: form, at: .judged, to: $0)
             }
         )
         let options = "-CAfile \(Self.certs)/ca/root.pem -attime \(Int(Date.judged.timeIntervalSince1970))"
@@ -34,7 +34,7 @@ import Testing
             "cms -sign \(form) \(mail.fields) \(party) -certfile \(Self.certs)/ca/intermediate.pem",
             input: mail.entity
         )
-        let result = try await MessageOpener(try TestKeyring(), at: .judged).verify(MemorySource(signed))
+        let result = try await MessageOpener(try Keyring(people: []), at: .judged).verify(MemorySource(signed))
         #expect(result.report.status == .valid)
         let content = MemorySink()
         #expect(try result.writeContent(to: content))
@@ -43,7 +43,7 @@ import Testing
 
     @Test(arguments: [ContentCipher.aes256GCM, .aes128CBC])
     func `50 MB go encrypted to openssl and back`(cipher: ContentCipher) async throws {
-        let keyring = try TestKeyring("carol")
+        let keyring = try Keyring(people: ["carol"])
         let recipient = Recipient(unchecked: try #require(keyring.identities.first).certificate)
         let encrypted = try [UInt8](
             written {

@@ -16,7 +16,7 @@ import Testing
         let mail = SampleMail(from: name, lineEnd: lineEnd)
         for form in [SignatureForm.detached, .opaque] {
             for (digest, usesKeyIdentifier) in [(DigestAlgorithm.sha256, false), (.sha384, true), (.sha512, true)] {
-                var signer = try TestKeyring.signer(name)
+                var signer = try SignedDataWriter.Signer(person: name)
                 signer.digest = digest
                 signer.usesKeyIdentifier = usesKeyIdentifier
                 let signed = try [UInt8](
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `a detached object of openssl's is valid over its content, in DER and BER`() async throws {
-        let opener = MessageOpener(try TestKeyring(), at: .judged)
+        let opener = MessageOpener(try Keyring(people: []), at: .judged)
         let mail = SampleMail(from: "carol")
         for options in ["", "-stream", "-nodetach", "-nodetach -stream"] {
             let signed = try OpenSSLCommand().cms(
@@ -86,7 +86,7 @@ import Testing
 
     /// As openssl writes it, and after transports that change all line ends.
     private func expectValid(_ signed: [UInt8], _ mail: SampleMail, _ options: String) async throws {
-        let opener = MessageOpener(try TestKeyring(), at: .judged)
+        let opener = MessageOpener(try Keyring(people: []), at: .judged)
         for bytes in [signed, signed.withLines(endingIn: .lf), signed.withLines(endingIn: .crlf)] {
             let result = try await opener.verify(MemorySource(bytes))
             #expect(result.report.status == .valid, "\(options): \(result.report.status)")

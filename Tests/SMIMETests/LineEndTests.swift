@@ -21,13 +21,13 @@ import Testing
             """
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array(text.utf8))).sign(
-            by: TestKeyring.signer("alice"),
+            by: SignedDataWriter.Signer(person: "alice"),
             as: form == .opaque ? .opaque : .detached,
             at: Date(timeIntervalSince1970: 1_790_000_000),
             to: sink,
             lineEnd: lineEnd
         )
-        let opener = MessageOpener(try TestKeyring("alice"), at: Date(timeIntervalSince1970: 1_790_000_000))
+        let opener = MessageOpener(try Keyring(people: ["alice"]), at: Date(timeIntervalSince1970: 1_790_000_000))
         let result = try await opener.verify(MemorySource(sink.bytes))
         #expect(result.report.signers.first?.integrity.ok == true)
         let content = MemorySink()
@@ -44,11 +44,13 @@ import Testing
             + "--b\r\nX-Odd: one\r\r\n\r\ntext\r\n--b--\r\n"
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array(text.utf8)))
-            .sign(by: TestKeyring.signer("alice"), as: .detached, at: .judged, to: sink, lineEnd: lineEnd)
+            .sign(by: SignedDataWriter.Signer(person: "alice"), as: .detached, at: .judged, to: sink, lineEnd: lineEnd)
         for arrived in [LineEnd.lf, .crlf] {
             let bytes = sink.bytes.withLines(endingIn: arrived)
-            let report = try await MessageOpener(try TestKeyring("alice"), at: .judged).verify(MemorySource(bytes))
-                .report
+            let report = try await MessageOpener(try Keyring(people: ["alice"]), at: .judged).verify(
+                MemorySource(bytes)
+            )
+            .report
             #expect(report.status == .valid)
         }
     }

@@ -8,20 +8,16 @@ import Testing
     private static let time = Date(timeIntervalSince1970: 1_793_500_000)
     private static let text = "From: alice@example.com\r\nTo: bob@example.com\r\nSubject: Hello\r\n\r\nGood morning\r\n"
 
-    private func identity(_ name: String) throws -> Identity {
-        try Identity(pkcs12: Fixtures.cert("\(name)/\(name).p12"), passphrase: "test")
-    }
-
     private func certificate(_ path: String) throws -> Certificate { try Certificate(Fixtures.cert(path)) }
 
     private func keyring(_ names: String...) throws -> Keyring {
-        Keyring(try names.map { try identity($0) }, trusting: [try certificate("ca/root.pem")])
+        Keyring(try names.map { try TestIdentity($0).identityWithChain }, trusting: [try certificate("ca/root.pem")])
     }
 
     private func mail() throws -> Message { try Message(Self.text.utf8) }
 
     @Test func `a message in any order of layers says the same in the end`() async throws {
-        let alice = try identity("alice")
+        let alice = try TestIdentity("alice").identityWithChain
         let recipient = try Recipient(certificate("bob/cert.pem"), at: Self.time)
         let triple = try mail().signed(by: alice, at: Self.time).encrypted(to: [recipient], at: Self.time)
             .signed(by: alice, as: .opaque, at: Self.time)
@@ -34,8 +30,8 @@ import Testing
         #expect(report.status == .valid, "\(report.problems)")
     }
 
-    @Test func `whatever comes is opened: signed, and plain`() async throws {
-        let signed = try Message(mail().signed(by: identity("alice"), at: Self.time).bytes())
+    @Test func `signed and plain messages are opened`() async throws {
+        let signed = try Message(mail().signed(by: TestIdentity("alice").identityWithChain, at: Self.time).bytes())
         let opened = try await signed.opened(with: keyring(), at: Self.time)
         #expect(opened.report.status == .valid)
         #expect(opened.verifiedAuthor?.text == "alice@example.com")
@@ -58,14 +54,18 @@ import Testing
         ("bob", "does not name alice@example.com"), ("alice-old", "has expired"), ("encrypt-only", "may not sign"),
         ("future", "not valid yet"), ("wrong-eku", "may not sign"),
     ])
-    func `nothing is signed that could not be valid`(name: String, reason: String) throws {
-        let error = #expect(throws: SMIMEError.self) { try mail().signed(by: identity(name), at: Self.time) }
+    func `signing with a certificate that no reader would accept is refused`(name: String, reason: String) throws {
+        let error = #expect(throws: SMIMEError.self) {
+            try mail().signed(by: TestIdentity(name).identityWithChain, at: Self.time)
+        }
         #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
     }
 
     @Test(arguments: ["From: a@x.test, b@x.test\n\nx\n", "Subject: s\n\nx\n", "From: a@x.test\nFrom: b@x.test\n\nx\n"])
-    func `nothing is signed for an author who is not one`(text: String) throws {
-        #expect(throws: SMIMEError.self) { try Message(text.utf8).signed(by: identity("alice"), at: Self.time) }
+    func `signing is refused if From does not name one author`(text: String) throws {
+        #expect(throws: SMIMEError.self) {
+            try Message(text.utf8).signed(by: TestIdentity("alice").identityWithChain, at: Self.time)
+        }
     }
 
     @Test(arguments: [
@@ -73,7 +73,9 @@ import Testing
         ("expired/cert.pem", "has expired"), ("future/cert.pem", "not valid yet"), ("weak/cert.pem", "too short"),
         ("wrong-eku/cert.pem", "may not be used for encryption"),
     ])
-    func `nothing is encrypted to whom it should not be, unless it is said`(path: String, reason: String) throws {
+    func `encrypting to an unsuitable certificate is refused unless it is unchecked`(path: String, reason: String)
+        throws
+    {
         let certificate = try certificate(path)
         let error = #expect(throws: SMIMEError.self) { try Recipient(certificate, at: Self.time) }
         #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
@@ -81,7 +83,7 @@ import Testing
     }
 
     @Test func `a key that belongs to another certificate is no identity`() throws {
-        let (alice, bob) = (try identity("alice"), try identity("bob"))
+        let (alice, bob) = (try TestIdentity("alice").identityWithChain, try TestIdentity("bob").identityWithChain)
         let error = #expect(throws: SMIMEError.self) { try Identity(certificate: alice.certificate, key: bob.key) }
         #expect(error?.code == .noKeyPair && error?.kind == .key)
         #expect("\(alice)".contains(alice.certificate.fingerprint.description))

@@ -16,14 +16,14 @@ import Testing
     private let opener: MessageOpener
 
     init() throws {
-        let carol = try TestKeyring("carol")
-        signer = try TestKeyring.signer("carol")
+        let carol = try Keyring(people: ["carol"])
+        signer = try SignedDataWriter.Signer(person: "carol")
         recipient = Recipient(unchecked: try #require(carol.identities.first).certificate)
         opener = MessageOpener(carol, at: Self.time)
     }
 
     @Test(arguments: 0..<4)
-    func `what is signed of odd messages is valid`(seed: Int) async throws {
+    func `signatures over odd messages are valid`(seed: Int) async throws {
         var messages = OddMessages(seed)
         var signed = 0
         for number in 0..<OddMessages.count(standard: 600) / 4 {
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4)
-    func `what is encrypted of odd messages opens whole`(seed: Int) async throws {
+    func `encrypted odd messages are decrypted completely`(seed: Int) async throws {
         var messages = OddMessages(seed + 100)
         var opened = 0
         for number in 0..<OddMessages.count(standard: 600) / 4 {

@@ -76,7 +76,7 @@ import Testing
         String(item.file.dropFirst("pkits/Signed".count).dropLast(".eml".count))
     }
 
-    @Test func `every case has the verdict of the book`() async throws {
+    @Test func `every case of PKITS has its expected verdict`() async throws {
         var right = 0
         for test in Self.cases {
             let report = try await verify(test)
@@ -90,11 +90,11 @@ import Testing
     }
 
     private func verify(_ test: Case) async throws -> VerificationReport {
-        let terms = ValidationOptions(revocation: .hard, policies: test.setting.policies)
+        let options = ValidationOptions(revocation: .hard, policies: test.setting.policies)
         let opener = MessageOpener(
-            try TestKeyring(test.item.needs),
+            try Keyring(test.item.needs),
             at: Date(timeIntervalSince1970: 1_790_000_000),
-            terms: terms
+            options: options
         )
         return try await opener.verify(MemorySource(Fixtures.corpus(test.item.file))).report
     }

@@ -17,7 +17,7 @@ import Testing
         return try names.map { try MessageProtector(source, omitting: $0) } ?? MessageProtector(source)
     }
 
-    @Test func `nothing is encrypted to nobody`() throws {
+    @Test func `encrypting without recipients is refused`() throws {
         let sink = MemorySink()
         #expect(throws: CMSError.unsupported("encryption without recipients")) {
             try protector().encrypt(to: [], cipher: .aes256GCM, at: Self.time, to: sink)
@@ -25,8 +25,8 @@ import Testing
         #expect(sink.bytes.isEmpty)
     }
 
-    @Test func `nothing is signed with somebody else's key`() throws {
-        let (alice, bob) = (try TestKeyring.signer("alice"), try TestKeyring.signer("bob"))
+    @Test func `signing with a key that does not fit the certificate is refused`() throws {
+        let (alice, bob) = (try SignedDataWriter.Signer(person: "alice"), try SignedDataWriter.Signer(person: "bob"))
         let mixed = SignedDataWriter.Signer(Identity(unchecked: alice.identity.certificate, bob.identity.key))
         #expect(throws: CMSError.unsupported("signing with a key that is not the certificate's")) {
             try protector().sign(by: mixed, as: .detached, at: Self.time, to: MemorySink())
@@ -34,15 +34,15 @@ import Testing
     }
 
     @Test(arguments: [Date.distantPast, Date(timeIntervalSince1970: 1e12), Date(timeIntervalSince1970: .infinity)])
-    func `nothing is signed at a time that no signature can hold`(time: Date) throws {
-        let signer = try TestKeyring.signer("alice")
+    func `a signing time that cannot be encoded is refused`(time: Date) throws {
+        let signer = try SignedDataWriter.Signer(person: "alice")
         #expect(throws: CMSError.unsupported("a signing time that is no date of the years 1000 to 9999")) {
             try protector().sign(by: signer, as: .detached, at: time, to: MemorySink())
         }
     }
 
-    @Test func `Bcc stays in only if somebody wants it to`() throws {
-        let signer = try TestKeyring.signer("alice")
+    @Test func `Bcc is kept only on request`() throws {
+        let signer = try SignedDataWriter.Signer(person: "alice")
         let (without, with) = (MemorySink(), MemorySink())
         try protector().sign(by: signer, as: .detached, at: Self.time, to: without)
         try protector(omitting: []).sign(by: signer, as: .detached, at: Self.time, to: with)
@@ -77,11 +77,14 @@ import Testing
         ("Content-Type: multipart/mixed\n", .missingBoundary),
         ("Content-Type: multipart/mixed; boundary=b; boundary=c\n", .contradictoryBoundary),
     ])
-    func `what readers of our mail would refuse is neither signed nor encrypted`(fields: String, defect: MIMEDefect)
+    func `messages that our own reader would refuse are neither signed nor encrypted`(
+        fields: String,
+        defect: MIMEDefect
+    )
         throws
     {
         let mail = "From: alice@example.com\n\(fields)\n--b\n\nhello\n--b--\n"
-        let alice = try TestKeyring.signer("alice")
+        let alice = try SignedDataWriter.Signer(person: "alice")
         let sink = MemorySink()
         #expect(throws: MessageError.defective(defect)) {
             try MessageProtector(MemorySource(Array(mail.utf8))).sign(by: alice, as: .opaque, at: Self.time, to: sink)
@@ -103,8 +106,8 @@ import Testing
         "application/pkcs7-mime; name=smime.p7m\n\nhello\n",
         "application/pkcs7-mime; name=smime.p7m\nContent-Transfer-Encoding: base64\n\nMAA=\n",
     ])
-    func `what claims to be protected, and is broken, is not encrypted once more`(entity: String) throws {
-        let bob = try #require(try TestKeyring("bob").identities.first).certificate
+    func `a broken protected message is not encrypted again`(entity: String) throws {
+        let bob = try TestIdentity("bob").certificate
         let source = MemorySource(Array("From: alice@example.com\nContent-Type: \(entity)".utf8))
         let error = #expect(throws: MessageError.self) {
             try MessageProtector(source).encrypt(
@@ -127,28 +130,30 @@ import Testing
         let type = "Content-Type: application/pkcs7-mime; smime-type=certs-only; name=smime.p7c"
         let mail =
             "From: alice@example.com\n\(type)\nContent-Transfer-Encoding: base64\n\n\(bag.base64EncodedString())\n"
-        let bob = try #require(try TestKeyring("bob").identities.first).certificate
+        let bob = try TestIdentity("bob").certificate
         let (sealed, opened) = (MemorySink(), MemorySink())
         try MessageProtector(MemorySource(Array(mail.utf8)))
             .encrypt(to: [Recipient(unchecked: bob)], cipher: .aes256GCM, at: Self.time, to: sealed)
-        try await MessageOpener(TestKeyring("bob"), at: Self.time).decrypt(MemorySource(sealed.bytes)).write(to: opened)
+        try await MessageOpener(Keyring(people: ["bob"]), at: Self.time).decrypt(MemorySource(sealed.bytes)).write(
+            to: opened
+        )
         #expect(try CertificatesMessage(MemorySource(opened.bytes))?.certificates.count == 2)
     }
 
-    @Test func `fields behind a line that is none are signed as text, and no reader takes them for fields`()
+    @Test func `fields after a line that is no field are signed as text`()
         async throws
     {
         let mail = "From: alice@example.com\nno field\nSubject: hidden\n\nhello\n"
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array(mail.utf8)))
-            .sign(by: TestKeyring.signer("alice"), as: .detached, at: Self.time, to: sink)
-        let report = try await MessageOpener(TestKeyring("alice"), at: Self.time).verify(MemorySource(sink.bytes))
+            .sign(by: SignedDataWriter.Signer(person: "alice"), as: .detached, at: Self.time, to: sink)
+        let report = try await MessageOpener(Keyring(people: ["alice"]), at: Self.time).verify(MemorySource(sink.bytes))
             .report
         #expect(report.status == .valid, "\(report.problems)")
     }
 
     @Test func `a certificate that stands twice is encrypted to once`() throws {
-        let certificate = try #require(try TestKeyring("bob").identities.first).certificate
+        let certificate = try TestIdentity("bob").certificate
         let parties = ["bob", "BOB"].map {
             CipherNegotiation.Party(name: $0, certificate: certificate, capabilities: nil)
         }
@@ -158,9 +163,9 @@ import Testing
 
     @Test func `a task that was cancelled opens nothing`() async throws {
         let sink = MemorySink()
-        let bob = try #require(try TestKeyring("bob").identities.first).certificate
+        let bob = try TestIdentity("bob").certificate
         try protector().encrypt(to: [Recipient(unchecked: bob)], cipher: .aes256GCM, at: Self.time, to: sink)
-        let opener = MessageOpener(try TestKeyring("bob"), at: Self.time)
+        let opener = MessageOpener(try Keyring(people: ["bob"]), at: Self.time)
         let source = MemorySource(sink.bytes)
         #expect(try await opener.decrypt(source).report.layers.count == 1)
         let opening = Task {

@@ -6,9 +6,8 @@ import Testing
 /// The library example of the README, compiled with the one import it needs, and run.
 @Suite struct ReadmeExampleTests {
     @Test func `the example in the README works`() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         for (name, file) in [("bob/cert.pem", "bob.pem"), ("ca/root.pem", "root.pem")] {
             try Data(Fixtures.cert(name)).write(to: folder.appending(path: file))
         }

@@ -35,16 +35,16 @@ import Testing
         for _ in 0..<signatures {
             let sink = MemorySink()
             try MessageProtector(MemorySource(mail))
-                .sign(by: TestKeyring.signer("alice"), as: .detached, at: Self.time, to: sink)
+                .sign(by: SignedDataWriter.Signer(person: "alice"), as: .detached, at: Self.time, to: sink)
             mail = sink.bytes
         }
         let source = CountingSource(mail)
-        let opened = try await MessageOpener(TestKeyring("alice"), at: Self.time).decrypt(source)
+        let opened = try await MessageOpener(Keyring(people: ["alice"]), at: Self.time).decrypt(source)
         #expect(opened.report.layers.count == signatures + 1)
         return source.bytesRead
     }
 
-    @Test func `what is inside all signatures is looked for once`() async throws {
+    @Test func `the content inside nested signatures is searched only once`() async throws {
         let (two, four, six) = (
             try await bytesRead(signatures: 2), try await bytesRead(signatures: 4), try await bytesRead(signatures: 6)
         )
@@ -53,13 +53,13 @@ import Testing
     }
 
     @Test(arguments: [SignatureForm.detached, .opaque])
-    func `a mail that is only signed is read in one go`(form: SignatureForm) async throws {
+    func `a mail that is only signed is read once`(form: SignatureForm) async throws {
         let text = String(repeating: "What was signed once need not be read twice.\r\n", count: 40_000)
         let signed = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\n\(text)".utf8)))
-            .sign(by: TestKeyring.signer("alice"), as: form, at: Self.time, to: signed)
+            .sign(by: SignedDataWriter.Signer(person: "alice"), as: form, at: Self.time, to: signed)
         let (once, opened) = (CountingSource(signed.bytes), CountingSource(signed.bytes))
-        let provider = AskedKeyring(keyring: try TestKeyring("alice"))
+        let provider = AskedKeyring(keyring: try Keyring(people: ["alice"]))
         let report = try await MessageOpener(provider, at: Self.time).verify(once).report
         #expect(provider.trustAsked.withLock(\.self) == 1)
         let message = try await Message(opened).opened(with: provider, at: Self.time)
@@ -74,7 +74,7 @@ import Testing
     @Test func `a task that is cancelled reads no further in a layer, and writes nothing`() async throws {
         let text = String(repeating: "What nobody waits for any more is not read to its end.\r\n", count: 80_000)
         let mail = try Message(Array("\(Self.header)\r\n\(text)".utf8))
-        let keys = try TestKeyring("alice")
+        let keys = try Keyring(people: ["alice"])
         let alice = try #require(keys.identities.first)
         let signed = try mail.signed(by: alice, as: .opaque, at: Self.time)
         let bytes = try signed.bytes()
@@ -91,8 +91,8 @@ import Testing
         #expect(await writing.value < 1 << 20)
     }
 
-    @Test func `a recipient who stands there very often is asked for once`() async throws {
-        let alice = try #require(TestKeyring("alice").identities.first)
+    @Test func `a recipient that is named many times is looked up once`() async throws {
+        let alice = try TestIdentity("alice").identity
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8))).encrypt(
             to: Array(repeating: Recipient(unchecked: alice.certificate), count: 500),
@@ -100,7 +100,7 @@ import Testing
             at: Self.time,
             to: sink
         )
-        let provider = AskedKeyring(keyring: try TestKeyring("alice"))
+        let provider = AskedKeyring(keyring: try Keyring(people: ["alice"]))
         _ = try await MessageOpener(provider, at: Self.time).decrypt(MemorySource(sink.bytes))
         #expect(provider.asked.withLock(\.self) == [1])
     }
@@ -125,9 +125,9 @@ private final class AskedKeyring: KeyProvider {
     let asked = Mutex<[Int]>([])
     /// How often it is asked whom to trust.
     let trustAsked = Mutex(0)
-    private let keyring: TestKeyring
+    private let keyring: Keyring
 
-    init(keyring: TestKeyring) { self.keyring = keyring }
+    init(keyring: Keyring) { self.keyring = keyring }
 
     func identity(for recipients: [EntityIdentifier]) -> Identity? {
         asked.withLock { $0.append(recipients.count) }

@@ -5,15 +5,12 @@ public import Testing
 ///
 /// What it makes is valid from the moment it was made; tests take their time from the certificates and not from the clock.
 public struct CertificateFactory: ~Copyable {
-    public let folder: URL
+    private let temporary: TemporaryFolder
     private var serial = 4096
 
-    public init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "smime-ca-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    public init() throws { temporary = try TemporaryFolder() }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    public var folder: URL { temporary.url }
 
     /// The file `name` of the folder.
     public func file(_ name: String) -> URL { folder.appending(path: name) }

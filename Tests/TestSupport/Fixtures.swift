@@ -28,4 +28,6 @@ public enum Fixtures {
 extension Date {
     /// When the certificates of `certs/` are judged.
     public static let judged = Date(timeIntervalSince1970: 1_793_491_200)  // 2026-11-01
+    /// When old certificates are judged that have expired since.
+    public static let in2020 = Date(timeIntervalSince1970: 1_590_969_600)  // 2020-06-01
 }

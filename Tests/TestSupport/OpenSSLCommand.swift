@@ -3,14 +3,11 @@ public import Testing
 
 /// The openssl command in a folder of its own: the oracle for everything it can do.
 public struct OpenSSLCommand: ~Copyable {
-    public let folder: URL
+    private let temporary: TemporaryFolder
 
-    public init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    public init() throws { temporary = try TemporaryFolder() }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    public var folder: URL { temporary.url }
 
     /// Runs `openssl cms ARGUMENTS` over `input`, byte for byte, and returns what it wrote to `-out`.
     public func cms(

@@ -25,7 +25,7 @@ package final class DescriptorSink: ByteSink {
     /// A sink that writes to `descriptor`, which stays the caller's to close.
     package convenience init(_ descriptor: Int32) { self.init(descriptor, spoolFolder: nil) }
 
-    /// The same, for a spool in `spoolFolder`, which is named if it is full.
+    /// The same for a spool: if the disk is full, the error names `spoolFolder`.
     init(_ descriptor: Int32, spoolFolder: String?) {
         self.descriptor = descriptor
         self.spoolFolder = spoolFolder

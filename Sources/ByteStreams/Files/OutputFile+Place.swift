@@ -42,7 +42,7 @@ extension OutputFile {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        // Repaired, it would be the name of another file.
+        // A name that is not valid UTF-8, once repaired, would name another file.
         guard let target = String(validating: bytes.prefix(count), as: UTF8.self) else {
             throw .cannotCreate(path: path, code: EILSEQ)
         }

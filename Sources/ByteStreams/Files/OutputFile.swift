@@ -30,7 +30,7 @@ package final class OutputFile: ByteSink {
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG {
-            // By the name that was given: a pipe that /dev/fd leads to has no other.
+            // The name as it was given: a pipe behind /dev/fd has no other name.
             target = path
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw StreamError.cannotCreate(path: path, code: errno) }

@@ -18,8 +18,8 @@ struct KeyAgreementScheme: Sendable {
     let derivation: Derivation
     let kdfDigest: DigestAlgorithm
 
-    /// Every row; the SHA-1 ones for reading only. The curves that we know have the cofactor 1, so that with and
-    /// without it is the same.
+    /// Those with SHA-1 are only read, never written. All supported curves have the cofactor 1, so ECDH with and without cofactor
+    /// is the same.
     private static let rows: [KeyAgreementScheme] = [
         KeyAgreementScheme([1, 3, 133, 16, 840, 63, 0, 2], .x963, .sha1),
         KeyAgreementScheme([1, 3, 132, 1, 11, 0], .x963, .sha224),

@@ -59,7 +59,7 @@ extension RecipientInfo {
             try budget.spend(derivation.cost(count: wrap.cipher.keyCount))
             let key = try derivation.derive(password, count: wrap.cipher.keyCount)
             let unwrapped = try wrap.unwrap(encryptedKey, under: key)
-            // Three octets are no proof.
+            // Three check octets do not prove that the key is right.
             return ContentKey(unproven: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
         default: throw CMSError.unsupported("\(kind.rawValue) recipients with another kind of secret")
         }
@@ -71,7 +71,7 @@ extension RecipientInfo {
         var output = [UInt8](repeating: 0, count: max(encryptedKey.count, 1024))
         let (result, length) = key.handle.decrypt(encryptedKey, padding: padding, into: &output)
         let difference = UInt(bitPattern: Int(result) ^ 1) | UInt(bitPattern: length ^ count)
-        // All ones if both are as they should be, else zero.
+        // All ones if both are right, else zero.
         let isZero = (~difference & (difference &- 1)) >> (UInt.bitWidth - 1)
         let mask = UInt8(truncatingIfNeeded: 0 &- isZero)
         let chosen = substitute.withBytes { substitute in

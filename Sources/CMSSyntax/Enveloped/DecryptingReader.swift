@@ -81,7 +81,7 @@ final class DecryptingReader: ByteReader {
         let trailer = try layout.readTrailer(reader)
         self.trailer = trailer
         if layout.isAuthenticated {
-            // Attributes that are there and were not put before the content would be believed without being covered.
+            // Only attributes that the cipher authenticated together with the content may be used.
             guard trailer.tag.count == tagCount, trailer.authenticatedAttributes == attributes else {
                 throw CMSError.decryptionFailed
             }

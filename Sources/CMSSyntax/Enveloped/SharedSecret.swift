@@ -72,7 +72,7 @@ extension SharedSecret {
     ) throws -> [UInt8] {
         let wrap = try KeyWrap(keyCount: secret.count)
         let encrypted = try wrap.wrap(key, under: secret)
-        // An identifier that reveals nothing about the key, for readers with several keys.
+        // A recipient with several keys finds the right one by this identifier, which reveals nothing about the key.
         let name = try identifier ?? Array(secret.withBytes { try DigestAlgorithm.sha256.digest($0) }.prefix(8))
         return try der { coder in
             try coder.appendConstructedNode(identifier: .context(2)) { coder in

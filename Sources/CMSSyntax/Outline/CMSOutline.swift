@@ -100,7 +100,7 @@ package struct CMSOutline: Sendable {
         }
     }
 
-    /// Takes an error that says what is wrong with the object into the problems.
+    /// Adds an error about the object to the problems.
     mutating func note(_ error: CMSError) {
         isSound = false
         let problem =

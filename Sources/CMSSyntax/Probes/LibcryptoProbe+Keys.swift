@@ -1,7 +1,7 @@
 import LibCrypto
 
 extension LibcryptoProbe {
-    /// How private keys treat what was made to hurt them.
+    /// Whether private keys resist manipulated ciphertexts and public keys.
     static let keys = [
         LibcryptoProbe("oaep-padding") {
             let key = try Handle(generating: .rsa(bits: 1024))
@@ -13,7 +13,7 @@ extension LibcryptoProbe {
                 ? .failed("an OAEP block that was changed is opened")
                 : .passed("an OAEP block that was changed is refused")
         },
-        // Both are right: where libcrypto does not put a random value in the place of a wrong one, we do.
+        // Both results are right: if libcrypto reports the wrong padding, our code puts a random key in its place.
         LibcryptoProbe("rsa-implicit-rejection") {
             let key = try Handle(generating: .rsa(bits: 1024))
             // No padding at all, as a raw number.

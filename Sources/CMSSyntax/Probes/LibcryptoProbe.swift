@@ -19,7 +19,7 @@ package struct LibcryptoProbe: Sendable {
     package let code: String
     private let body: @Sendable () throws -> Outcome
 
-    /// - Parameter body: tries it; an error is an outcome, too.
+    /// - Parameter body: tries the operation; a thrown error counts as an outcome.
     package init(_ code: String, _ body: @escaping @Sendable () throws -> Outcome) {
         self.code = code
         self.body = body

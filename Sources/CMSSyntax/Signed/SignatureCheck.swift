@@ -4,9 +4,9 @@ import SwiftASN1
 
 /// The result of checking one signature: the certificates that it verifies with, and all problems.
 package struct SignatureCheck: Sendable {
-    /// The certificates that the signer may mean and whose key made the signature; the caller takes the best. A key may
-    /// have several, and an attacker can put a damaged copy first. If no key made the signature: the first certificate
-    /// that the signer may mean, or none.
+    /// The certificates that the SignerInfo matches and whose key made the signature; the caller takes the best. A key may have
+    /// several certificates, and an attacker can put a damaged copy first. If no key made the signature: the first matching
+    /// certificate, or none.
     package let certificates: [Certificate]
     /// The integrity axis: errors mean that the bytes are not those that were signed, or that this cannot be found out.
     package let problems: [Problem]
@@ -24,7 +24,7 @@ private struct AttributeCheck {
 }
 
 extension SignedData {
-    /// Checks the signature of `signer` over the content that was read, with each candidate that it may mean.
+    /// Checks the signature of `signer` over the content that was read, with each of `candidates` that it matches.
     ///
     /// Several certificates may share one key identifier, so all that match are tried (RFC 8551 §2.6).
     /// RFC 5652 §5.6
@@ -40,7 +40,7 @@ extension SignedData {
         }
         let bindings = signer.signingCertificates
         var matching = candidates.filter { signer.identifier.matches($0) }
-        // Certificates may share a key, too: those that the signature is bound to go first.
+        // Several certificates may have the same key: those that the signature names are tried first.
         let boundCount = matching.partition { candidate in !bindings.allSatisfy { $0.matches(candidate) } }
         guard let first = matching.first else {
             problems.append(
@@ -48,7 +48,7 @@ extension SignedData {
             )
             return result([])
         }
-        // Which digest the signature is over is not known, or contradictory; that is said, and nothing can be said of the value.
+        // The digest algorithm is unknown or contradictory. The report says so, and the signature value cannot be checked.
         guard attributes.isDigestKnown else { return result([first]) }
         do {
             let signature = try SignatureAttempt(signer, of: self)
@@ -142,8 +142,7 @@ extension SignedData {
             return [Problem(.contentTypeAttribute, "content that is not plain data is signed without attributes")]
         }
         guard resemblesAttributes else { return [] }
-        // An attacker could take a signature with attributes, and present these as content that was signed without
-        // attributes.
+        // An attacker could present the attributes of another signature as content that was signed without attributes.
         return [Problem(.contentIsAttributes, "the content is the attributes of another signature")]
     }
 
@@ -191,7 +190,7 @@ private struct SignatureAttempt {
     private let algorithm: SignatureAlgorithm
     /// Nil where the scheme ignores it.
     private let digest: DigestAlgorithm?
-    /// The digests, or the messages themselves, that it may be over.
+    /// The digests, or for some schemes the messages, that the signature may be over.
     private let values: [[UInt8]]
 
     init(_ signer: SignerInfo, of data: SignedData) throws {
@@ -226,8 +225,8 @@ private struct SignatureAttempt {
 }
 
 extension SignerInfo {
-    /// The attributes that are signed, as they were received with only their outer tag made a SET, and, where those
-    /// bytes are not DER, once more in DER; nil if there are none.
+    /// The encodings of the signed attributes that the signature may be over: as received, but with the tag of a SET; and in DER,
+    /// if they were not. Nil without signed attributes.
     fileprivate func signedMessages() throws -> [[UInt8]]? {
         guard var received = signedAttributesEncoding else { return nil }
         received[0] = 0x31

@@ -16,7 +16,7 @@ struct SigningCertificate {
     func matches(_ certificate: Certificate) -> Bool {
         guard let digest, let value = try? digest.digest(certificate.der), value == hash else { return false }
         guard let name else { return true }
-        // The name may have been encoded anew.
+        // Another program may have encoded the issuer name differently.
         return name.hexadecimal == certificate.serialNumber.hexadecimal && name.issuerName == certificate.issuer
     }
 
@@ -77,7 +77,7 @@ extension SignerInfo {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
         return [(Known.signingCertificate, false), (Known.signingCertificateV2, true)].compactMap { type, isVersion2 in
             guard signedAttributes.contains(where: { $0.type == type }) else { return nil }
-            // A doubled one binds to nothing (RFC 5035 §3).
+            // If the attribute occurs twice it is ignored (RFC 5035 §3).
             return signedValue(type).flatMap { try? SigningCertificate($0, isVersion2: isVersion2) } ?? .unreadable
         }
     }

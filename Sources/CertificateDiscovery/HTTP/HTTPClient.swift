@@ -64,7 +64,7 @@ package struct HTTPClient: Sendable {
         over connection: Connection,
         before deadline: ContinuousClock.Instant
     ) -> Result<[UInt8], RevocationError> {
-        // A peer that ends early must not end us; the thread takes the signal with it.
+        // If the server closes early, SIGPIPE must not end this process; it is blocked in this thread.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)

@@ -60,7 +60,7 @@ struct PeerAddress: Sendable {
     /// - Parameter address: sixteen bytes.
     static func isPublic(v6 address: [UInt8]) -> Bool {
         let last = Array(address[12...])
-        // What NAT64 translates (RFC 6052); all other global addresses lie in 2000::/3, that is not IPv4 inside IPv6.
+        // NAT64 (RFC 6052) holds an IPv4 address. All other global addresses are in 2000::/3.
         if address.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) { return isPublic(v4: last) }
         guard address[0] & 0xE0 == 0x20 else { return false }
         switch (address[0], address[1], address[2], address[3]) {

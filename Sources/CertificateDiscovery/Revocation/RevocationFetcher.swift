@@ -142,7 +142,7 @@ package actor RevocationFetcher: RevocationSource {
         do throws(CMSError) {
             let list = try CertificateList(der: der)
             let isSigned = list.isSigned(by: issuer)
-            // One by another issuer may be an indirect one, which only the chain's verification can tell.
+            // A list of another issuer may be an indirect one (RFC 5280 §5); only verifying the chain can show that.
             guard isSigned || !list.issuer.matches(issuer.subject) else {
                 note(text, .badAnswer("a revocation list that its issuer did not sign"))
                 return []
@@ -167,7 +167,7 @@ package actor RevocationFetcher: RevocationSource {
             // Another task may have cancelled the request, not this one.
             return answer.isCancelled && !Task.isCancelled ? await ask(question, before: deadline) : nil
         case .failure(.verdictTimeLimit):
-            // For another verdict there is time enough.
+            // The next verdict has a new time limit and may ask again.
             forget(answer, to: question)
             note(question.url, .verdictTimeLimit)
             return nil
@@ -186,7 +186,7 @@ package actor RevocationFetcher: RevocationSource {
     private func begin(_ question: Question, before deadline: ContinuousClock.Instant?) -> Answer? {
         guard answers.count < Self.maximumQuestions else { return nil }
         guard let url = ServiceURL(question.url) else {
-            // A directory (ldap) beside a web server is usual, and no outage.
+            // Many certificates name an LDAP directory beside a web server; skipping it is no outage.
             if !question.url.lowercased().hasPrefix("ldap") { note(question.url, .notAsked) }
             return nil
         }
@@ -208,7 +208,7 @@ package actor RevocationFetcher: RevocationSource {
         let type = question.request.map { _ in "application/ocsp-response" }
         let answer = Answer { [client] in
             let result = await client.ask(url, posting: content, expecting: type)
-            // It had much less time than others have, so it is not called silent.
+            // The service had less than the usual time, so it does not count as silent.
             return isCut && result == .failure(.timeLimit) ? .failure(.verdictTimeLimit) : result
         }
         answers[question] = answer

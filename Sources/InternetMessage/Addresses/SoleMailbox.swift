@@ -19,7 +19,7 @@ struct SoleMailbox {
         var bare = Self(scalars)
         var angle = bare
         guard let found = bare.bareMailbox() ?? angle.angleMailbox() else { return nil }
-        // Text that is no UTF-8 is read in one way here and in another one there.
+        // Programs read text that is not UTF-8 differently.
         let isText = String(validating: bytes, as: UTF8.self) != nil || found.address.text.utf8.allSatisfy { $0 < 128 }
         return isText ? found : nil
     }
@@ -48,7 +48,7 @@ struct SoleMailbox {
     private mutating func angleMailbox() -> Mailbox? {
         guard skipBlanks(), skipPhrase(), take("<"), skipBlanks(isInAddress: true) else { return nil }
         guard let address = addressSpecification() else { return nil }
-        // Comments alone: where the field is folded in front of the bracket, Python finds a second address.
+        // Only comments may stand here: if the field is folded before the bracket, Python finds a second address.
         while rest.first == "(" {
             guard skipComment(isInAddress: true) else { return nil }
         }

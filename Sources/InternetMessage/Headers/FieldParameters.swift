@@ -8,8 +8,8 @@ package struct FieldParameters: Hashable, Sendable {
     private var values: [String: String] = [:]
     /// The names that stand twice with different values, so that others may read another one.
     package private(set) var contradictions: Set<String> = []
-    /// The names that others may read another value of, or miss: the value is no token and not in quotes, stands in several
-    /// sections or beside a comment; or the name stands in what we pass over.
+    /// The names of parameters that other programs may read differently or not find: the value is neither a token nor quoted, is
+    /// divided into sections, or stands next to a comment; or the name is in text that we skip.
     package private(set) var irregularities: Set<String> = []
 
     /// Whether others may divide the list in other places: it has comments, backslashes, or quotes outside of values.
@@ -66,15 +66,15 @@ package struct FieldParameters: Hashable, Sendable {
         irregularities.formUnion(isCut ? Set(values.keys) : Set(words).intersection(values.keys))
     }
 
-    /// A value, and whether all programs read it the same way.
+    /// Reads a value. The Bool says whether all programs read it the same way.
     ///
     /// - Parameter passedOver: receives text that should not be there.
     private static func takeValue(_ tokens: inout FieldTokens, _ passedOver: inout [UInt8]) -> ([UInt8], Bool) {
         guard tokens.next == UInt8(ascii: "\"") else {
             let value = tokens.takeToken(until: ";")
-            // Of what RFC 2045 wants in quotes, all take for a part of the value what is no bracket, quote or control.
+            // RFC 2045 demands quotes around more characters. All programs read those allowed here as a part of the value.
             let isToken = value.allSatisfy { 33...126 ~= $0 && !"()<>\"\\,".utf8.contains($0) }
-            // An unquoted name with blanks, or a comment.
+            // What follows is a comment, or the rest of an unquoted name with blanks.
             tokens.skipBlanksAndComments()
             guard tokens.next != UInt8(ascii: ";"), !tokens.isAtEnd else { return (value, isToken) }
             let rest = tokens.takeAll(until: ";").trimmed

@@ -11,7 +11,8 @@ public struct HeaderBlock: Sendable {
     public let bytes: [UInt8]
     /// The range of `bytes` in the source.
     package private(set) var range: Range<Int>
-    /// Where the empty line lies that ends the header; empty if there is none, or if it belongs to the delimiter behind the header.
+    /// The place of the empty line that ends the header. Empty if there is none, or if it belongs to the boundary that follows
+    /// the header.
     package private(set) var separatorRange: Range<Int>
     /// How the header's first line ends.
     package let lineEnd: LineEnd

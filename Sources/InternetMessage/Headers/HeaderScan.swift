@@ -39,7 +39,7 @@ struct HeaderScan {
             if content.starts(with: "--".utf8), isDelimiter(content) { return finish(fieldsEnd: start, end: start) }
             if isMessage, start == top, isMailboxLine(content) {
                 defects.insert(.mboxLine)
-                // An escaped one is no mailbox's line but one of the text, at which some readers end the header.
+                // `>From ` is no line of a mailbox but text, at which some programs end the header.
                 if isWholeMessage, content.first == UInt8(ascii: ">") { defects.insert(.hiddenFields) }
             } else if content.first?.isBlank == true, !extents.isEmpty {
                 extents[extents.count - 1].end = Int32(next)
@@ -65,7 +65,7 @@ struct HeaderScan {
 
     /// Notes carriage returns without a line feed, and how readers understand the header for which they end a line.
     private mutating func noteBareReturns(before end: Int) {
-        // Behind the last field it hides nothing.
+        // After the last field it hides nothing.
         let last = bytes[..<end].lastIndex { $0 != .carriageReturn && $0 != .lineFeed } ?? 0
         var position = 0
         while let found = firstIndex(of: .carriageReturn, from: position), found < end {
@@ -75,7 +75,7 @@ struct HeaderScan {
             let endsLine = position < end && bytes[position] == .lineFeed
             if isRun || !endsLine {
                 defects.insert(.bareCR)
-                // The text behind it is a line that is no field, or the line is empty: both end the header for some.
+                // The text after it is no field, or empty: both end the header for some programs.
                 if isWholeMessage, found < last { defects.insert(.hiddenFields) }
             }
             guard !endsLine, position < end else { continue }
@@ -98,8 +98,8 @@ struct HeaderScan {
     /// How far is looked behind a line that ends the header for us, in a part; in a message as far as a header may go.
     private static let lookAhead = 65_536
 
-    /// Whether readers that pass over a line that is no field find fields from `start` on, in front of the empty line that
-    /// ends the header for them, or may find some further on; nil if `bytes` end before that can be told.
+    /// Whether other programs, which skip a line that is not a field, find more fields from `start` on; nil if `bytes` end before
+    /// that is certain.
     private func hidesFields(from start: Int, isWhole: Bool) -> Bool? {
         var start = start
         let limit = isWholeMessage ? MIMELimit.headerBytes.rawValue : start + Self.lookAhead

@@ -34,11 +34,11 @@ package struct MessageDate: Sendable, Hashable {
             let seconds = Self.seconds(words[3])
         else { return nil }
         let zone = words.count > 4 ? Self.zone(words[4]) : 0
-        // A Calendar takes longer than all else that is done to a message's header.
+        // Foundation's Calendar would take longer than all other work on a message's header.
         var parts = tm()
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1900), Int32(month), Int32(day))
         let midnight = timegm(&parts)
-        // A day that the month does not have has become one of the next.
+        // timegm(3) turns 31 April into 1 May.
         guard parts.tm_mday == day else { return nil }
         date = Date(timeIntervalSince1970: TimeInterval(Int(midnight) + seconds - zone))
     }

@@ -84,7 +84,7 @@ package final class LineEndReader: ByteReader {
     private func addReturns(to out: UnsafeMutableRawBufferPointer) -> Int {
         var written = payOwed(into: out, at: 0)
         let text = UnsafeRawBufferPointer(rebasing: input.bytes[unread.prefix(textCount)])
-        // What lies between `from` and `seen` has its line ends and waits to be copied in one piece.
+        // The bytes between `from` and `seen` already have the right line ends and are copied in one piece.
         var (from, seen) = (0, 0)
         while case let end = min(text.count, from + out.count - written), from < end {
             let piece = UnsafeRawBufferPointer(rebasing: text[..<end])

@@ -93,7 +93,7 @@ struct LineScanner {
         let feed = visible.firstOffset(of: .lineFeed)
         var length = feed ?? visible.count
         if feed != nil, length > 0, visible[length - 1] == .carriageReturn { length -= 1 }
-        // Not read anew for each line: there may be millions that begin so.
+        // Taken from the window where possible: millions of lines may begin like this.
         let before = offset > 0 ? window.bytes[offset - 1] : try source.mailBytes(in: max(0, start - 1)..<start).last
         let text = Text(
             bytes: UnsafeRawBufferPointer(rebasing: visible[..<length]),

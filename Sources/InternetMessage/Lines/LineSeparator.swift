@@ -22,7 +22,7 @@ package enum LineSeparator {
         return pieces
     }
 
-    /// Whether one of these characters may stand in `bytes`; that is told quickly, and most mail has none.
+    /// Whether `bytes` may contain one of these characters. A quick test, since most mail contains none.
     package static func mayStand(in bytes: ArraySlice<UInt8>) -> Bool {
         bytes.contains { byte in
             switch byte {

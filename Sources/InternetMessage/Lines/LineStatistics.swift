@@ -57,7 +57,7 @@ package struct LineStatistics: Sendable, Equatable {
         if !has8Bit { has8Bit = Self.has8Bit(bytes) }
         var position = 0
         while let found = bytes.firstOffset(of: .carriageReturn, from: position) {
-            // Those before a line feed are taken off again when their line ends.
+            // A carriage return before a line feed is subtracted again when its line ends.
             bareCR += 1
             position = found + 1
         }
@@ -76,8 +76,10 @@ package struct LineStatistics: Sendable, Equatable {
     /// Ends the last line, which has no line feed.
     mutating func finish() { endLine(hasFeed: false) }
 
-    /// Counts a line that lies in one window and is like nearly all: it ends in CRLF, and is neither short nor one that
-    /// looks like the beginning of a mail in a mailbox; whether it was that.
+    /// The fast path for nearly all lines: one that lies in one window, ends in CRLF, is not empty and does not begin with F,
+    /// as the `From ` of a mailbox would.
+    ///
+    /// - Returns: false for any other line, which is not counted.
     private mutating func endOrdinaryLine(_ line: UnsafeRawBufferPointer) -> Bool {
         let count = line.count - 1
         guard count > 1, line[count] == .carriageReturn, line[0] != UInt8(ascii: "F") else { return false }

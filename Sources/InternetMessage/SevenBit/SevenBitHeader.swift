@@ -12,7 +12,7 @@ extension HeaderBlock {
     package var ambiguity: MIMEDefect? {
         guard !hasReturnInLine else { return .bareCR }
         guard defects.contains(.hiddenFields) else { return nil }
-        // What stands behind a line that is no field is text, and is written as such.
+        // Text after a line that is no field is not a part of the header and is written unchanged.
         guard let alone = try? HeaderBlock(parsing: bytes), alone.defects.contains(.hiddenFields) else { return nil }
         return alone.defects.contains(.bareCR) ? .bareCR : .hiddenFields
     }
@@ -46,7 +46,7 @@ extension HeaderField {
                 continue
             }
             let name = String(mail: piece.dropFirst().prefix { $0 != UInt8(ascii: "=") }.trimmingBlanks()).lowercased()
-            // The parts of a value that was divided cannot be told apart any more.
+            // A value that was divided into sections cannot be divided again in the same way.
             guard number > 0, !name.contains("*"), name.utf8.allSatisfy({ $0 < 128 }),
                 let value = (Array("X: x/x".utf8) + piece + lineEnd.bytes).field
                     .flatMap({ ContentType(field: $0) })?.parameters[name]
@@ -63,7 +63,7 @@ extension Array<UInt8> {
     /// The same header in lines that mail servers do not change: without blanks at the ends of fields that describe
     /// content, and with at most one carriage return before a line feed.
     ///
-    /// Other fields, such as those of a message inside, keep their blanks: they must not be changed.
+    /// Other fields keep their blanks: those of a message inside must not be changed.
     var asSafeHeader: [UInt8] {
         let clean = withoutReturnsBeforeLineEnds
         guard clean.hasBlankBeforeLineEnd, let header = try? HeaderBlock(parsing: clean) else { return clean }

@@ -1,8 +1,8 @@
 import ByteStreams
 
-/// A stretch of the form.
+/// One piece of a `SevenBitEncoding`, in the order of the output.
 enum SevenBitPiece: Sendable {
-    /// Bytes of our own.
+    /// Bytes that are not in the source.
     case literal([UInt8])
     /// Text of the source, with canonical line ends.
     case lines(Range<Int>)
@@ -11,7 +11,7 @@ enum SevenBitPiece: Sendable {
     /// Content of the source in another encoding.
     case encoded(Range<Int>, from: TransferEncoding, to: TransferEncoding)
 
-    /// Text of the source of which `census` was taken: what has canonical line ends already need not be looked through again.
+    /// Text of the source. `census` has its line statistics: text that already has canonical line ends is copied as it is.
     static func text(_ range: Range<Int>, _ census: LineStatistics) -> SevenBitPiece {
         census.bareLF == 0 ? .exact(range) : .lines(range)
     }
@@ -34,7 +34,7 @@ enum SevenBitPiece: Sendable {
 }
 
 extension ByteSource {
-    /// What the text in `range` stands for: the decoded content; lines are canonical but in binary content.
+    /// The decoded content of `range`, with canonical line ends unless it is binary.
     func content(_ range: Range<Int>, _ encoding: TransferEncoding) -> ByteStream {
         let raw = stream(in: range)
         return encoding == .binary ? raw : encoding.decoded(raw.lines(endingIn: .crlf))

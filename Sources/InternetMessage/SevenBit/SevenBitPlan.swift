@@ -1,9 +1,9 @@
 import ByteStreams
 
-/// The pieces in the making.
+/// Collects the pieces of a `SevenBitEncoding`.
 struct SevenBitPlan {
     let source: any ByteSource
-    /// Is given the form as it is planned; nil once it was given what is no part of it.
+    /// Receives the output while it is planned; nil once it has received bytes that were discarded.
     var viewer: (any ByteSink)?
     private(set) var pieces: [SevenBitPiece] = []
     var needsEncoding = false
@@ -39,7 +39,7 @@ struct SevenBitPlan {
         _ header: HeaderBlock,
         replacement: SevenBitEncoding.Header?
     ) throws {
-        // An entity that is the whole message also has its type outside, and there is no outer part to hold it.
+        // The header of a whole message cannot move into a part: its Content-Type must stay in the message header.
         guard replacement == nil, header.isUTF8 else {
             unsafeMessages.append(entity.range)
             try addHeader(of: entity, replacement: replacement, newEncoding: nil)
@@ -92,16 +92,16 @@ struct SevenBitPlan {
         }
     }
 
-    /// Adds the text in `range` if every transport passes it as it is; whether that is so.
+    /// Adds the text in `range` if no transport changes it. Returns whether it did.
     ///
-    /// What the viewer is given meanwhile is the text, as long as it looks safe.
+    /// Meanwhile the viewer receives the text, as long as it looks safe.
     private mutating func addSafeText(_ range: Range<Int>) throws -> Bool {
         let reader = CensusReader(source.reader(in: range))
         let isCanonical = try source.firstLineEnd(in: range) != .lf
         let isAsItIs = viewer == nil || isCanonical
         let text: any ByteReader = isAsItIs ? reader : LineEndReader(reader, lineEnd: .crlf)
         let window = Window()
-        // Unsafe text stays unsafe, so reading can stop.
+        // One unsafe line suffices, so reading can stop.
         while case let count = try text.read(into: window.bytes), count > 0, reader.census.mayBeTransportSafe {
             try viewer?.write(window.prefix(count))
         }
@@ -144,7 +144,7 @@ struct SevenBitPlan {
 }
 
 extension Entity {
-    /// The label for safe content in place of one that announces more than seven bits.
+    /// The new Content-Transfer-Encoding of safe content whose header announces 8bit or binary.
     fileprivate var sevenBitLabel: TransferEncoding? {
         transferEncoding == .eightBit || transferEncoding == .binary ? .sevenBit : nil
     }

@@ -10,7 +10,7 @@
 ///
 /// RFC 2045 §2.4
 package struct Entity: Sendable {
-    /// The header with its fields. Its ranges end where the entity ends, also where `header.bytes` have a line end more.
+    /// The header with its fields. Its ranges end where the entity ends, even if `header.bytes` have one more line end.
     package private(set) var header: HeaderBlock
     /// The range of header and body, without the line break before the next boundary.
     package private(set) var range: Range<Int>

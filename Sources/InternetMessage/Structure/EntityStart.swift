@@ -3,7 +3,7 @@
 /// `HeaderBlock` finds out the same, but in a time that depends on the bytes. This takes one table look-up for each
 /// byte, and so may read plaintext that was not verified yet.
 package enum EntityStart {
-    /// How far is looked. What has no field begun by then, behind a byte order mark and a mailbox's From line, is no entity.
+    /// The number of bytes in which the first header field must begin, after a byte order mark and a From line of a mailbox.
     package static let reach = 4096
 
     /// Whether `head`, the first bytes of something, may begin an entity. Nothing at all is one, too.

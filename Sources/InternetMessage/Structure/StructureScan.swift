@@ -24,7 +24,7 @@ struct StructureScan {
 
     mutating func run() throws(MIMEError) -> Entity {
         var position = try openEntity(at: range.lowerBound, isInDigest: false)
-        // Where nothing has parts no line matters, and a long body need not be read for it.
+        // Without an open multipart no boundary is looked for, and a long body need not be read.
         while case let boundaries = boundaries, boundaries.contains(where: { $0 != nil }),
             let line = try scanner.next(from: position, where: { Self.mark(of: $0, among: boundaries) })
         {

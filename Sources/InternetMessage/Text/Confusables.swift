@@ -1,7 +1,7 @@
-/// Tells characters that are there to be taken for others.
+/// Recognizes characters that imitate others.
 ///
-/// A word of several alphabets that resemble each other, or one in an address that consists of nothing but letters which
-/// look Latin, is a disguise; so are the forms of Latin letters that exist beside the letters themselves.
+/// Suspicious are a word that mixes alphabets with similar letters, a word in an address all of whose letters look Latin and are
+/// not, and the special forms of Latin letters.
 ///
 /// UTS #39 §5, as far as the alphabets go that imitate ASCII
 enum Confusables {

@@ -33,12 +33,12 @@ package enum EncodedWord {
 
     /// How to treat words in unknown character sets, or with bytes that are invalid in theirs.
     package enum Undecodable {
-        /// They are decoded as far as they are ASCII, for those who look for ASCII in them.
+        /// Their ASCII characters are decoded, for callers that search for ASCII.
         case guessed
         /// They stay as they are.
         case kept
-        /// U+FFFD stands in the place of a word in an unknown character set, and of bytes that are not of a known one, so that
-        /// nothing is left that another reader may decode.
+        /// A word in an unknown character set, and bytes that are invalid in a known one, become U+FFFD, so that nothing remains
+        /// that another program may decode.
         case replaced
     }
 
@@ -79,10 +79,10 @@ package enum EncodedWord {
         return String(decoding: decoded + bytes[blanks], as: UTF8.self)
     }
 
-    /// `text` with everything decoded that some reader may take for an encoded word: longer ones, cut ones, with blanks in
-    /// them; nil if one is in a character set in which ASCII characters are written otherwise and that we cannot read.
+    /// `text` with everything decoded that some program may take for an encoded word: words that are too long, cut off, or
+    /// contain blanks. Nil if a word is in an unknown character set that encodes ASCII differently.
     ///
-    /// For looking into it only.
+    /// Only for searching in the result.
     package static func decodeLoosely(_ text: String) -> String? {
         guard mayHoldWords(text) else { return text }
         var decoded = ""
@@ -114,7 +114,7 @@ package enum EncodedWord {
         return decoded + String(decoding: rest, as: UTF8.self)
     }
 
-    /// Whether the beginning of a word stands somewhere; looking for it as text takes far longer, and is done for each field.
+    /// Whether the bytes `=?` occur. A search by bytes, because this is called for each field.
     private static func mayHoldWords(_ text: String) -> Bool {
         var last = UInt8(ascii: " ")
         for byte in text.utf8 {
@@ -124,7 +124,7 @@ package enum EncodedWord {
         return false
     }
 
-    /// The word that begins at `start`, and where it ends; nil if none does that can be decoded.
+    /// The decoded word at `start` and its end; nil if there is none that can be decoded.
     private static func word(
         at start: Int,
         in bytes: [UInt8],
@@ -132,7 +132,7 @@ package enum EncodedWord {
     ) -> (text: String, end: Int)? {
         let (equals, mark) = (UInt8(ascii: "="), UInt8(ascii: "?"))
         guard bytes[start] == equals, start + 1 < bytes.count, bytes[start + 1] == mark else { return nil }
-        // Some write longer ones than RFC 2047 allows. From each beginning one looks so far and no further.
+        // Some programs write longer words than RFC 2047 allows. The limit bounds the search from each beginning.
         let limit = min(start + 512, bytes.count)
         guard let charsetEnd = bytes[(start + 2)..<limit].firstIndex(of: mark), case let textStart = charsetEnd + 3,
             textStart < limit, bytes[textStart - 1] == mark
@@ -167,7 +167,7 @@ package enum EncodedWord {
 
 /// Text in the character sets that mail names (RFC 2978).
 enum Charset {
-    /// `bytes` as text, or nil if the character set is unknown or they are not of it.
+    /// `bytes` as text; nil if the character set is unknown or the bytes are invalid in it.
     static func decode(_ bytes: [UInt8], charset: String) -> String? {
         switch charset.lowercased() {
         case "utf-8", "utf8", "us-ascii", "": return String(validating: bytes, as: UTF8.self)
@@ -183,14 +183,14 @@ enum Charset {
         }
     }
 
-    /// `bytes` as if they were UTF-8, whatever is none of it replaced; nil for a character set that is no extension of ASCII.
+    /// `bytes` read as UTF-8, with replacement characters; nil for a character set that does not extend ASCII.
     static func readAsASCII(_ bytes: [UInt8], charset: String) -> String? {
         let others = ["utf-1", "utf-3", "utf-7", "utf7", "ucs", "iso-10646", "ibm", "cp", "hz", "ebcdic", "unicode"]
         guard !others.contains(where: charset.lowercased().hasPrefix) else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The replacement for `bytes` that `decode` cannot read: one for all of them if their character set is unknown.
+    /// The replacement for `bytes` that cannot be decoded: a single U+FFFD if the character set is unknown.
     static func replacement(for bytes: [UInt8], charset: String) -> String {
         ["utf-8", "utf8", "us-ascii"].contains(charset.lowercased())
             ? String(decoding: bytes, as: UTF8.self) : "\u{FFFD}"

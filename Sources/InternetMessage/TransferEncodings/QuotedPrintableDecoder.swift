@@ -18,20 +18,22 @@ package final class QuotedPrintableDecoder: ByteReader {
         case softBreak
     }
 
-    /// More blanks than this at a line's end are kept, so that memory stays bounded.
+    /// The most blanks held back at the end of a line, where they are to be removed. More are kept as content, so that memory
+    /// stays bounded.
     private static let mostBlanks = 65_536
 
     private let upstream: any ByteReader
     private let input = Window()
     private var state = State.text
     private var held: [UInt8] = []
-    /// What one window of input becomes: no more than that and the blanks held before it, with room for what ends the text.
+    /// The decoded bytes of one window of input: at most as many, plus the blanks that were held back before it, plus a few at
+    /// the end of the text.
     private let decoded = Window(size: Window.size + mostBlanks + 16)
     private var filled = 0
     private var delivered = 0
     private var isAtEnd = false
 
-    /// A reader of the bytes that the text of `upstream` stands for.
+    /// A reader of the decoded bytes of `upstream`.
     package init(_ upstream: any ByteReader) { self.upstream = upstream }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {

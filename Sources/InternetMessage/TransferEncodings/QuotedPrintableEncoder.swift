@@ -94,7 +94,7 @@ package final class QuotedPrintableEncoder: ByteSink {
         return switch byte {
         case UInt8(ascii: "."): false
         case UInt8(ascii: "F"): !bytes[index...].starts(with: mailboxLine)
-        // A line that starts here must not become a boundary; in what is decoded it may stand at the start of a line, too.
+        // A line that starts here must not look like a boundary, neither encoded nor decoded.
         case UInt8(ascii: "-"): !bytes[index...].starts(with: delimiter)
         default: true
         }

@@ -1,24 +1,24 @@
 import COpenSSL
 
-/// libcrypto's verification of a chain, each of its errors kept instead of the first alone.
+/// libcrypto's verification of a chain, with all errors and not only the first.
 ///
 /// libcrypto: `X509_verify_cert`
 package struct ChainVerification {
-    /// An error of libcrypto's and the place of the certificate it is about, the leaf being 0.
+    /// An error of libcrypto and the index of its certificate in the chain; the leaf has 0.
     package struct Finding: Hashable {
         package let code: VerificationCode
         package let depth: Int
     }
 
-    /// The certificate that is judged first, the one that is taken for an anchor last.
+    /// From the leaf to the anchor.
     package let chain: [Handle<X509>]
-    /// Certificates that revocation lists may be signed with, not in the chain.
+    /// Other certificates that may have signed revocation lists.
     package var others: [Handle<X509>] = []
-    /// Whether revocation is looked at. Without a list for it, a certificate gets `.noList` then.
+    /// Whether revocation is checked. A certificate without a list for it then gets `.noList`.
     package var checksRevocation = false
     /// Revocation lists.
     package var lists: [Handle<X509_CRL>] = []
-    /// The policies of which one must be valid, by dotted numbers; with none, any may be.
+    /// The policies, as dotted OIDs, of which one must be valid; empty for any.
     package var policies: [String] = []
     /// RFC 5280 §6.1.1: initial-explicit-policy, initial-policy-mapping-inhibit, initial-any-policy-inhibit.
     package var (isPolicyExplicit, inhibitsMapping, inhibitsAnyPolicy) = (false, false, false)
@@ -54,7 +54,7 @@ package struct ChainVerification {
         }
     }
 
-    /// Demands nothing: without it libcrypto accepts no policy if an authority requires one.
+    /// anyPolicy accepts all policies. Without it libcrypto accepts none if an authority requires one.
     private static let anyPolicy = "2.5.29.32.0"
 
     private func addPolicies(to context: OpaquePointer) throws(OpenSSLError) {
@@ -76,10 +76,10 @@ package struct ChainVerification {
         return flags | UInt(X509_V_FLAG_EXTENDED_CRL_SUPPORT | X509_V_FLAG_USE_DELTAS)
     }
 
-    /// Runs the verification past its errors and returns them.
+    /// Runs the verification to its end in spite of errors, and returns them.
     ///
-    /// Who signed a revocation list is verified in a context of its own, to which the findings do not belong: there an
-    /// error is an error, but that nothing says whether the signer was revoked.
+    /// libcrypto verifies the signer of a revocation list in a context of its own, whose errors are not findings about this
+    /// chain. There every error counts, except that the revocation status of the signer is unknown.
     private static func collect(_ context: OpaquePointer) -> [Finding] {
         var findings: [Finding] = []
         withUnsafeMutablePointer(to: &findings) { findings in

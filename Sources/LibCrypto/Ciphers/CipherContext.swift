@@ -103,7 +103,7 @@ package final class CipherContext {
     package func updateOnce(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
         throws(OpenSSLError)
     {
-        // No pointer at all would mean something else to libcrypto.
+        // A null pointer would have another meaning to libcrypto.
         var spare: (UInt8, UInt8) = (0, 0)
         try context.withPointer { context throws(OpenSSLError) in
             let result = withUnsafeMutablePointer(to: &spare.0) { spare in

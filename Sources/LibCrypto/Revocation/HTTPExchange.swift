@@ -38,7 +38,7 @@ package struct HTTPExchange: Sendable {
         ERR_clear_error()
         let question = try content.map { content throws(OpenSSLError) in try Self.memory(content.bytes) }
         defer { question.map { _ = BIO_free($0) } }
-        // Two, as libcrypto would want to connect one alone.
+        // Two BIOs for one socket: with one alone libcrypto would open a connection itself.
         let writer = try Owned<BIO>(BIO_new_socket(descriptor, BIO_NOCLOSE), "BIO_new_socket")
         let reader = try Owned<BIO>(BIO_new_socket(descriptor, BIO_NOCLOSE), "BIO_new_socket")
         let answer = try withPointers(writer, reader) { writer, reader throws(OpenSSLError) in

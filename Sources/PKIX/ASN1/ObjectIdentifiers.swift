@@ -2,7 +2,7 @@ package import SwiftASN1
 
 /// The object identifiers of content types and keys that are not a row of an algorithm table.
 extension ASN1ObjectIdentifier {
-    /// The content types that PKCS#12 files and bags of certificates are made of, too (RFC 5652 §4-9).
+    /// CMS content types, which also occur in PKCS#12 files and PKCS#7 bags of certificates (RFC 5652 §4-9).
     package enum ContentType {
         package static let data: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 1]
         package static let signedData: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 2]

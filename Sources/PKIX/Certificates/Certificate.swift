@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An X.509 certificate: an immutable value that is well-formed, and nothing more than that.
+/// An X.509 certificate: an immutable value. It is well-formed, and not verified.
 ///
 /// Whether it can be trusted is for `TrustStore.judge` to say. RFC 5280 §4
 public struct Certificate: Sendable {
@@ -24,8 +24,8 @@ public struct Certificate: Sendable {
     public let notBefore: Date
     /// The last second in which it is valid.
     public let notAfter: Date
-    /// The mail addresses of the subject as written in the certificate: those of the subject alternative name, or
-    /// those of the distinguished name if there are none in the former.
+    /// The mail addresses of the subject as written in the certificate: those of the subject alternative name; if it has none,
+    /// those of the distinguished name.
     ///
     /// RFC 8550 §3, RFC 9598
     package let addresses: [String]
@@ -34,21 +34,21 @@ public struct Certificate: Sendable {
     package let hasMalformedAddress: Bool
     /// The addresses of the kind SmtpUTF8Mailbox (RFC 9598).
     let internationalAddresses: [String]
-    /// How much in it is compared with other certificates and with lists.
+    /// How many of its names are compared with other certificates and with lists.
     let comparedParts: ComparedParts
     /// Nil if the extension is absent.
     public let keyUsage: KeyUsage?
     /// Dotted object identifiers; nil if the extension is absent.
     public let extendedKeyUsages: [String]?
-    /// Whether basicConstraints says so.
+    /// Whether basicConstraints says that it is an authority's.
     public let isCertificateAuthority: Bool
-    /// By which issuers and messages may name its key (RFC 5280 §4.2.1.2); nil if it does not say.
+    /// The identifier of its key (RFC 5280 §4.2.1.2); nil without that extension.
     package let subjectKeyIdentifier: [UInt8]?
-    /// The key identifier of its issuer's key (RFC 5280 §4.2.1.1); nil if it does not say.
+    /// The identifier of its issuer's key (RFC 5280 §4.2.1.1); nil without that extension.
     package let authorityKeyIdentifier: [UInt8]?
     /// The DER of the SMIMECapabilities that its issuer put into it (RFC 4262); nil if there are none.
     package let capabilitiesEncoding: [UInt8]?
-    /// The DER of its NameConstraints, which may be none that can be read; nil if there are none.
+    /// The encoding of its NameConstraints, which may be malformed; nil without that extension.
     let nameConstraints: [UInt8]?
     /// The DER of the SubjectPublicKeyInfo.
     package let publicKeyInfo: [UInt8]
@@ -64,8 +64,8 @@ public struct Certificate: Sendable {
 
     /// Parses one certificate that fills `der`.
     ///
-    /// - Throws: `CMSError.malformed` if it is not well-formed, also where an extension that is read here is not, and if it
-    ///   is in BER that is no DER: the same certificate must not have a second fingerprint. RFC 5280 §4.1
+    /// - Throws: `CMSError.malformed` if the certificate or an extension that is read here is malformed, or not in DER: one
+    ///   certificate must not have two fingerprints. RFC 5280 §4.1
     package init(der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.keptCount else {
             self = try Self(parsing: der)
@@ -112,7 +112,7 @@ public struct Certificate: Sendable {
         var parts = extensions.comparedParts
         parts.names += subject.relativeNames.reduce(0) { $0 + $1.count }
         parts.nameBytes += subject.der.count
-        // A point may be named relative to the issuer, whose whole name libcrypto puts in front of each.
+        // Distribution points may be named relative to the issuer; libcrypto then copies the whole name of the issuer for each.
         parts.points *= 1 + issuer.der.count >> 13
         return parts
     }
@@ -126,7 +126,7 @@ public struct Certificate: Sendable {
         get throws(CMSError) { try Fingerprint(of: issuer.canonical.bytes + serialNumber) }
     }
 
-    /// Whether `date` lies within the validity period, whose ends belong to it.
+    /// Whether `date` is within the validity period, both ends included.
     public func isValid(at date: Date) -> Bool { notBefore <= date && date <= notAfter }
 }
 

@@ -38,7 +38,7 @@ struct CertificateFields {
         serialNumber = Array(try fields.next(.integer).primitive())
         let innerAlgorithm = try fields.next(.sequence)
         signatureAlgorithm = try AlgorithmIdentifier(berEncoded: innerAlgorithm)
-        // RFC 5280 §4.1.1.2: otherwise the outer one, which is not signed, could be swapped.
+        // RFC 5280 §4.1.1.2. Otherwise the outer algorithm, which is not signed, could be exchanged.
         guard outerAlgorithm.encodedBytes == innerAlgorithm.encodedBytes else {
             throw ElementReader.Mismatch(description: "two different signature algorithms")
         }

@@ -45,7 +45,7 @@ public struct DistinguishedName: Sendable {
         }
     }
 
-    /// Whether both name the same entity: case and blanks do not count, the string type neither.
+    /// Whether both name the same entity, without regard to case, blanks and string types.
     ///
     /// RFC 5280 §7.1, as far as libcrypto goes (`X509_NAME_cmp`): ASCII letters only are folded.
     public func matches(_ other: DistinguishedName) -> Bool {

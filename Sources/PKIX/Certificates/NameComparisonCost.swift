@@ -14,7 +14,7 @@ struct NameComparisonCost {
         var (constraints, bytes) = (0, 0)
         for certificate in path.reversed() {
             let parts = certificate.comparedParts
-            // Each name is held against each constraint, and both are searched for where a domain begins.
+            // Each name is compared with each constraint, and both are searched for the beginning of the domain.
             let pairs = parts.names * constraints
             units += (parts.names * bytes + parts.nameBytes * constraints + pairs * 50) / Self.bytesPerUnit
             constraints += parts.constraints

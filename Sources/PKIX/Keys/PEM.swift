@@ -1,7 +1,7 @@
 import ByteStreams
 import LibCrypto
 
-/// The blocks of a PEM file; whatever stands between them is text for people.
+/// The blocks of a PEM file. Text between them is ignored.
 ///
 /// RFC 7468, and RFC 1421's header fields as old private keys have them.
 enum PEM {

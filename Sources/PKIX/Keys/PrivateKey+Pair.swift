@@ -12,7 +12,7 @@ extension PrivateKey {
         switch algorithm {
         case .rsa: signsRight(.rsaPKCS1, .sha256)
         case .rsaPSS:
-            // One that is bound to what we do not know, or is too short, is not used for signing.
+            // A key restricted to parameters that we do not know, or too short a key, is not used for signing.
             (try? PSSParameters.restriction(publicKeyInfo)?.digest ?? .sha256).flatMap { digest in
                 (try? PSSParameters(signing: digest, publicKeyInfo: publicKeyInfo)).map {
                     signsRight(.rsaPSS(saltLength: $0.saltLength, mgf: $0.mgf), digest)

@@ -22,7 +22,7 @@ public struct PrivateKey: Sendable {
         self.handle = handle
         publicKeyInfo = info
         algorithm = try parsing(.privateKey) { try PublicKeyAlgorithm(publicKeyInfo: info) }
-        // libcrypto's own bound for public keys; a greater private one only burns time.
+        // libcrypto's own limit for public keys; a larger private key would only cost time.
         switch algorithm {
         case .rsa(let bits), .rsaPSS(let bits):
             guard bits <= 16_384 else { throw .limitExceeded("RSA key of \(bits) bits") }

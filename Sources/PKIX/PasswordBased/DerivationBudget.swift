@@ -47,7 +47,7 @@ package struct DerivationCost {
 
     /// `iterations` for each block of `blockCount` bytes in `count`.
     init(_ iterations: Int, count: Int, blockCount: Int) {
-        // More than libcrypto can count is as bad, and cannot overflow.
+        // Counts beyond what libcrypto accepts are treated as that maximum, so that nothing overflows.
         self.iterations = min(iterations, DerivationBudget.mostIterations + 1)
         runs = self.iterations * max(1, (count + blockCount - 1) / blockCount)
     }

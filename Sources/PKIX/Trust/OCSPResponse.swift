@@ -13,16 +13,16 @@ package import Foundation
 package struct OCSPResponse: Sendable {
     /// The encoding as it was received.
     package let der: [UInt8]
-    /// The certificates that it is about, read once for all copies of the value.
+    /// The certificates in the response, parsed once for all copies of the value.
     private let subjects = OCSPSubjects()
 
-    /// The greatest encoding that is looked at, in bytes.
+    /// The maximum size of a response, in bytes.
     package static let maximumCount = 1 << 20
 
-    /// Takes a response, which may be nothing of the kind.
+    /// Any bytes; they are parsed when the response is used.
     package init(der: [UInt8]) { self.der = der }
 
-    /// The response in an OtherRevocationInfoFormat of a CMS object; nil if `element` is another.
+    /// The response in an OtherRevocationInfoFormat of a CMS object; nil if `element` is of another type.
     ///
     /// RFC 5652 §10.2.1, RFC 5940 §2.1
     package init?(otherRevocationInfo element: [UInt8]) {
@@ -36,17 +36,17 @@ package struct OCSPResponse: Sendable {
     /// The answer about one certificate.
     struct Answer {
         let status: RevocationCheck.Status
-        /// Whether the time lies between the updates.
+        /// Whether the time is between thisUpdate and nextUpdate.
         let isCurrent: Bool
-        /// From when to when the responder stands by it.
+        /// The time in which the answer holds.
         let lifetime: Lifetime
     }
 
-    /// From when to when an answer holds.
+    /// The time in which an answer holds.
     package struct Lifetime: Hashable, Sendable {
-        /// When what it says was known to be so: thisUpdate.
+        /// The time of the status: thisUpdate.
         package let since: Date
-        /// How long the responder stands by it: nextUpdate, or the longest time that answers without one are believed.
+        /// When the answer ends: nextUpdate, or for an answer without it the longest time that such an answer is used.
         package let until: Date
 
         package init(since: Date, until: Date) {
@@ -55,7 +55,7 @@ package struct OCSPResponse: Sendable {
         }
     }
 
-    /// The status of `certificate` by a responder that `issuer` authorized; nil if the response does not count.
+    /// The status of `certificate` by a responder that `issuer` authorized; nil if the response cannot be used.
     ///
     /// The responder is the issuer or has a certificate of the issuer's for this purpose (RFC 6960 §4.2.2.2), and
     /// `date` is between the updates. A permanent revocation before `date` counts whenever the response was made.
@@ -69,7 +69,7 @@ package struct OCSPResponse: Sendable {
         return isSigned == true ? answer : nil
     }
 
-    /// Whether one of its answers is about `certificate`; who signed it is left open.
+    /// Whether one of its answers is about `certificate`; the signature is not verified.
     func names(_ certificate: Certificate, issuedBy issuer: Certificate) -> Bool {
         let subjects = subjects.read {
             guard let object = object() else { return [] }
@@ -84,9 +84,9 @@ package struct OCSPResponse: Sendable {
 
     private func object() -> OCSPObject? { der.count <= Self.maximumCount ? OCSPObject(der: der) : nil }
 
-    /// The most answers of one response that are looked at.
+    /// The most answers of one response that are read.
     private static let maximumAnswers = 100
-    /// How far clocks may be apart, and for how long an answer without an end holds, in seconds.
+    /// The tolerance between clocks, and the lifetime of an answer without nextUpdate, in seconds.
     private static let (clockTolerance, longestAnswer): (TimeInterval, TimeInterval) = (300, 7 * 86_400)
 
     private static func answer(
@@ -99,7 +99,7 @@ package struct OCSPResponse: Sendable {
             let isCurrent = isCurrent(answer, date)
             switch answer.status {
             case .good where isCurrent: return Answer(status: .good, isCurrent: true, lifetime: lifetime)
-            // A permanent revocation counts, whenever the responder reported it.
+            // A permanent revocation counts even if the answer is not current.
             case .revoked(let since, let isHold)
             where isCurrent || !isHold && since.map { $0.isReached(by: date) } ?? false:
                 return Answer(status: .revoked, isCurrent: isCurrent, lifetime: lifetime)
@@ -124,6 +124,6 @@ package struct OCSPResponse: Sendable {
 extension OCSPResponse: Hashable {
     package static func == (one: OCSPResponse, other: OCSPResponse) -> Bool { one.der == other.der }
 
-    // Hashes the end only, which has a signature: the whole may be long.
+    // Only the end is hashed, which has the signature: the whole may be long.
     package func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(256)) }
 }

@@ -93,7 +93,7 @@ struct PathBuilder {
         for (issuer, isAnchor) in issuers where !path.contains(issuer) {
             guard complete.count < Self.maximumPaths else { return true }
             guard !issuer.isExcessive else {
-                // Told of where nothing else is found; libcrypto does not get to see it.
+                // Such a path is only reported, if no other is found. libcrypto never reads the certificate.
                 if path.count >= longest?.certificates.count ?? 0 {
                     longest = CertificatePath(certificates: path + [issuer], end: .missing)
                 }
@@ -140,7 +140,7 @@ struct PathBuilder {
         effort.spend(WorkBudget.reading + certificate.readingCost + issuer.readingCost)
         let cost = issuer.verificationCost
         guard let child = try? certificate.x509(), let parent = try? issuer.x509() else {
-            // libcrypto could not look: of that nothing is kept, and it is paid for each time.
+            // libcrypto could not check the signature. That result is not cached, and costs budget each time.
             effort.spend(cost)
             return false
         }

@@ -27,14 +27,14 @@ struct PathCheck {
         if !isPinned {
             // A path without an anchor has an error of its own.
             if path.end == .anchor || detail == .everything {
-                let verification = PathVerification(path, at: date, policies: store.terms.policies, effort: effort)
+                let verification = PathVerification(path, at: date, policies: store.options.policies, effort: effort)
                 problems += verification.problems
                 isChecked = verification.isComplete
             }
             problems += authorityProblems(path)
             if let problem = endProblem(path) { problems.append(problem) }
         }
-        problems += store.terms.profile?.problems(path.certificates, endsAtAnchor: path.end == .anchor) ?? []
+        problems += store.options.profile?.problems(path.certificates, endsAtAnchor: path.end == .anchor) ?? []
         let trust: ChainVerdict.Trust? =
             if isPinned { .pinned } else if path.end == .anchor, let last = path.certificates.last {
                 .anchor(last.fingerprint)
@@ -55,15 +55,15 @@ struct PathCheck {
     func revocation(of path: CertificatePath, isPinned: Bool) -> ChainVerdict.Revocation? {
         guard let lists else { return nil }
         let check = RevocationCheck(path, isPinned: isPinned, at: date)
-        let isHard = store.terms.revocation == .hard
+        let isHard = store.options.revocation == .hard
         let verdict = check.verdict(
             lists,
             responses,
-            asked: keptResponses(on: path) + store.terms.responses,
+            asked: keptResponses(on: path) + store.options.responses,
             isHard: isHard
         )
-        // Without certainty about all lists nothing is known for certain.
-        let unreadable = Set(store.unreadableLists + store.terms.unreadableLists).sorted().map { text in
+        // While a list cannot be read, the status may be wrong.
+        let unreadable = Set(store.unreadableLists + store.options.unreadableLists).sorted().map { text in
             isHard ? Problem(.revocationUnknown, text) : Problem(warning: .crlUnreadable, text)
         }
         return ChainVerdict.Revocation(

@@ -37,7 +37,7 @@ extension PathValidator {
         }
         var ownBuilder = builder()
         guard !certificate.isSelfIssued || ownBuilder.isSigned(certificate, by: certificate) else { return .none }
-        // Another serial number is no way around a revocation.
+        // A certificate of the same key with another serial number does not undo a revocation.
         let isRevoked = originals.contains { original in
             var builder = builder()
             return builder.paths(from: original).contains {

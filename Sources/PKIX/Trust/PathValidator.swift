@@ -19,7 +19,9 @@ package struct PathValidator: Sendable {
     private init(_ store: TrustStore, _ budget: WorkBudget) { (self.store, self.budget) = (store, budget) }
 
     /// The same, judging by `options`, on the same budget.
-    package func under(_ options: ValidationOptions) -> PathValidator { PathValidator(store.under(options), budget) }
+    package func judging(by options: ValidationOptions) -> PathValidator {
+        PathValidator(store.judging(by: options), budget)
+    }
 
     /// The same with the pins and the distrust that are about one of `names`, on the same budget.
     package func speaking(for names: Set<String>) -> PathValidator { PathValidator(store.speaking(for: names), budget) }
@@ -47,7 +49,7 @@ package struct PathValidator: Sendable {
         guard question.isBrief else { return answer(question, date, detail).verdict }
         if let known = question.known(at: date) { return known.verdict }
         let (verdict, isRepeatable) = answer(question, date, detail)
-        // A verdict without a fault is the same with any detail, and no other is kept.
+        // Only verdicts that do not depend on the detail asked for are cached: those without a fault.
         if isRepeatable, question.isSettled(by: verdict) {
             question.remember(Judgement(verdict: verdict, isRepeatable: false), at: date)
         }
@@ -64,10 +66,10 @@ package struct PathValidator: Sendable {
     ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = question.certificate
         let lists =
-            store.terms.revocation == .off
+            store.options.revocation == .off
             ? nil
             : RevocationLists(
-                store.certificateLists + store.terms.certificateLists + question.extraLists,
+                store.certificateLists + store.options.certificateLists + question.extraLists,
                 others: store.intermediates + question.extra,
                 effort: budget
             )
@@ -82,7 +84,7 @@ package struct PathValidator: Sendable {
         )
         let pin = pin(of: certificate, check, question, date)
         var judged: [[Certificate]: ChainVerdict] = [:]
-        // The first without a fault, or else the one with the fewest: finding another path is no fault of the sender's.
+        // The first path without a fault, or else the one with the fewest: the sender is not to blame for a worse path.
         func judge(_ paths: [CertificatePath]) -> ChainVerdict {
             var best: ChainVerdict?
             for path in paths {

@@ -103,7 +103,7 @@ struct RevocationListChoice {
         return taken[mark]?.contains { other in
             switch candidate.role {
             case .past: other.replacesItsLike(edition, at: date)
-            // Lists of later come in the order of their times, so the first one taken is the one that is wanted.
+            // Later lists are sorted by time, so the first is the right one.
             case .newest, .nearest: other.isDelta == edition.isDelta && other.thisUpdate != edition.thisUpdate
             }
         } ?? false

@@ -8,9 +8,9 @@ import Foundation
 ///
 /// RFC 5280 §5.2.3, §5.2.4
 struct RevocationListEdition: Hashable, Sendable {
-    /// Nil if the list has no CRL Number, or one that is none.
+    /// Nil if the list has no valid CRL Number.
     let number: RevocationListNumber?
-    /// The number of the complete list that a delta list changes; nil if it is none, or not said properly.
+    /// BaseCRLNumber: the complete list that a delta list changes; nil if this is no delta list, or the number is invalid.
     let baseNumber: RevocationListNumber?
     /// Whether the list holds only the changes since another one.
     let isDelta: Bool
@@ -18,16 +18,16 @@ struct RevocationListEdition: Hashable, Sendable {
     /// When the next list is due; nil if the list does not say.
     let nextUpdate: Date?
 
-    /// Whether the list is over at `date`, as libcrypto sees it.
+    /// Whether the list has expired at `date`, as libcrypto decides it.
     func hasEnded(at date: Date) -> Bool { nextUpdate.map { $0 <= date } ?? false }
 
-    /// Whether this list may take the place of `other` at `date`. One that has ended never hides one that is current, nor
-    /// one that was made later: an authority that began to count anew would be silenced by its old lists.
+    /// Whether this list may replace `other` at `date`. An expired list never replaces a current one, nor one that was made
+    /// later: otherwise the old lists of an authority that restarts its numbers would hide the new ones.
     private func mayHide(_ other: RevocationListEdition, at date: Date) -> Bool {
         !hasEnded(at: date) || other.hasEnded(at: date) && thisUpdate >= other.thisUpdate
     }
 
-    /// Whether, at `date`, this list counts and `other` does not: it comes after it, and may hide it.
+    /// Whether this list replaces `other` at `date`: it comes after it, and may replace it.
     func replaces(_ other: RevocationListEdition, at date: Date) -> Bool {
         replaces(other) && mayHide(other, at: date)
     }
@@ -46,14 +46,15 @@ struct RevocationListEdition: Hashable, Sendable {
         return thisUpdate > other.thisUpdate
     }
 
-    /// The same, where both are complete or delta lists, both with or without a number. Only among these does one order
-    /// hold: lists with and without a number may replace each other in a circle.
+    /// The same for two lists of one kind: both complete or both delta lists, both with or both without a number. Only lists of
+    /// one kind have an order; others may replace each other in a circle.
     func replacesItsLike(_ other: RevocationListEdition, at date: Date) -> Bool {
         isDelta == other.isDelta && (number == nil) == (other.number == nil) && replaces(other, at: date)
     }
 
-    /// The places of those editions, all of one issuer and scope, that count at `date`: several in a tie, delta lists beside
-    /// a complete one, and lists that have ended beside a current one that does not replace them. The newest with a number is compared with the newest without one.
+    /// The indices of the editions that count at `date`. All are of one issuer and scope. Several count if they are equally new,
+    /// if delta lists belong to a complete list, or if an expired list is not replaced by the current one. The newest with a
+    /// number is compared with the newest without one.
     static func current(of editions: [RevocationListEdition], at date: Date) -> [Int] {
         let newest = editions.indices.filter { place in
             !editions.contains { $0.replacesItsLike(editions[place], at: date) }

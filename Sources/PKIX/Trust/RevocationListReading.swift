@@ -8,10 +8,10 @@ import Foundation
 
 /// Finds out what revocation lists say of the certificates of a path.
 ///
-/// Of the lists of one issuer and scope only the newest counts (RFC 5280 §5.2.3); one that has ended revokes beside a
-/// current one, and hides none. libcrypto decides which lists are about
-/// a certificate and holds them against it, but of several that fit it looks at one alone. So each that names a
-/// certificate is asked by itself, too: where lists that count disagree, the certificate was revoked.
+/// Of the lists of one issuer and scope only the newest counts (RFC 5280 §5.2.3). An expired list can still revoke a certificate
+/// beside a current one, but never hides the current one. libcrypto decides which lists apply to a certificate; but of several it
+/// looks at only one. So each list that names the certificate is checked alone, too: if they disagree, the certificate was
+/// revoked.
 struct RevocationListReading {
     private let path: CertificatePath
     private let places: [Int]
@@ -40,7 +40,7 @@ struct RevocationListReading {
         let complete = current.filter { !$0.edition.isDelta }
         // libcrypto takes the first delta list that fits.
         let deltas = current.filter(\.isUsableDelta).sorted { isLater($0.edition, $1.edition) }
-        // One that has ended takes back nothing that a current list says.
+        // An expired delta list does not cancel what a current list says.
         let lastingDeltas = deltas.filter { !$0.edition.hasEnded(at: date) }
         let foremost = foremost(of: complete) + foremost(of: deltas)
         var statuses = statuses(foremost.map(\.list), &problems)

@@ -43,10 +43,10 @@ package struct RevocationEvidence: Hashable, Sendable {
 extension ValidationOptions {
     /// These options, with `evidence` added.
     package func with(_ evidence: RevocationEvidence) -> ValidationOptions {
-        var terms = self
-        terms.certificateLists += evidence.certificateLists.filter { !certificateLists.contains($0) }
-        terms.responses += evidence.responses.filter { !responses.contains($0) }
-        return terms
+        var options = self
+        options.certificateLists += evidence.certificateLists.filter { !certificateLists.contains($0) }
+        options.responses += evidence.responses.filter { !responses.contains($0) }
+        return options
     }
 
     /// These options, with the data of `source` about trusted chains whose revocation status is unknown.
@@ -56,12 +56,12 @@ extension ValidationOptions {
         -> ValidationOptions
     {
         guard let source, revocation != .off else { return self }
-        var terms = self
+        var options = self
         for verdict in verdicts where verdict.isTrusted {
             guard let places = verdict.revocation?.unknownPlaces, !places.isEmpty else { continue }
-            terms = terms.with(await source.evidence(on: verdict.certificates, at: places, date: date))
+            options = options.with(await source.evidence(on: verdict.certificates, at: places, date: date))
         }
-        return terms
+        return options
     }
 }
 

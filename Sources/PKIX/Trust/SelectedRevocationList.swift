@@ -45,8 +45,8 @@ struct SelectedRevocationList {
         return places.sorted().map { lists[$0] }
     }
 
-    /// Whether libcrypto may be given it as a delta list. It reads the number of one that has none through a null
-    /// pointer, and takes one for some reasons alone for a complete list.
+    /// Whether libcrypto may be given it as a delta list. libcrypto dereferences a null pointer for a delta list without a
+    /// number, and treats some delta lists that are limited to some reasons as complete lists.
     var isUsableDelta: Bool {
         guard edition.isDelta, edition.number != nil, edition.baseNumber != nil else { return false }
         guard let point = scope.distributionPoint else { return true }

@@ -68,6 +68,7 @@ public struct SystemAnchors: Hashable, Sendable {
 }
 
 extension DistinguishedName {
-    /// By which a folder of anchors names the files of those with this subject; nil if libcrypto cannot read the name.
+    /// The hash in the file names of certificates with this subject in a folder of anchors, as openssl-rehash(1) makes them; nil
+    /// if libcrypto cannot read the name.
     package var systemHash: UInt32? { Libcrypto.nameHash(der) }
 }

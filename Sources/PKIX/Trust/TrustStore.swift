@@ -4,7 +4,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What is trusted, and what is at hand to build chains from: data, by which `PathValidator` judges.
+/// What is trusted, and the certificates and lists to build chains from. `PathValidator` judges by this data.
 ///
 /// It knows no clock and no hidden store: the time is an argument of `judge`, and the system's anchors are used only
 /// if `systemAnchors` says where they are.
@@ -13,27 +13,26 @@ public struct TrustStore: Hashable, Sendable {
     public var anchors: [Certificate]
     /// The keys whose end-entity certificates are trusted by themselves.
     package var pinned: Set<PublicKeyDigest>
-    /// The certificates that the keys in `pinned` were pinned with, as far as they are known. A pin ends for all certificates of
-    /// its key when one of these is revoked, and a certificate that is not among them must not be a forgery.
+    /// The certificates with which the keys in `pinned` were pinned, as far as they are known. If one of them is revoked, the pin
+    /// ends for all certificates of its key. Other certificates of the key need a valid signature of their issuer.
     package var pinnedCertificates: Set<Certificate> = []
     /// The keys whose certificates are never trusted, whatever chain they have.
     package var distrusted: Set<PublicKeyDigest> = []
-    /// Whom a key was pinned or distrusted for, as names that compare equal; one that is not here was for
-    /// everybody its certificates name. Callers that know the names use `speaking(for:)`.
+    /// The addresses for which a key was pinned or distrusted, in a comparable form. A key that is not here was pinned or
+    /// distrusted for every address of its certificates. Callers that know the addresses use `speaking(for:)`.
     package var scopes: [PublicKeyDigest: Scopes] = [:]
     /// Certificates of authorities that may help to reach an anchor; not trusted.
     public var intermediates: [Certificate]
     /// Revocation lists at hand.
     public var certificateLists: [CertificateList]
-    /// Where more revocation lists should lie that cannot be read, each as a sentence; each verdict repeats them.
+    /// Folders or files of revocation lists that cannot be read, each as a sentence; each verdict repeats them.
     package var unreadableLists: [String] = []
-    /// What responders said when they were asked before, by the `nameDigest` of the certificate it is about; checked again
-    /// when it is used.
+    /// Earlier answers of responders, by the `nameDigest` of the certificate; they are verified again when they are used.
     package var responses: [Fingerprint: OCSPResponse] = [:]
-    /// Where the system keeps its anchors; nil leaves them out.
+    /// The folder of the system's anchors; nil if these are not trusted.
     public var systemAnchors: SystemAnchors?
     /// How strictly certificates are judged.
-    public var terms = ValidationOptions()
+    public var options = ValidationOptions()
     /// What the certificates of a chain must be meant for.
     public var usage = Usage.mail
 
@@ -86,7 +85,7 @@ public struct TrustStore: Hashable, Sendable {
     package struct Scopes: Hashable, Sendable {
         /// The names for which a person compared its fingerprint.
         package var pinned: Set<String>
-        /// Whom it must not be taken for.
+        /// The names for which it was distrusted.
         package var distrusted: Set<String>
 
         package init(pinned: Set<String> = [], distrusted: Set<String> = []) {
@@ -95,8 +94,8 @@ public struct TrustStore: Hashable, Sendable {
         }
     }
 
-    /// The same with the pins and the distrust that are about one of `names`: a person who compared a fingerprint for one
-    /// address did not accept all the others that the certificate claims.
+    /// The same with only those pins and that distrust that hold for one of `names`: a user who compared a fingerprint for one
+    /// address did not accept the other addresses in the certificate.
     package func speaking(for names: Set<String>) -> TrustStore {
         var store = self
         for (key, scopes) in scopes {
@@ -112,7 +111,7 @@ public struct TrustStore: Hashable, Sendable {
     /// - Parameters:
     ///   - extra: certificates that came with the message, in any order; never trusted.
     ///   - extraLists: revocation lists that came with the message.
-    ///   - responses: what responders said, as it came with the message.
+    ///   - responses: answers of responders that came with the message.
     ///   - date: the time at which everything must be valid.
     package func judge(
         _ certificate: Certificate,
@@ -133,16 +132,16 @@ public struct TrustStore: Hashable, Sendable {
         )
     }
 
-    /// How much of a verdict is worked out.
+    /// How detailed a verdict is.
     package enum Detail: Sendable {
         /// Everything.
         case everything
-        /// Trust, time and revocation. Of a chain that is not trusted in any case, not each problem: finding those takes longer
-        /// than all the rest.
+        /// Trust, time and revocation. For an untrusted chain not every problem is searched for, which takes longer than the
+        /// rest.
         case trust
     }
 
-    /// The same, with as much detail as is asked for.
+    /// The same with this detail.
     package func judge(
         _ certificate: Certificate,
         extra: [Certificate] = [],

@@ -30,10 +30,10 @@ public struct ValidationOptions: Hashable, Sendable {
 }
 
 extension TrustStore {
-    /// The same store, judging by `terms`.
-    package func under(_ terms: ValidationOptions) -> TrustStore {
+    /// The same store, judging by `options`.
+    package func judging(by options: ValidationOptions) -> TrustStore {
         var store = self
-        store.terms = terms
+        store.options = options
         return store
     }
 }

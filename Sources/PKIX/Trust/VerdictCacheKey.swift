@@ -34,15 +34,15 @@ struct VerdictCacheKey: Hashable {
     /// Whether `verdict` answers it once and for all: not if libcrypto may just have been unable to look, for want of memory.
     func isSettled(by verdict: ChainVerdict) -> Bool {
         let hasEvidence =
-            ![store.certificateLists, store.terms.certificateLists, extraLists].allSatisfy(\.isEmpty)
-            || !store.responses.isEmpty || !store.terms.responses.isEmpty || !responses.isEmpty
+            ![store.certificateLists, store.options.certificateLists, extraLists].allSatisfy(\.isEmpty)
+            || !store.responses.isEmpty || !store.options.responses.isEmpty || !responses.isEmpty
         return verdict.faults == 0 && (verdict.revocation?.status != .unknown || !hasEvidence)
     }
 
     /// Whether it is small enough to be kept, and to be compared at no great cost.
     var isBrief: Bool {
-        let lists = [store.certificateLists, store.terms.certificateLists, extraLists]
-        let answers = [store.terms.responses, responses]
+        let lists = [store.certificateLists, store.options.certificateLists, extraLists]
+        let answers = [store.options.responses, responses]
         let certificates = [store.anchors, store.intermediates, extra, Array(store.pinnedCertificates)]
         let count =
             store.pinned.count + store.responses.count + lists.reduce(0) { $0 + $1.count }
@@ -67,11 +67,11 @@ private struct LimitedVerdict: Sendable {
         (self.judgement, self.date) = (judgement, date)
         let now = Self.second(date)
         let store = question.store
-        let lists = store.certificateLists + store.terms.certificateLists + question.extraLists
+        let lists = store.certificateLists + store.options.certificateLists + question.extraLists
         // Answers of responders have times of their own, and a list of later speaks of revocations by their dates: such a verdict is one
         // of its instant.
         let isPlain =
-            store.responses.isEmpty && store.terms.responses.isEmpty && question.responses.isEmpty
+            store.responses.isEmpty && store.options.responses.isEmpty && question.responses.isEmpty
             && lists.allSatisfy { Self.second($0.thisUpdate) <= now }
         let certificates =
             [question.certificate] + question.extra + store.anchors + store.intermediates

@@ -8,19 +8,19 @@ package struct CleanText {
     /// One in each byte of a word.
     private static let ones: UInt64 = 0x0101_0101_0101_0101
 
-    /// Which bytes of a word begin a sequence, by its length or by what may follow; each is the top bit of its byte.
+    /// Which bytes of a word begin a sequence, by its length or by what may follow. Each is marked in the top bit of its byte.
     private struct Leads {
         /// Of two, three or four bytes; of three or four; of four.
         var two: UInt64 = 0
         var three: UInt64 = 0
         var four: UInt64 = 0
-        /// A byte below A0 may not follow: C2, E0.
+        /// The lead byte is C2 or E0: no byte below A0 may follow.
         var beforeA0: UInt64 = 0
-        /// A byte from A0 on may not follow: ED.
+        /// The lead byte is ED: no byte from A0 on may follow.
         var fromA0: UInt64 = 0
-        /// A byte below 90 may not follow: F0.
+        /// The lead byte is F0: no byte below 90 may follow.
         var before90: UInt64 = 0
-        /// A byte from 90 on may not follow: F4.
+        /// The lead byte is F4: no byte from 90 on may follow.
         var from90: UInt64 = 0
     }
 
@@ -48,7 +48,7 @@ package struct CleanText {
             take(bytes[index])
             index += 1
         }
-        // A copy of its own can stay in registers.
+        // A local copy can stay in registers.
         var copy = self
         while index + 8 <= bytes.count {
             copy.take(word: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
@@ -74,7 +74,7 @@ package struct CleanText {
         let (tops, ones) = (Self.tops, Self.ones)
         let high = word & tops
         let low = word & ~tops
-        // Each adds what makes the top bit say whether the lower seven bits are that number or more.
+        // Each sum has its top bit set if the lower seven bits are at least that number.
         let from09 = low &+ ones &* 0x77
         let from0B = low &+ ones &* 0x75
         let from0C = low &+ ones &* 0x74

@@ -18,7 +18,7 @@ extension Entity {
 
     /// The same for an entity whose header may have `ignored`, none of which hides what the entity itself is.
     func protection(ignoring ignored: Set<MIMEDefect>) -> EntityProtection? {
-        // Of two types readers believe one or the other, and a claim in either is a claim.
+        // With two Content-Type fields some programs use the first and some the last, so a claim in either counts.
         if defects.contains(.duplicateContentType), header.all("Content-Type").contains(where: Self.isSecured) {
             return .malformed(.defective(.duplicateContentType))
         }

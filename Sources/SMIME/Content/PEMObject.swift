@@ -25,7 +25,7 @@ package enum PEMObject {
         let bodyStart: Int
     }
 
-    /// Whether `source` is a CMS object in PEM, and not a mail in which one stands.
+    /// Whether `source` is a CMS object in PEM, and not a mail that contains one.
     package static func isThere(in source: any ByteSource) throws -> Bool {
         let head = try head(of: source)
         guard let mark = mark(in: head), labels.contains(mark.label) else { return false }
@@ -113,7 +113,7 @@ package enum PEMObject {
 }
 
 extension HeaderBlock {
-    /// Whether this is the header of a mail: it has one of the fields of which every mail has one.
+    /// Whether this is the header of a mail: it has at least one of the usual fields.
     ///
     /// - Parameter besidePEM: whether a PEM block follows. People write `Subject:` in front of those, too (RFC 7468 §5.2).
     func isMail(besidePEM: Bool) -> Bool {

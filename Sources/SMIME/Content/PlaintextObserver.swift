@@ -55,7 +55,7 @@ package final class PlaintextObserver: ByteSink {
         while position < bytes.count, let found = memchr(start + position, 0x2D, bytes.count - position) {
             position = UnsafeRawPointer(found) - start + 1
             let following = UnsafeRawBufferPointer(rebasing: bytes[position..<min(position + Self.reach, bytes.count)])
-            // Of a flood of hyphens each must cost next to nothing.
+            // Millions of hyphens must not make this slow.
             if Self.isThere(Self.encoding, at: 0, in: following) {
                 mayHoldBinary =
                     mayHoldBinary || (0..<following.count).contains { Self.isThere(Self.binary, at: $0, in: following) }

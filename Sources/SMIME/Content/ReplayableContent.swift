@@ -62,7 +62,7 @@ final class LineEndSink: ByteSink {
 
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard lineEnd == .lf else { return try downstream.write(bytes) }
-        // One byte more than comes in may go out: the carriage return that was owed.
+        // The output may be one byte longer than the input: a carriage return held back before.
         let room = window.bytes.count - 1
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -28,7 +28,8 @@ package enum MessageError: Error, Equatable, Sendable {
     case needsSecret
     /// The message is not encrypted.
     case notEncrypted
-    /// A layer is encrypted with this cipher, which does not protect against changes, and that was not to be opened.
+    /// A layer is encrypted with this cipher, which does not protect against changes, and the caller allows authenticated
+    /// encryption only.
     case unauthenticated(cipher: String)
     /// The certificate must not be encrypted to; the text says whose it is, and why.
     case unusableRecipient(String)

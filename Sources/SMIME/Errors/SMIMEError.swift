@@ -17,7 +17,10 @@ public struct SMIMEError: Error, Sendable {
     /// The error below, if there is one.
     public let underlyingError: (any Error)?
 
-    /// - Parameter description: one sentence, in lower case and without a full stop; never a secret.
+    /// - Parameters:
+    ///   - code: what happened.
+    ///   - description: one sentence, in lower case and without a full stop; never a secret.
+    ///   - underlyingError: the error that caused it.
     public init(_ code: Code, _ description: String, underlyingError: (any Error)? = nil) {
         self.code = code
         self.description = description

@@ -4,13 +4,13 @@ import InternetMessage
 ///
 /// RFC 9788 §1.8, §2
 enum HeaderFieldKind {
-    /// Put there on the way, or for those only who carry the message or get a blind copy: it stays outside.
+    /// Added in transit, or meant only for mail servers and Bcc recipients: it stays outside.
     case carried
-    /// Of the mechanism itself.
+    /// A field of header protection itself (HP-Outer).
     case mechanism
     /// Written by the sender about the message.
     case message
-    /// Describes the body it stands before (RFC 9788: "structural").
+    /// Describes the body that follows (RFC 9788: "structural").
     case structural
 
     init(_ field: HeaderField) {
@@ -31,15 +31,14 @@ enum HeaderFieldKind {
         "received", "received-spf", "resent-bcc", "return-path", "x-envelope-to", "x-original-to",
     ]
 
-    /// The fields that readers act upon or show, so that one which is not protected must not pass for one that is.
+    /// The fields that mail programs show or act upon. An unprotected one must not be taken for a protected one.
     static let shownNames: Set = [
         "cc", "comments", "date", "followup-to", "from", "in-reply-to", "keywords", "mail-followup-to",
         "mail-reply-to", "message-id", "references", "reply-to", "sender", "subject", "to",
     ]
 
-    /// The fields that a gateway takes out of an encrypted header: those that people read or that file answers.
-    /// Scanners, lists and filters rely on the other fields, so these must not come from content that scanners could
-    /// not see.
+    /// The fields that a gateway takes out of an encrypted header: those that people read or that sort answers into threads.
+    /// Scanners, lists and filters rely on the other fields, so these must not come from content that scanners could not see.
     static let gatewayNames: Set = [
         "cc", "comments", "date", "from", "in-reply-to", "keywords", "message-id", "references", "reply-to", "subject",
         "to",
@@ -56,6 +55,6 @@ enum HeaderFieldKind {
     /// The fields of which a message may have several (RFC 5322 §3.6.5).
     static let repeatedNames: Set = ["comments", "keywords"]
 
-    /// Fields that a message must not be without, and gets on its way where its author left them out (RFC 6409 §8.2, §8.3).
+    /// Required fields, which mail servers add if the author left them out (RFC 6409 §8.2, §8.3).
     static let completedNames: Set = ["date", "message-id"]
 }

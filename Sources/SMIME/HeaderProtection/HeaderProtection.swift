@@ -7,7 +7,8 @@ package import InternetMessage
 package struct HeaderProtection: Hashable, Sendable {
     /// How outer header fields are hidden; nil for a message that is only signed, where nothing can be hidden.
     package let confidentiality: HeaderConfidentiality?
-    /// Whether hidden fields were written into the text, too, so that parts may say so of themselves.
+    /// Whether the hidden fields were also written into the text, for readers without header protection. Text parts may then be
+    /// marked `hp-legacy-display`.
     package let hasLegacyDisplay: Bool
     /// The charset to declare for the text of a message without a Content-Type.
     package var undeclaredCharset = UndeclaredCharset.ascii

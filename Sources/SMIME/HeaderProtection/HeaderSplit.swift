@@ -68,7 +68,8 @@ package struct HeaderSplit: Sendable {
     /// The protected entity's header if its body is encoded with `newEncoding` instead of what the message said.
     package func innerHeader(newEncoding: TransferEncoding?) -> [UInt8] {
         guard let newEncoding else {
-            // Without an empty line the body would be taken for a header, by some also behind a line that ends it for us.
+            // Without an empty line the body would be read as a header; by some programs even after a line that ends the header
+            // for us.
             let isEnded = !innerFields.isEmpty && !header.defects.contains(.missingHeaderEnd)
             let hasEnd = !header.separatorRange.isEmpty || isEnded
             return innerFields.flatMap(\.bytes) + (hasEnd ? header.separator : header.lineEnd.bytes)
@@ -83,7 +84,7 @@ package struct HeaderSplit: Sendable {
             bytes += field ?? []
             field = nil
         }
-        // It counts only with a MIME-Version, also in the message that is made of the entity again.
+        // Content-Type counts only with a MIME-Version, also in the message that decryption restores.
         if header.first("MIME-Version") == nil {
             bytes += NewField("MIME-Version", "1.0").bytes(lineEnd: header.lineEnd)
         }

@@ -27,7 +27,7 @@ struct LegacyDisplayPart {
         do {
             text = try stream.makeReader().readAll(limit: Self.limit, orThrow: MIMEError.limitExceeded(.headerBytes))
         } catch StreamError.malformedBase64, MIMEError.limitExceeded {
-            // With its lines ending in CRLF it may be longer than it was.
+            // With CRLF line ends it may be longer than before.
             return nil
         }
         self.part = part

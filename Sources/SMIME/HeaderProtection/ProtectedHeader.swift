@@ -6,7 +6,7 @@ package import InternetMessage
 ///
 /// RFC 9788 §4
 public struct ProtectedHeader: Sendable {
-    /// How the fields came inside.
+    /// How the fields were copied into the entity.
     public enum Scheme: String, Sendable {
         /// `hp="cipher"`: the sender hid some fields, and recorded the outer ones (RFC 9788 §2.1.1).
         case cipher = "hp-cipher"
@@ -17,7 +17,7 @@ public struct ProtectedHeader: Sendable {
         /// The whole message is inside as message/rfc822 (RFC 8551 §3.1).
         case wrapped = "message-rfc822"
 
-        /// Whether all fields of the message are inside, so that one which is outside only was put there by others.
+        /// Whether all fields of the message are inside, so that a field which is only outside was added in transit.
         public var isComplete: Bool { self == .cipher || self == .clear }
     }
 
@@ -43,10 +43,10 @@ public struct ProtectedHeader: Sendable {
         records = Set(entity.all(HeaderProtection.recordName).compactMap { Statement(record: $0) })
     }
 
-    /// The header of the message that `wrapper`, a protected entity, holds; nil if that is a message of its own that was
-    /// only forwarded.
+    /// The header of the message in `wrapper`, a protected entity; nil if that message was only forwarded.
     ///
-    /// A sender who wraps says `forwarded=no`, or leaves a message of the same author and the same time outside.
+    /// A sender who protects the header by wrapping says `forwarded=no`, or the outer header has the same author and date as the
+    /// message inside.
     package init?(wrapped message: HeaderBlock, in wrapper: HeaderBlock, outer: HeaderBlock) {
         guard let type = wrapper.first("Content-Type").flatMap({ ContentType(field: $0) }), type.isMessage else {
             return nil
@@ -58,9 +58,9 @@ public struct ProtectedHeader: Sendable {
         records = []
     }
 
-    /// Which of the protected fields take their place in the header of a message that was decrypted.
+    /// Which protected fields the header of a decrypted message gets.
     package enum Extent: Sendable {
-        /// All that are the message's.
+        /// All fields of the message.
         case all
         /// Only the fields that a gateway may take out of an encrypted header: Subject, Comments, Keywords, From, To,
         /// Cc, Reply-To, Date, Message-ID, References and In-Reply-To; of the fields about the content those of MIME.
@@ -74,7 +74,7 @@ public struct ProtectedHeader: Sendable {
             self == .all || HeaderFieldKind.gatewayContentNames.contains(name)
         }
 
-        /// `fields` without those that come out no second time.
+        /// `fields` with each name only once, except those that may be repeated.
         func once(_ fields: [HeaderField]) -> [HeaderField] {
             guard self == .gateway else { return fields }
             var seen = Set<String>()
@@ -94,8 +94,8 @@ public struct ProtectedHeader: Sendable {
     /// The same with another form of the entity's header.
     package func with(header: HeaderBlock) -> ProtectedHeader { ProtectedHeader(scheme, header, records) }
 
-    /// The fields alone of which something is hidden outside, in the header `inner` of an entity whose signature stays:
-    /// all else outside is for its reader to compare.
+    /// Only the fields that are hidden outside, in the header `inner` of an entity whose signature is kept. All other outer
+    /// fields are left for the recipient to compare.
     ///
     /// - Throws: `MIMEError.limitExceeded` for a header that is too long.
     package func hiddenFields(outer: HeaderBlock, above inner: HeaderBlock) throws(MIMEError) -> ProtectedHeader {
@@ -119,9 +119,9 @@ public struct ProtectedHeader: Sendable {
         return fields.elementsEqual(others) { $0.rawBytes == $1.rawBytes }
     }
 
-    /// The names, in lower case, of the fields of which something was hidden outside.
+    /// The names, in lower case, of the fields that were hidden outside, completely or in part.
     ///
-    /// Where the sender kept no record, those that `outer` does not show as they are inside.
+    /// Without HP-Outer records: those whose value in `outer` differs from the one inside.
     package func hiddenNames(outer: HeaderBlock) -> [String] {
         switch scheme {
         case .cipher: names(missingIn: records)
@@ -130,8 +130,8 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    /// The names, in lower case, of the fields whose form outside is neither what the sender left there nor the one inside,
-    /// which a gateway that decrypts puts there.
+    /// The names, in lower case, of the fields whose outer value is neither the one that the sender recorded nor the one inside.
+    /// (A decrypting gateway copies the value inside to the outside.)
     package func differingNames(outer: HeaderBlock) -> [String] {
         let statements = Self.statements(of: outer)
         guard scheme == .cipher else { return names(missingIn: statements) }
@@ -145,7 +145,7 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    /// The names, in lower case, of fields that are only outside; also of a repeated field with another value outside.
+    /// The names, in lower case, of fields that are only outside, or that occur outside with one more value.
     ///
     /// Fields that mail servers add are ignored.
     package func addedNames(outer: HeaderBlock) -> [String] {
@@ -219,7 +219,7 @@ private struct Statement: Hashable {
     }
 
     private static func plain(_ text: String) -> String {
-        // Nearly every field, and nothing in it needs the tables of Unicode.
+        // Nearly every field is ASCII and needs no Unicode tables.
         guard !text.utf8.allSatisfy({ $0 < 128 }) else {
             return text.utf8.split { $0 == 0x20 || 0x09...0x0D ~= $0 }.map { String(Substring($0)) }.joined(
                 separator: " "

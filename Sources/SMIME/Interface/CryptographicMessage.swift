@@ -54,6 +54,8 @@ public enum CryptographicMessage {
     /// A SignedData in DER over the bytes as they are (RFC 5652 §5).
     ///
     /// - Parameters:
+    ///   - content: what is signed, as it is.
+    ///   - identity: the signer.
     ///   - isAttached: whether the content is inside.
     ///   - time: the signing time.
     /// - Throws: `.unsupported` for a key that cannot sign; `.file`
@@ -88,7 +90,10 @@ public enum CryptographicMessage {
 
     /// An AuthEnvelopedData, or an EnvelopedData for a cipher that needs one, in DER (RFC 5083, RFC 5652 §6).
     ///
-    /// - Parameter cipher: nil takes the best that all recipients are known to read, or AES-256-GCM.
+    /// - Parameters:
+    ///   - content: what is encrypted, as it is.
+    ///   - recipients: everyone who can decrypt it.
+    ///   - cipher: nil takes the best that all recipients are known to read, or AES-256-GCM.
     /// - Throws: `.noCommonCipher`, `.unsupported`, `.file`
     public static func encrypt(
         _ content: Content,

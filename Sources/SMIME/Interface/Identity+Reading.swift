@@ -23,7 +23,9 @@ extension Identity {
 
     /// The first private key in bytes of PEM, with the certificate about it, and the others as its chain.
     ///
-    /// - Parameter passphrase: for an encrypted key.
+    /// - Parameters:
+    ///   - bytes: certificates and keys in PEM, in any order.
+    ///   - passphrase: for an encrypted key.
     /// - Throws: `.noKeyPair` if there is no key, or no certificate about it; `.wrongPassphrase`, `.malformed`, `.unsupported`,
     ///   `.limitExceeded`
     public init(pem bytes: some Sequence<UInt8>, passphrase: String? = nil) throws(SMIMEError) {

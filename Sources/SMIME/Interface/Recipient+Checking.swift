@@ -13,6 +13,7 @@ extension Recipient {
     /// Whether it is trusted, and whether it was revoked, is not looked at: see `TrustStore.problems(of:for:at:)`.
     ///
     /// - Parameters:
+    ///   - certificate: the certificate to encrypt to.
     ///   - capabilities: what the recipient announces to read; nil takes what the certificate says.
     ///   - time: when the certificate must be valid.
     /// - Throws: `.unusableRecipient` for a certificate that is an authority's, not for encryption, weak, or not valid at `time`.

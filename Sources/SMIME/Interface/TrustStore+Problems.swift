@@ -9,7 +9,11 @@ public import Foundation
 extension TrustStore {
     /// What is wrong with `certificate`, its chain to an anchor, its time, or what is known of its revocation; empty if nothing is.
     ///
-    /// - Parameter others: certificates that may help to reach an anchor; never trusted.
+    /// - Parameters:
+    ///   - certificate: the certificate that is judged.
+    ///   - purpose: what it is to be used for.
+    ///   - others: certificates that may help to reach an anchor; never trusted.
+    ///   - time: when everything must be valid.
     public func problems(
         of certificate: Certificate,
         for purpose: Certificate.KeyPurpose,

@@ -98,7 +98,7 @@ package struct EncryptedLayer: Sendable {
                 return observer
             }
         }
-        // Looked at in any case: else the time would tell that the padding was right and only the content was wrong.
+        // Evaluated in any case: otherwise the time would reveal that the padding was right and only the content wrong.
         let startsEntity = observer.startsEntity
         let isCleanText = observer.isCleanText
         let content = try checked.get().content
@@ -136,7 +136,8 @@ package struct EncryptedLayer: Sendable {
 /// Plaintext that was checked, and the header at its beginning.
 struct Plaintext: Sendable {
     let content: CheckedContent
-    /// The header of the entity that the plaintext is, or that clean text gets; nil if it is neither.
+    /// The header of the decrypted entity. Plain text without a header gets one; nil if the plaintext is neither an entity nor
+    /// text.
     var header: HeaderBlock?
     /// The start of the body in the plaintext; clean text is all body.
     var bodyStart = 0

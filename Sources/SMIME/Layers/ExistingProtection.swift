@@ -10,7 +10,7 @@ package enum ExistingProtection: Hashable, Sendable {
     case unprotected
 }
 
-/// The outermost layer of a message that was protected before we touch it, and who can open that.
+/// The outermost layer of a message that is already protected, and who can open it.
 ///
 /// A message counts as protected only if a sound CMS object is all there is in it, whatever its header claims. What counts
 /// as encrypted has a cipher that we know with sound parameters, a tag where there must be one, whole blocks where the

@@ -38,7 +38,7 @@ package struct SignedLayer: Sendable {
         let transport = content.binaryRanges.isEmpty ? LineEndDefects() : nil
         try data.hashDetached(transport.map { content.canonicalStream(of: source, watchedBy: $0) } ?? stream)
         if !data.fits, content.range.count > 0 {
-            // Signed with other line ends than mail has: what counts is that these very bytes were signed.
+            // The signer used other line ends than mail has. The signature counts if it is over exactly these bytes.
             var raw = try SignedData(reading: signature.decodedBody(of: source))
             try raw.hashDetached(source.stream(in: content.range))
             if raw.fits { (data, stream) = (raw, source.stream(in: content.range)) }
@@ -165,7 +165,7 @@ package struct SignedLayer: Sendable {
                     author: certificate.flatMap { identity?.author(named: $0) }
                 )
             }
-            // An added certificate must not spoil a signature: of the certificates for the signer's key the best one
+            // An attacker may add certificates. They must not make the verdict worse: of those for the signer's key the best one
             // counts.
             var best = judge(check.certificates.first)
             for certificate in check.certificates.dropFirst() where best.status != .valid {

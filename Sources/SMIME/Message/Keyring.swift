@@ -12,7 +12,9 @@ public struct Keyring: KeyProvider {
     public var trust: TrustStore
 
     /// - Parameters:
+    ///   - identities: the identities that open messages.
     ///   - anchors: the roots that end a chain.
+    ///   - certificates: certificates of signers that may not be in their messages.
     ///   - systemAnchors: whether the roots that the system trusts end a chain, too.
     public init(
         _ identities: [Identity],

@@ -14,7 +14,9 @@ extension Message {
     /// What is wrong with signatures is in the report; errors are for what keeps the content from being read. Runs on
     /// `SMIMEExecutor`; a task that is cancelled ends between two pieces of the message.
     ///
-    /// - Parameter time: as of when certificates are judged.
+    /// - Parameters:
+    ///   - keys: the identities that decrypt, and whom to trust.
+    ///   - time: as of when certificates are judged.
     /// - Throws: `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.decryptionFailed`, `.cancelled`, `.file`, and what
     ///   the provider throws.
     public func opened(

@@ -59,7 +59,10 @@ public struct Message: Sendable {
 
     /// The message, to be signed by `identity`.
     ///
-    /// - Parameter time: the signing time, for which the certificate is checked, too.
+    /// - Parameters:
+    ///   - identity: the signer.
+    ///   - form: whether programs without S/MIME can show the content (detached), or it is inside the signature (opaque).
+    ///   - time: the signing time, for which the certificate is checked, too.
     /// - Throws: `.unusableSigner` for a certificate that may not sign mail, is weak or not valid at `time`, or does not
     ///   name the one address in From; what writing throws, if the message is encrypted already.
     public func signed(
@@ -76,6 +79,7 @@ public struct Message: Sendable {
     /// The message, encrypted. A signature that was added before is inside.
     ///
     /// - Parameters:
+    ///   - recipients: everyone who can decrypt it; the sender only if named here.
     ///   - cipher: nil chooses the best one that all recipients announce, or AES-256-GCM.
     ///   - time: the time that `Recipient` was checked for; it is not in the message.
     /// - Throws: `.noCommonCipher`; writing throws if the message is already encrypted.

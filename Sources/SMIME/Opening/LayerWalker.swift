@@ -15,7 +15,7 @@ struct LayerWalker {
         let depth: Int
         /// The section of the message that the outermost layer is in.
         let section: [Int]
-        /// The entity that the layer is; nil for a bare CMS object.
+        /// The MIME entity of the layer; nil for a bare CMS object.
         let part: LocatedEntity?
     }
 
@@ -69,7 +69,7 @@ struct LayerWalker {
         return try find()
     }
 
-    /// The same where it does not matter whether what is inside can be opened: nil, too, if that is damaged.
+    /// The same for callers to whom damage inside does not matter: nil also if the next layer is damaged.
     ///
     /// - Throws: `MessageError.tooManyLayers`; what says nothing about the message.
     mutating func nextReadable() throws -> Step? {
@@ -113,9 +113,9 @@ struct LayerWalker {
         }
     }
 
-    /// Goes on inside the encrypted layer that was handed out last.
+    /// Continues inside the encrypted layer that was returned last.
     ///
-    /// - Parameter plaintext: what was encrypted; nil if it is not held, so that no layer can be inside.
+    /// - Parameter plaintext: the decrypted content; nil if it is not kept, so that no layer inside can be found.
     mutating func enter(_ plaintext: LocatedEntity?) {
         frontier = plaintext.map { .place(MessagePlace($0, depth: count)) } ?? .closed
     }
@@ -150,7 +150,7 @@ struct LayerWalker {
         return Step(layer: layer, depth: count - 1, section: section ?? [], part: place?.part)
     }
 
-    /// Opens the compressed layer that was found last, once only: only an attacker compresses twice.
+    /// Opens the compressed layer that was found last. A second compressed layer is refused: only an attacker compresses twice.
     private mutating func decompress() throws {
         guard case .compressed(let layer, let place) = frontier else { return }
         frontier = .closed
@@ -165,7 +165,7 @@ struct LayerWalker {
 }
 
 extension Error {
-    /// Whether it says something about what a message holds, and nothing about disk, store or caller.
+    /// Whether the error is about the content of a message, and not about disk, store or caller.
     var isAboutMessage: Bool {
         switch self as any Error {
         case MIMEError.unreadable: false

@@ -33,9 +33,9 @@ extension MessageOpener {
         let known = try await provider.certificates(for: layer.signerIdentifiers)
         let validator = PathValidator(try await provider.trust(for: layer.certificates + known))
         let exceptions = try await exceptions.union(provider.exceptions())
-        func verify(_ terms: ValidationOptions) -> [VerificationReport.Signer] {
+        func verify(_ options: ValidationOptions) -> [VerificationReport.Signer] {
             layer.verify(
-                by: validator.under(terms),
+                by: validator.judging(by: options),
                 known: known,
                 header: header,
                 protected: protected,
@@ -43,13 +43,13 @@ extension MessageOpener {
                 at: time
             )
         }
-        let signers = verify(terms)
-        guard revocation != nil, terms.revocation != .off else { return signers }
+        let signers = verify(options)
+        guard revocation != nil, options.revocation != .off else { return signers }
         // No service is asked about an invalid signature.
         let chains = signers.filter { $0.integrity.holds }.compactMap(\.certificate).map {
-            layer.chain(of: $0, by: validator.under(terms), at: time)
+            layer.chain(of: $0, by: validator.judging(by: options), at: time)
         }
-        let asked = await terms.asking(revocation, about: chains, at: time)
-        return asked == terms ? signers : verify(asked)
+        let asked = await options.asking(revocation, about: chains, at: time)
+        return asked == options ? signers : verify(asked)
     }
 }

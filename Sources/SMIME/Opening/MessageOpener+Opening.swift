@@ -4,8 +4,8 @@ import InternetMessage
 import PKIX
 
 extension MessageOpener {
-    /// Opens the bare CMS object `stream`, whose bytes come from `source`, as far as the content that was encrypted or
-    /// compressed, which comes out byte for byte.
+    /// Opens the encryption and compression of the bare CMS object `stream`, whose bytes come from `source`. The content comes
+    /// out byte for byte.
     ///
     /// That content is a file: if it is signed mail, its signatures are judged and stay in it.
     package func decrypt(cms stream: ByteStream, in source: any ByteSource) async throws -> OpenedMessage {
@@ -47,13 +47,13 @@ extension MessageOpener {
         let header: HeaderBlock?
         /// Finds the layers.
         var walker: LayerWalker
-        /// The entity reached; nil if it is plaintext that is not held.
+        /// The current entity; nil if it is plaintext that is not kept.
         var part: LocatedEntity?
-        /// Whether a signature inside the encryption is the end.
+        /// Whether opening ends at a signature inside the encryption.
         var keepsSignatures = false
-        /// Whether a layer that its encryption does not protect against changes stays closed.
+        /// Whether layers without authenticated encryption stay closed.
         var isAuthenticatedOnly = false
-        /// Whether that end was reached.
+        /// Whether such a signature was reached.
         var keptSignature = false
         var plaintext: Plaintext?
         var result = Verification()
@@ -112,7 +112,7 @@ extension MessageOpener {
 
     /// Judges the signatures in the content of a bare CMS object, which stays as it is.
     ///
-    /// What cannot be opened without a key, is damaged or has too many layers is a file like any other.
+    /// Content that needs a key, is damaged or has too many layers is treated as a plain file.
     private func judgeContent(_ opening: inout Opening) async throws {
         if opening.isEncrypted { opening.walker.enter(try contentToJudge(opening)) }
         var steps: [LayerWalker.Step] = []
@@ -141,7 +141,8 @@ extension MessageOpener {
         }
     }
 
-    /// Looks for the message's header fields in the innermost content, and takes away what is there for readers who do not.
+    /// Reads the message's header fields from the innermost content, and removes the legacy display text for readers without
+    /// header protection.
     private func readHeader(_ opening: inout Opening) throws {
         guard let outer = opening.header, opening.isEncrypted else { return }
         try checkContentType(opening)
@@ -166,7 +167,8 @@ extension MessageOpener {
         opening.plaintext = nil
     }
 
-    /// Makes sure that what was decrypted says once what it is, as for what is signed: readers choose differently.
+    /// Makes sure that the decrypted entity has at most one Content-Type and one Content-Transfer-Encoding: of several, programs
+    /// choose different ones.
     ///
     /// RFC 2045 §3
     private func checkContentType(_ opening: Opening) throws(MessageError) {
@@ -202,7 +204,7 @@ extension MessageOpener {
         opening.plaintext = nil
     }
 
-    /// The message's header fields inside the signature that was reached, if no key is needed to get at them.
+    /// The message's header fields inside the signature that was reached, if they can be read without a key.
     private func protectedHeader(_ opening: inout Opening) throws -> ProtectedHeader? {
         guard let outer = opening.header else { return nil }
         return try opening.walker.payload().flatMap { ProtectedHeader(in: $0, outer: outer) }

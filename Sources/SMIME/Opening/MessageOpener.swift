@@ -26,7 +26,7 @@ package struct MessageOpener: Sendable {
     let provider: any KeyProvider
     let time: Date
     /// How certificates are judged, beside what the provider trusts.
-    let terms: ValidationOptions
+    let options: ValidationOptions
     /// The source to ask about revocation if the data at hand does not decide; nil for none.
     private(set) var revocation: (any RevocationSource)?
     /// A secret that opens encrypted layers without a certificate; only ever one that the caller gave.
@@ -44,14 +44,14 @@ package struct MessageOpener: Sendable {
         _ provider: any KeyProvider,
         at time: Date,
         secret: SharedSecret? = nil,
-        terms: ValidationOptions = ValidationOptions(),
+        options: ValidationOptions = ValidationOptions(),
         revocation: (any RevocationSource)? = nil,
         exceptions: VerdictExceptions = []
     ) {
         self.provider = provider
         self.time = time
         self.secret = secret
-        self.terms = terms
+        self.options = options
         self.revocation = revocation
         self.exceptions = exceptions
     }

@@ -95,7 +95,7 @@ struct MessagePlace: Sendable {
 struct FoundLayer: Sendable {
     /// The entity whose body is the CMS object.
     let object: Entity
-    /// The entity that the object signs from beside it; nil if what it protects is inside.
+    /// The signed entity of a multipart/signed; nil if the content is inside the object.
     var content: Entity?
     /// The smime-type in lower case; nil if there is none.
     var declaredType: String?

@@ -9,8 +9,8 @@ extension DividedMessage {
     /// - Throws: `MessageError.defective` for MIME that readers take for different things, `MessageError.malformed` for a protected
     ///   message that cannot be opened when it is to be encrypted once more, `.tooManyLayers`, and what reading throws.
     func checkReadable(isEncrypted: Bool, layers: Int) throws {
-        // An empty line is put between the header and the fields that follow a line which is none. A header that is
-        // ambiguous in itself has been refused.
+        // If a line in the header is no field, an empty line is inserted before what follows it. An ambiguous header was refused
+        // before.
         let defects = message.defects.filter { $0.isError && $0 != .hiddenFields }
         if let defect = defects.min(by: { $0.rawValue < $1.rawValue }) { throw MessageError.defective(defect) }
         guard isEncrypted, message.protection != nil else { return }

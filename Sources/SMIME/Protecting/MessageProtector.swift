@@ -57,7 +57,8 @@ package struct MessageProtector: Sendable {
         omitted = omitting
         policy = headers
         message = structure
-        // `MessageOpener` calls no such message valid, and what others take for the body would stay outside, in clear.
+        // `MessageOpener` never reports such a message as valid, and the text that other programs show as the body would stay
+        // unencrypted.
         if let defect = message.header.ambiguity { throw MessageError.defective(defect) }
         lineEnd = message.header.lineEnd
     }
@@ -77,7 +78,7 @@ package struct MessageProtector: Sendable {
     /// They cannot be written in seven bits; or none is protected as there is a Content-Type that cannot be read.
     package func unprotectedNames(isEncrypted: Bool) -> [String] {
         guard let protection = policy.protection(isEncrypted: isEncrypted) else { return [] }
-        // The fields of what is signed already stay where they are; that is worth a word if they should be hidden.
+        // The header of an already signed message stays as it is; the report says so if fields were to be hidden.
         guard message.protection == nil else { return protection.hiddenFields(of: message.header).map(\.name) }
         let split = HeaderSplit(message.header, omitting: omitted, protection: protection)
         guard split.protection == nil else { return split.unprotectedNames }

@@ -35,7 +35,7 @@ public struct HeaderReport: Sendable {
         let hidden = isEncrypted ? protected.hiddenNames(outer: outer).sorted() : []
         self.hidden = hidden
         let differing = protected.differingNames(outer: outer).sorted()
-        // Without a record what is hidden and what was changed look alike.
+        // Without HP-Outer records a hidden field cannot be told from a changed one.
         self.differing = protected.scheme == .cipher ? differing : differing.filter { !hidden.contains($0) }
         added = protected.addedNames(outer: outer).sorted()
         let author = outer.readableAddresses("From")
@@ -60,7 +60,7 @@ public struct HeaderReport: Sendable {
             let text = "another From is outside: inside it is \(inside.escapedForDisplay)"
             problems.append(Problem(.headerDiffers, text))
         }
-        // A date or an identifier that the author left out is added on every way, and says nothing against it.
+        // Mail servers add Date and Message-ID if the author left them out: this is no reservation.
         let shown = added.filter { ProtectedHeader.isShown($0) && !ProtectedHeader.isCompleted($0) }
         if scheme.isComplete, !shown.isEmpty {
             problems.append(Problem(.headerUnprotected, "outside only, and by anybody: \(shown.listedForDisplay)"))

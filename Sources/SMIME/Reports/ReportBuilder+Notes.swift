@@ -3,13 +3,13 @@ import InternetMessage
 import PKIX
 
 extension ReportBuilder {
-    /// Takes in what is odd, and no error, about the MIME around what is signed. A mailbox's From line is no oddity.
+    /// Adds warnings about the MIME structure around the signed content. The From line of a mailbox needs none.
     mutating func note(_ defects: Set<MIMEDefect>) {
         let told = defects.filter { !$0.isError && $0 != .mboxLine }.sorted { $0.rawValue < $1.rawValue }
         note(told.map(Problem.init))
     }
 
-    /// Takes in what the header fields inside the protection of the message with the header `outer` are.
+    /// Adds the protected header fields of the message, whose outer header is `outer`.
     ///
     /// A signature outside them must be their author's, too, if it was judged before they were to be seen.
     mutating func note(_ protected: ProtectedHeader?, outer: HeaderBlock) {

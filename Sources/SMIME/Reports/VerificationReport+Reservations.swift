@@ -13,8 +13,8 @@ extension VerificationReport {
         status(of: signer) == .valid && reservations(about: signer).isEmpty
     }
 
-    /// The signer who plainly vouches for the whole message: the first who does. Nil unless every signature that the verdict
-    /// depends on is valid, and all but those of cosigners are plainly good.
+    /// The first signer whose signature covers the whole message and is good without reservations. Nil unless every signature
+    /// that the verdict depends on is valid, and all but those of cosigners are good without reservations.
     public var plainSigner: Signer? {
         guard status == .valid, let signer = signers.first(where: isPlainlyGood) else { return nil }
         let isPlain = signers.allSatisfy { signer in

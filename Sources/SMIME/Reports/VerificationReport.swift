@@ -68,14 +68,16 @@ public struct VerificationReport: Sendable {
 
     /// A report with this verdict, for a caller's tests of what it decides by one. Nothing can be learned by it.
     ///
-    /// - Parameter problems: what concerns the message as a whole.
+    /// - Parameters:
+    ///   - status: the verdict.
+    ///   - problems: what concerns the message as a whole.
     public init(status: Status, problems: [Problem] = []) {
         var builder = ReportBuilder()
         builder.note(problems)
         self.init(builder, stated: status)
     }
 
-    /// What `builder` was told.
+    /// The report that `builder` has collected.
     ///
     /// - Parameter stated: a verdict in place of the one that follows from it.
     init(_ builder: ReportBuilder, stated: Status? = nil) {

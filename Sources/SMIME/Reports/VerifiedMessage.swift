@@ -36,7 +36,7 @@ public struct VerifiedMessage: Sendable {
 
     /// The message to learn from, by `report`; nil if nothing may be learned.
     init?(_ report: VerificationReport, header: HeaderBlock) {
-        // The innermost of those that count is about what the message says.
+        // The innermost decisive signature is the one over the content.
         guard report.status == .valid, report.coverage == .whole, let signer = report.signers.last,
             let certificate = signer.certificate, let evidence = signer.evidence,
             report.layers.allSatisfy({ !$0.isDecisive || $0.signers.count == 1 }),

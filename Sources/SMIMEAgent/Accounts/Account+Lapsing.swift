@@ -30,7 +30,7 @@ extension Account {
 }
 
 extension Store {
-    /// When each address or domain has no valid certificate any more, as far as that is within `interval` before or after
+    /// When the last valid certificate of each address or domain ends, for those where that is within `interval` before or after
     /// `time`.
     package func recipientEnds(around time: Date, within interval: TimeInterval) async throws -> [AddressScope: Date] {
         let ends = try await recipients.ends(

@@ -11,12 +11,12 @@ extension Store {
         at time: Date,
         warn: @Sendable (String) -> Void
     ) async throws -> CertificateVerdicts {
-        var terms = ValidationOptions()
-        do { terms.certificateLists = try await revocationLists(warn: warn) } catch let error as SettingError {
+        var options = ValidationOptions()
+        do { options.certificateLists = try await revocationLists(warn: warn) } catch let error as SettingError {
             warn("\(error)")
         }
         let groups = accounts.map { $0.identities.map(\.certificate) }
-        return try await self.accounts.verdicts(on: groups, at: time, under: terms)
+        return try await self.accounts.verdicts(on: groups, at: time, under: options)
     }
 
     /// Whether there is something in the store that may not be part of a backup of accounts: settings, and rules for

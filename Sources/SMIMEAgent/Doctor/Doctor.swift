@@ -1,7 +1,7 @@
 package import Foundation
 package import SMIMEStore
 
-/// Looks at the store and what it stands on, and says what to do.
+/// Checks the store, its files and its settings, and says what to do.
 package struct Doctor: Sendable {
     private let time: Date
     private let warn: @Sendable (String) -> Void

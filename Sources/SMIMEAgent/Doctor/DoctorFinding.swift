@@ -14,7 +14,7 @@ package struct DoctorFinding: Sendable {
         package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// The command that lists what a finding only counts.
+    /// The command that lists the items that a finding counts.
     package enum Listing: Sendable {
         /// Certificates that end soon.
         case expiring

@@ -11,7 +11,7 @@ struct DoctorLibraryCheck: DoctorCheck {
     mutating func run() {
         add("libcrypto", .ok, Libcrypto.version)
         for fault in LibcryptoFault.known(in: Libcrypto.versionNumber) {
-            // Whether it is there cannot be found out from here.
+            // It cannot be checked here whether the library is installed.
             add(
                 "libcrypto-fault",
                 .warning,

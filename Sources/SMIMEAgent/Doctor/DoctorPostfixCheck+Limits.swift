@@ -36,7 +36,7 @@ extension DoctorPostfixCheck {
         guard let most = wiring.number("message_size_limit"), most > 0,
             let taken = wiring.number("message_size_limit", of: port)
         else { return }
-        // Base64 in base64, as binary mail becomes when it is signed and encrypted.
+        // Binary mail that is signed and encrypted is encoded in base64 twice.
         guard taken == 0 || taken > most / 19 * 10 else { return }
         addWarning(
             "size",

@@ -102,7 +102,7 @@ struct DoctorStoreCheck: DoctorCheck {
     /// intended.
     private mutating func checkMissingIdentity(of account: Account, for purpose: IdentitySelection.Purpose) {
         let certificates = account.identities.map(\.certificate)
-        // An account without a key is for a sender whose requests count, and who signs nothing.
+        // An account may have no key on purpose: its sender is known, and mail is not signed.
         let isMeant =
             certificates.isEmpty
             || certificates.contains { purpose == .signing ? $0.canEncrypt : $0.canSign }

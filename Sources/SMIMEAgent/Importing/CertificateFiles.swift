@@ -23,7 +23,7 @@ extension ImportBatch {
 
     /// Takes in a certificate that a person adds for `address`: as that recipient's, or as an intermediate.
     package mutating func add(_ certificate: Certificate, for address: AddressScope, isPinned: Bool) {
-        // Self-signed certificates often say that they are an authority's, and are a person's all the same.
+        // Self-signed certificates of people often claim to be authorities.
         let isPersons = certificate.isSelfIssued && certificate.names(address)
         if certificate.isCertificateAuthority, !isPersons {
             intermediates.append(certificate)

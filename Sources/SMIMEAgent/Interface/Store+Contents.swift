@@ -9,7 +9,10 @@ public import SMIMEStore
 extension Store {
     /// Opens the store in `folder`, as `smime --home` names it.
     ///
-    /// - Parameter passphrase: where the passphrase of a locked store comes from, once a private key is needed.
+    /// - Parameters:
+    ///   - folder: the store's folder.
+    ///   - mode: whether the store is changed, and whether a missing one is made.
+    ///   - passphrase: where the passphrase of a locked store comes from, once a private key is needed.
     /// - Throws: `.storeUnusable`, `.storeBusy`; with `.readWrite` also `.storeReadOnly`, `.file`
     public static func open(
         _ folder: String,
@@ -34,8 +37,11 @@ extension Store {
     /// or nothing. What is there already stays as it is.
     ///
     /// - Parameters:
+    ///   - bytes: a file's content.
+    ///   - passphrase: for PKCS#12 and encrypted keys.
     ///   - account: who gets the identities; nil is the addresses that their certificates name.
     ///   - trusting: whether authorities become anchors, and the other certificates are pinned.
+    ///   - time: when the records say they were added.
     /// - Throws: `.wrongPassphrase`, `.malformed`, `.noKeyPair`, `.limitExceeded`, `.addressTaken`, `.storeReadOnly`,
     ///   `.storeUnusable`, `.storeBusy`, `.file`
     public func add(
@@ -50,7 +56,7 @@ extension Store {
             let files = try ImportedFiles(["input"], passphrases: GivenPassphrase(text: passphrase)) { _ in source }
             var plan = ImportPlan(account: account, trust: trusting, now: time)
             try plan.add(files, renewals: try await renewals(among: files.certificates, for: account))
-            // Mail teaches by `learn`, once it was opened.
+            // Certificates in mail are added by `learn`, after the mail was opened.
             guard !plan.batch.isEmpty else { throw AgentError.nothingToImport(plan.problems.last) }
             return try await add(plan.batch, at: time)
         }

@@ -21,9 +21,9 @@ extension Store {
     /// - Throws: `.doubtfulAuthor`, `.unusableSigner`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
     public func signer(for header: HeaderBlock, at time: Date = .now) async throws(SMIMEError) -> Identity {
         try await SMIMEError.inBackground {
-            var terms = ValidationOptions()
-            terms.certificateLists = try await revocationLists()
-            return try await SignerSelection().signer(for: header, in: self, at: time, under: terms).identity
+            var options = ValidationOptions()
+            options.certificateLists = try await revocationLists()
+            return try await SignerSelection().signer(for: header, in: self, at: time, under: options).identity
         }
     }
 
@@ -48,7 +48,7 @@ extension Store {
             let lookup = try await lookup(systemAnchors: true, lists: FolderLists { _ in }, revocation: asked)
             let signer =
                 signing
-                ? try await SignerSelection().signer(for: mail.header, in: self, at: time, under: lookup.terms) : nil
+                ? try await SignerSelection().signer(for: mail.header, in: self, at: time, under: lookup.options) : nil
             let mail = mail.protectingHeader(try await headerPolicy(of: account))
             guard encrypting else {
                 let signed = try signer.map { try mail.protected(by: $0, at: time) } ?? mail
@@ -66,7 +66,7 @@ extension Store {
                 from: [author, account?.address].compactMap(\.self),
                 sender: (nil, author)
             )
-            // What services said and cannot be kept is asked again.
+            // If the answers of services cannot be stored, they are asked again next time.
             _ = await asked.keep()
             return try copies.map { copy in
                 Copy(

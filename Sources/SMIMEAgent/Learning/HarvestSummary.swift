@@ -5,7 +5,7 @@ package import SMIMEStore
 
 /// The result of a harvest.
 package struct HarvestSummary: Sendable {
-    /// A certificate that was learned; of a mailbox of any size, it holds no more than this.
+    /// A learned certificate. Only these values are kept, so that memory does not grow with the mailbox.
     package struct Learned: Sendable {
         package let address: EmailAddress
         package let fingerprint: Fingerprint

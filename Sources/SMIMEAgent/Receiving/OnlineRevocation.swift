@@ -34,7 +34,7 @@ package actor OnlineRevocation: RevocationSource {
         if !isReady {
             do {
                 let made = try await makeFetcher()
-                // Another message may have been faster; questions are remembered in one place.
+                // Another message may have made the fetcher first; all of them share one.
                 if !isReady { fetcher = made }
             } catch {
                 failure = error
@@ -52,7 +52,7 @@ package actor OnlineRevocation: RevocationSource {
         knownSilence = Set(known.keys)
         return RevocationFetcher(
             HTTPClient(timeLimit: services.timeLimit, allowsPrivateAddresses: services.allowsPrivateAddresses),
-            // A person who says so asks at once.
+            // With --online even services that were silent just before are asked.
             silentServices: isDemanded ? [:] : known
         )
     }

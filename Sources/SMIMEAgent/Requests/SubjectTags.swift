@@ -90,7 +90,7 @@ package struct SubjectTags: Hashable, Sendable {
 
     /// Whether the last word of `text` begins like an encoded one.
     private static func endsInWord(_ text: String) -> Bool {
-        // No encoded word that is decoded is longer; a long text full of tags must not be searched again for each.
+        // Encoded words are shorter than this. The limit keeps a long text full of tags from being searched again for each.
         text.suffix(512).split(separator: " ", omittingEmptySubsequences: false).last?.hasPrefix("=?") == true
     }
 

@@ -21,20 +21,20 @@ package struct AccompanyingCertificates: Sendable {
     ///   - identities: the identities to choose the encryption certificate from, if `certificate` cannot be encrypted
     ///     to.
     ///   - author: the address that answers go to; nil if it is unknown.
-    ///   - terms: whether revoked certificates are excluded, and revocation lists for that.
+    ///   - options: whether revoked certificates are excluded, and revocation lists for that.
     /// - Throws: what reading the snapshot throws.
     package init(
         of certificate: Certificate,
         among identities: [AccountIdentity],
         for author: EmailAddress?,
         at time: Date,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         in snapshot: StoreSnapshot
     ) throws {
         var chain = try snapshot.chain(above: certificate)
         var other: Certificate?
         if let author, !certificate.canEncrypt {
-            other = try Self.encryption(among: identities, for: author, at: time, under: terms, in: snapshot)
+            other = try Self.encryption(among: identities, for: author, at: time, under: options, in: snapshot)
         }
         encryptionCertificate = other
         if let other {
@@ -57,17 +57,17 @@ package struct AccompanyingCertificates: Sendable {
         among identities: [AccountIdentity],
         for author: EmailAddress,
         at time: Date,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         in snapshot: StoreSnapshot
     ) throws -> Certificate? {
-        // Identities that are not valid now are not used, and revocation lists may be long.
+        // Only valid identities are judged, because checking long revocation lists takes time.
         let valid = identities.map(\.certificate).filter { $0.isValid(at: time) }
         return IdentitySelection.current(
             of: identities,
             for: author,
             purpose: .encryption,
             at: time,
-            verdicts: try snapshot.verdicts(on: valid, at: time, under: terms)
+            verdicts: try snapshot.verdicts(on: valid, at: time, under: options)
         )?.certificate
     }
 }

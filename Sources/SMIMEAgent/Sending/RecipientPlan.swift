@@ -9,13 +9,13 @@ package import SMIMEStore
 package struct RecipientPlan: Sendable {
     /// A warning about a reader that does not prevent encryption.
     package enum Warning: Sendable {
-        /// Said of a source, of revocation or of the cipher.
+        /// A sentence about a certificate source, revocation or the cipher.
         case other(String)
-        /// The message is to be encrypted to its author, and nothing says who that is.
+        /// The message is to be encrypted to its author, who is unknown.
         case noAuthor
         /// The author cannot read it, because the certificate was revoked.
         case ownRevoked(EmailAddress, Fingerprint)
-        /// The author cannot read it, as no account has a certificate for that.
+        /// The author cannot read it, because no account has a certificate for it.
         case ownMissing(EmailAddress)
     }
 
@@ -29,11 +29,12 @@ package struct RecipientPlan: Sendable {
     private let warn: @Sendable (Warning) -> Void
 
     /// - Parameters:
-    ///   - lookup: knows the recipients' certificates, and how strictly they are judged.
+    ///   - lookup: finds the recipients' certificates and judges them.
     ///   - demanded: the cipher that the user asks for.
-    ///   - extra: certificates given by file, which are used unchecked.
-    ///   - hasSecret: whether a secret opens it, so that only recipients named by the user need a certificate.
-    ///   - online: who is asked about revocation.
+    ///   - extra: certificates from files that the user named; they are not checked.
+    ///   - hasSecret: whether a password or secret key also decrypts it, so that only recipients named by the user need a
+    ///     certificate.
+    ///   - online: asks services about revocation.
     package init(
         lookup: RecipientLookup,
         time: Date,
@@ -58,15 +59,15 @@ package struct RecipientPlan: Sendable {
     package struct Copy: Sendable {
         package let addresses: [EmailAddress]
         package let negotiation: CipherNegotiation
-        /// The number of the Bcc recipient whose own it is; nil for the copy of To and Cc.
+        /// For the copy of a Bcc recipient: its number. Nil for the copy of To and Cc.
         package let number: Int?
     }
 
     /// The copies of a message with `header`: one for `addresses`, or To and Cc, and one for each Bcc recipient.
     ///
     /// - Parameters:
-    ///   - senders: who sends, for the choice of the cipher.
-    ///   - sender: who sends, by option and by From; nil if the message is not encrypted to them.
+    ///   - senders: the senders, whose rules choose the cipher.
+    ///   - sender: the sender by option and by From; nil if the message is not encrypted to the sender.
     /// - Throws: `AgentError.noUsableCertificate` with every recipient without one, `AgentError.noRecipients`,
     ///   `AgentError.malformedRecipients`, `KeystoreError`, `MessageError`
     package func copies(
@@ -154,7 +155,7 @@ package struct RecipientPlan: Sendable {
                 for: address,
                 purpose: .encryption,
                 at: time,
-                under: lookup.terms
+                under: lookup.options
             ).certificate
             return [CipherNegotiation.Party(name: "\(address)", ours: own)]
         } catch {
@@ -173,6 +174,6 @@ package struct RecipientPlan: Sendable {
 }
 
 extension RecipientChoice {
-    /// Whether a certificate would do if it was known that it was not revoked.
+    /// Whether a certificate is unusable only because its revocation status is unknown.
     package var waitsForRevocation: Bool { candidates.contains { $0.reason == .revocationUnknown } }
 }

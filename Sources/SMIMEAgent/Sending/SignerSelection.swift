@@ -43,7 +43,7 @@ package struct SignerSelection: Sendable {
     ///
     /// - Parameters:
     ///   - isMail: whether a mail is signed, which must have From; for a bare CMS object, From counts only if it is there.
-    ///   - terms: whether it counts that a certificate was revoked, and lists that say so.
+    ///   - options: whether it counts that a certificate was revoked, and lists that say so.
     /// - Throws: `AgentError` if From is not exactly one mailbox that all programs read alike, no account fits, the
     ///   certificate does not name the message's From or is known to have been revoked, or its key cannot do with the digest.
     package func signer(
@@ -51,12 +51,12 @@ package struct SignerSelection: Sendable {
         isMail: Bool = true,
         in store: Store,
         at time: Date,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         warn: (Warning) -> Void = { _ in }
     ) async throws -> SignedDataWriter.Signer {
         let author = try MailAuthor.sole(in: header)
         guard author != nil || !isMail else { throw AgentError.noAuthor }
-        let keyed = try await chosenIdentity(author, store, time, terms, warn)
+        let keyed = try await chosenIdentity(author, store, time, options, warn)
         try await check(keyed.certificate, isFrom: author, in: store, at: time, warn)
         if let digest, !keyed.certificate.signatureDigests.contains(digest) {
             throw AgentError.impossibleDigest(digest, keyed.certificate)
@@ -70,7 +70,7 @@ package struct SignerSelection: Sendable {
                 among: try address.flatMap { try snapshot.account(for: $0) }?.identities ?? [],
                 for: address,
                 at: time,
-                under: terms,
+                under: options,
                 in: snapshot
             )
         }.signer(with: keyed, digest: digest)
@@ -80,20 +80,20 @@ package struct SignerSelection: Sendable {
         _ author: EmailAddress?,
         _ store: Store,
         _ time: Date,
-        _ terms: ValidationOptions,
+        _ options: ValidationOptions,
         _ warn: (Warning) -> Void
     ) async throws -> Identity {
         if let identity {
             let keyed = try await store.accounts.identity(identity)
             guard keyed.certificate.canSign else { throw AgentError.notForSigning(identity) }
-            let verdicts = try await store.accounts.verdicts(on: [[keyed.certificate]], at: time, under: terms)
+            let verdicts = try await store.accounts.verdicts(on: [[keyed.certificate]], at: time, under: options)
             guard !verdicts.isRevoked(keyed.certificate) else { throw AgentError.revokedSigner(identity) }
             if !keyed.certificate.isValid(at: time) { warn(.notValid(identity)) }
             return keyed
         }
         guard let address = account ?? author else { throw AgentError.noSigner }
         do throws(KeystoreError) {
-            return try await store.accounts.signingIdentity(for: address, author: author, at: time, under: terms)
+            return try await store.accounts.signingIdentity(for: address, author: author, at: time, under: options)
         } catch {
             switch error {
             case .noUsableIdentity, .revokedIdentity, .unknownAccount:

@@ -13,11 +13,11 @@ package struct SigningAvailability: Sendable {
     private var sealed: SealedIdentity?
     private var companions: AccompanyingCertificates?
 
-    /// The standing of mail with `author` in From that `sender`, nil for the null sender, sends at `time`.
+    /// Whether mail can be signed that `sender` sends at `time` with `author` in From. `sender` is nil for the null sender.
     ///
     /// Only a certificate that names the author signs, and only where From is exactly one mailbox that all programs read
     /// alike: `verify` accepts no other signature.
-    /// A certificate that is known to have been revoked signs nothing, unless `terms` turn revocation checks off.
+    /// A certificate that is known to have been revoked signs nothing, unless `options` turn revocation checks off.
     ///
     /// Who may send as one account does not thereby get the signature of another one, whatever From says.
     package init(
@@ -25,7 +25,7 @@ package struct SigningAvailability: Sendable {
         for author: AuthorReading,
         _ subaddressing: Subaddressing,
         at time: Date,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         in snapshot: StoreSnapshot
     ) throws {
         guard let sender, let account = try snapshot.account(for: sender, subaddressing) else {
@@ -42,7 +42,7 @@ package struct SigningAvailability: Sendable {
             return
         }
         let valid = account.identities.map(\.certificate).filter { $0.isValid(at: time) }
-        let verdicts = try snapshot.verdicts(on: valid, at: time, under: terms)
+        let verdicts = try snapshot.verdicts(on: valid, at: time, under: options)
         let identities = account.identities.filter { $0.certificate.names(author) }
         guard
             let certificate = IdentitySelection.signer(naming: author, of: identities, at: time, verdicts: verdicts)?
@@ -72,7 +72,7 @@ package struct SigningAvailability: Sendable {
             among: identities,
             for: author,
             at: time,
-            under: terms,
+            under: options,
             in: snapshot
         )
     }

@@ -128,16 +128,16 @@ package actor FolderLists {
         return contents
     }
 
-    /// `terms` with the lists, unless revocation is off.
+    /// `options` with the lists, unless revocation is off.
     ///
     /// - Throws: `SettingError.folderUnreadable` where certificates of unknown revocation are refused; `KeystoreError`
-    package func added(to terms: ValidationOptions, in store: Store) async throws -> ValidationOptions {
-        guard terms.revocation != .off else { return terms }
+    package func added(to options: ValidationOptions, in store: Store) async throws -> ValidationOptions {
+        guard options.revocation != .off else { return options }
         let contents = try await contents(in: store)
-        if let failure = contents.failure, terms.revocation == .hard { throw failure }
-        var terms = terms
-        terms.certificateLists += contents.lists
-        terms.unreadableLists += contents.failure.map { ["\($0)"] } ?? []
-        return terms
+        if let failure = contents.failure, options.revocation == .hard { throw failure }
+        var options = options
+        options.certificateLists += contents.lists
+        options.unreadableLists += contents.failure.map { ["\($0)"] } ?? []
+        return options
     }
 }

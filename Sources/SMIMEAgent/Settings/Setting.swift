@@ -35,7 +35,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case lookupDirectoryTimeout = "lookup.directory.timeout"
     /// The sources of recipients' certificates: `registry`, or `registry directory`.
     case lookupSources = "lookup.sources"
-    /// A folder of revocation lists, which count as those of the store do; empty for none.
+    /// A folder of revocation lists, which are used like those of the store; empty for none.
     case revocationDirectory = "revocation.directory"
     /// Whether the services that certificates name are asked if they were revoked.
     case revocationOnline = "revocation.online"

@@ -115,14 +115,14 @@ extension Store {
     /// The look-up of recipients' certificates.
     ///
     /// - Parameters:
-    ///   - terms: how strictly they are judged; the lists of the settings' folder are added, unless revocation is off.
+    ///   - options: how strictly they are judged; the lists of the settings' folder are added, unless revocation is off.
     ///   - sources: the sources after the registry; nil reads the settings.
     ///   - lists: the lists of the folder.
     ///   - revocation: the services to ask if the data at hand does not decide.
     /// - Throws: `SettingError`, `KeystoreError`
     package func lookup(
         systemAnchors: Bool,
-        terms: ValidationOptions = ValidationOptions(),
+        options: ValidationOptions = ValidationOptions(),
         sources: [any CertificateSource]? = nil,
         lists: FolderLists,
         revocation: (any RevocationSource)? = nil
@@ -132,7 +132,7 @@ extension Store {
             store: self,
             sources: sources,
             systemAnchors: systemAnchors,
-            terms: try await lists.added(to: terms, in: self),
+            options: try await lists.added(to: options, in: self),
             revocation: revocation
         )
     }

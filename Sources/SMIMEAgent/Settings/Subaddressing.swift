@@ -38,7 +38,7 @@ package struct Subaddressing: Hashable, Sendable {
     package func implied(by address: EmailAddress) -> [EmailAddress] {
         var found: [EmailAddress] = []
         var rest = Self.localPart(of: address) ?? ""
-        // Each round takes a sign away.
+        // Each round removes one separator.
         while found.count < 8, let routed = Self.routed(rest) {
             found.append(routed)
             rest = Self.localPart(of: routed) ?? ""

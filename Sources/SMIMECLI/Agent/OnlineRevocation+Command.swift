@@ -11,7 +11,7 @@ extension ArgumentHelp {
 }
 
 extension OnlineRevocation {
-    /// The status for `report`: 69 if it fails for nothing but the word of a service that did not answer.
+    /// The status for `report`: 69 if it fails only because a service did not answer.
     func status(for report: VerificationReport) async -> ExitStatus {
         await isUndecided(report) ? .unavailable : report.exitStatus
     }

@@ -42,7 +42,7 @@ struct Batch {
     ) async -> [Outcome<Value>] {
         let progress = ProgressBar(total: paths.count)
         defer { progress.clear() }
-        // One after the other they stay on the command's thread.
+        // Without parallel jobs everything runs on the thread of the command.
         guard jobs > 1 else {
             var outcomes: [Outcome<Value>] = []
             for path in paths {
@@ -120,9 +120,7 @@ extension KeystoreError {
     fileprivate func problemOfStore(_ message: String) -> String? {
         switch self {
         case .busy, .cannotCreate, .cannotOpen, .closed, .corrupt, .insideStore, .keyMismatch, .keyMissing, .missing,
-            .newer,
-            .notMigrated,
-            .notWritable, .openingTimedOut, .permissions, .writeFailed:
+            .newer, .notMigrated, .notWritable, .older, .openingTimedOut, .permissions, .writeFailed:
             message
         // Once the passphrases that were typed are used up, the store is simply locked.
         case .locked, .wrongPassphrase: "locked"

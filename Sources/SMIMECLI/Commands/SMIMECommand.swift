@@ -17,7 +17,7 @@ struct SMIMECommand: AsyncParsableCommand {
               smime import alice.p12
               smime sign mail.eml -o signed.eml
             """,
-        version: "0.1.0 (\(Libcrypto.version))",
+        version: "\(Version.current) (\(Libcrypto.version))",
         subcommands: described
     )
 

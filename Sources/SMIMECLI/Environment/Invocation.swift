@@ -49,7 +49,7 @@ struct Invocation: Sendable {
 }
 
 extension Invocation {
-    /// Whether a mail server calls us, also if the rest of the command line is wrong.
+    /// Whether the verb is `filter`, even if the rest of the command line is wrong.
     var isFilter: Bool {
         var rest = words[...]
         while let option = rest.first, option.hasPrefix("-") {

@@ -15,7 +15,7 @@ extension Failure {
             return .noUser
         case .cannotCreate(_, let code): return code == EACCES || code == EPERM ? .noPermission : .cannotCreate
         case .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer, .newerBackup,
-            .unsupportedKey:
+            .older, .unsupportedKey:
             return .configuration
         case .locked, .notMigrated, .notWritable, .permissions, .wrongPassphrase: return .noPermission
         case .malformedBackup, .unmatchedKey: return .badData
@@ -25,7 +25,7 @@ extension Failure {
         }
     }
 
-    /// The hint for a missing store. Never to create another one, which would have none of its rules.
+    /// The hint for a missing store. It does not suggest to create another store, which would have no rules.
     static let bringBack = "mount its disk, or put back a copy with `smime store restore FILE`"
 
     /// Hints for the error, with commands.
@@ -48,6 +48,7 @@ extension Failure {
         case .newer, .newerBackup: ["install the newer version; nothing was changed"]
         case .noAccount: ["name its account with --account ADDR"]
         case .noUsableIdentity(let address, _): ["see `smime account show \(shell: address)`"]
+        case .older: ["export the keys with that smime, and import them into a new store; nothing was changed"]
         case .notMigrated: ["migrate it once as a user who may write it: smime store migrate"]
         case .openingTimedOut: ["allow more seconds with \(ProcessEnvironment.storeTimeout)"]
         case .permissions(let path, let why): permissionHints(path, why)

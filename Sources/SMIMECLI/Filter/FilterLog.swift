@@ -56,7 +56,7 @@ struct FilterLog {
             // syslog keeps the pointer for as long as the process lives.
             openlog(strdup("smime"), LOG_PID, LOG_MAIL)
             for line in lines {
-                // A String among C's arguments would be the pointer to an object.
+                // In a va_list a Swift String would be passed as an object reference.
                 line.withCString { text in
                     withVaList([text]) { vsyslog(error == nil ? LOG_INFO : LOG_WARNING, "%s", $0) }
                 }

@@ -31,7 +31,7 @@ struct ProtectionOptions: ParsableArguments {
     var noHeaderProtection = false
     @Option(help: .revocation) var revocation: RevocationPolicy?
 
-    var terms: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
+    var validation: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
 
     /// The header protection of mail that `account` sends; nil is a sender without an account.
     func headerPolicy(of account: AccountSummary?, in store: Store) async throws -> HeaderPolicy {

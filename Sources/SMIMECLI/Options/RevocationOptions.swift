@@ -8,7 +8,7 @@ struct RevocationOptions: ParsableArguments {
     @Option(help: .revocation)
     var revocation: RevocationPolicy?
 
-    var terms: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
+    var validation: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
 }
 
 extension ArgumentHelp {

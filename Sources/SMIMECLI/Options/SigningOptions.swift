@@ -47,14 +47,14 @@ struct SigningOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - isMail: whether a mail is signed, which must have From; for a bare CMS object, From counts only if it is there.
-    ///   - terms: whether it counts that a certificate was revoked, and lists that say so.
+    ///   - options: whether it counts that a certificate was revoked, and lists that say so.
     /// - Throws: `AgentError`
     func signer(
         for header: HeaderBlock?,
         isMail: Bool = true,
         in store: Store,
         at time: Date,
-        under terms: ValidationOptions
+        under options: ValidationOptions
     ) async throws -> SignedDataWriter.Signer {
         let selection = SignerSelection(account: from, identity: identity, digest: digest, sendsChain: !noChain)
         return try await selection.signer(
@@ -62,7 +62,7 @@ struct SigningOptions: ParsableArguments {
             isMail: isMail,
             in: store,
             at: time,
-            under: terms,
+            under: options,
             warn: { Console.warning($0.text) }
         )
     }

@@ -52,11 +52,11 @@ struct VerificationOptions: ParsableArguments {
     /// Whether senders' certificates are learned. A time other than now says nothing about what is to be used from now on.
     var learns: Bool { !noHarvest && givenTime == nil }
 
-    var terms: ValidationOptions {
-        var terms = ValidationOptions(revocation: revocation ?? .soft)
-        terms.policies = CertificatePolicies(acceptable: policy, isExplicit: explicitPolicy)
-        terms.profile = caProfile
-        return terms
+    var validation: ValidationOptions {
+        var validation = ValidationOptions(revocation: revocation ?? .soft)
+        validation.policies = CertificatePolicies(acceptable: policy, isExplicit: explicitPolicy)
+        validation.profile = caProfile
+        return validation
     }
 
     /// The exceptions in addition to those of the settings.

@@ -53,7 +53,7 @@ struct StorePassphrase {
 
     /// Reads the credential, unless others could read or change it.
     ///
-    /// The group may read, since that is how an access control list shows itself, by which systemd lets a service in.
+    /// Group read permission is allowed: systemd gives the service access by an ACL, whose mask appears as the group permission.
     private static func credential(at path: String) throws -> Passphrase {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         var status = stat()

@@ -2,47 +2,37 @@ import Foundation
 import PKIX
 import SMIMEStore
 
-/// Certificates in JSON reports. The property names are the JSON keys in camel case.
-struct IdentityReport: Encodable {
-    let account: String
-    let addresses: [String]
-    let fingerprint: Fingerprint
-    let notAfter: Date
-    let new: Bool?
-    /// Whether it is the one that is used today, or why not.
-    let standing: String?
+/// A certificate of an account or a recipient in JSON reports. The property names are the JSON keys in camel case.
+struct OwnedCertificateReport: Encodable {
+    /// The owner: the address of an account, or of a recipient. JSON has one of the two keys.
+    private let account, address: String?
+    private let addresses: [String]
+    private let fingerprint: Fingerprint
+    private let notAfter: Date
+    private let new: Bool?
+    /// For an account: whether it is the one that is used today, or why not.
+    private let standing: String?
 
-    init(_ address: AddressScope, _ certificate: Certificate, new: Bool, standing: String?) {
-        self.init(ListedCertificate(address, certificate), new: new, standing: standing)
+    init(identity: ListedCertificate, new: Bool? = nil, standing: String? = nil) {
+        self.init(identity, account: identity.address.text, new: new, standing: standing)
     }
 
-    init(_ certificate: ListedCertificate, new: Bool? = nil, standing: String? = nil) {
-        self.standing = standing
-        account = certificate.address.text
+    init(recipient: ListedCertificate, new: Bool? = nil) {
+        self.init(recipient, address: recipient.address.text, new: new)
+    }
+
+    private init(
+        _ certificate: ListedCertificate,
+        account: String? = nil,
+        address: String? = nil,
+        new: Bool?,
+        standing: String? = nil
+    ) {
+        (self.account, self.address) = (account, address)
+        (self.new, self.standing) = (new, standing)
         addresses = certificate.addresses
         fingerprint = certificate.fingerprint
         notAfter = certificate.notAfter
-        self.new = new
-    }
-}
-
-struct RecipientEntryReport: Encodable {
-    let address: String
-    let addresses: [String]
-    let fingerprint: Fingerprint
-    let notAfter: Date
-    let new: Bool?
-
-    init(_ address: AddressScope, _ certificate: Certificate, new: Bool? = nil) {
-        self.init(ListedCertificate(address, certificate), new: new)
-    }
-
-    init(_ certificate: ListedCertificate, new: Bool? = nil) {
-        address = certificate.address.text
-        addresses = certificate.addresses
-        fingerprint = certificate.fingerprint
-        notAfter = certificate.notAfter
-        self.new = new
     }
 }
 

@@ -4,8 +4,8 @@ import SMIMEStore
 
 /// The report of `import`.
 struct ImportCommandReport: Encodable {
-    let identities: [IdentityReport]
-    let recipients: [RecipientEntryReport]
+    let identities: [OwnedCertificateReport]
+    let recipients: [OwnedCertificateReport]
     let intermediates: [AuthorityReport]
     let anchors: [AuthorityReport]
     let crls: [RevocationListReport]
@@ -16,9 +16,15 @@ struct ImportCommandReport: Encodable {
         identities = result.identities.map { entry in
             let account = accounts.first { ([$0.address] + $0.aliases).contains(entry.address.text) }
             let line = account?.identities.first { $0.fingerprint == entry.certificate.fingerprint }
-            return IdentityReport(entry.address, entry.certificate, new: entry.isNew, standing: line?.standing)
+            return OwnedCertificateReport(
+                identity: ListedCertificate(entry.address, entry.certificate),
+                new: entry.isNew,
+                standing: line?.standing
+            )
         }
-        recipients = result.recipients.map { RecipientEntryReport($0.address, $0.certificate, new: $0.isNew) }
+        recipients = result.recipients.map {
+            OwnedCertificateReport(recipient: ListedCertificate($0.address, $0.certificate), new: $0.isNew)
+        }
         intermediates = result.intermediates.map { AuthorityReport($0.certificate, new: $0.isNew) }
         anchors = result.anchors.map { AuthorityReport($0.certificate, new: $0.isNew) }
         crls = result.crls.map { RevocationListReport($0.list, new: $0.isNew) }

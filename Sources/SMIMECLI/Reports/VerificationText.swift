@@ -22,7 +22,7 @@ extension VerificationReport {
         return lines.map(\.escapedForDisplay).joined(separator: "\n") + "\n"
     }
 
-    /// A layer in words: what it does, who signed it, and what the signature covers.
+    /// A layer in words: its kind, its signers, and what the signature covers.
     func text(of layer: Layer) -> String {
         guard layer.kind == .signed else { return "\(layer.kind.rawValue) with \(layer.algorithm)" }
         let names = layer.signers.map(\.name)

@@ -19,8 +19,8 @@ enum ConfusableWord {
         return output
     }
 
-    /// Whether people may take `seen` for `word`, both folded: a character that resembles no ASCII character that we know of may be
-    /// any letter, where at least half of the word is written plainly.
+    /// Whether people may take `seen` for `word`, both folded. A character without a known ASCII look-alike may be any letter, if
+    /// at least half of the word is in ASCII.
     static func isTaken(_ seen: String, for word: String) -> Bool {
         if seen == word { return true }
         return mayBeTaken(seen) && seen.count == word.count && zip(seen, word).allSatisfy { $0 == $1 || !$0.isASCII }

@@ -57,7 +57,7 @@ package struct ChildProgram {
         return ending
     }
 
-    /// Starts the program and does not wait; whoever calls it waits for the child.
+    /// Starts the program without waiting; the caller waits for the child.
     ///
     /// - Throws: `TransportError` if it cannot be started.
     package func start() throws(TransportError) -> pid_t {

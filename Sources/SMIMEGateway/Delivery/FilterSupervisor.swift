@@ -38,7 +38,7 @@ package struct FilterSupervisor {
     /// - Parameters:
     ///   - arguments: the command line of this process, for the worker.
     ///   - isAtTerminal: whether standard error is a terminal.
-    /// - Throws: `TransportError` if standard input is closed or cannot be read, or there can be no more files.
+    /// - Throws: `TransportError` if standard input is closed or cannot be read, or no more files can be opened.
     package init(arguments: [[UInt8]], isAtTerminal: Bool) throws(TransportError) {
         guard fcntl(STDIN_FILENO, F_GETFD) >= 0 else { throw TransportError("standard input is closed") }
         // Our files must not replace a closed stream; writing to such a stream fails, as before.

@@ -70,8 +70,8 @@ extension FilterWorker {
     /// The signal by which the worker before this process died at the message; nil in a first worker and outside of workers.
     package static var rescuedFrom: Int32? { current?.role.rescuedFrom }
 
-    /// Makes sure that the delivery that begins now is done to its end: the end of the supervisor does not end this process
-    /// any more, nor do the signals that ask a process to end.
+    /// From now on neither the end of the supervisor nor SIGTERM ends this process, so that a delivery that has begun is
+    /// finished.
     ///
     /// - Throws: `TransportError` if the supervisor has ended: the mail server will try again, or is doing so.
     package static func detach() throws(TransportError) {

@@ -34,7 +34,7 @@ package struct WorkerRole: Equatable, Sendable {
         self.rescuedFrom = rescuedFrom
     }
 
-    /// Reads the words of a command line, of which the first is `program`; nil if they are not exactly those of a worker.
+    /// Reads the arguments of a process, the first of which is `program`; nil if it is no worker.
     package init?(_ words: [String]) {
         guard words.count >= 6 else { return nil }
         let numbers = (words[2...4] + words.dropFirst(6)).compactMap { Int32($0) }

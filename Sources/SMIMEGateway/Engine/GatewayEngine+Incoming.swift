@@ -39,7 +39,7 @@ extension GatewayEngine {
             provider: StoreKeyProvider(store, systemAnchors: options.systemAnchors, warn: work.warn),
             time: .now,
             host: try await host(),
-            terms: options.validation,
+            options: options.validation,
             revocation: work.services,
             warn: work.warn
         )

@@ -38,7 +38,7 @@ extension GatewayEngine {
             store: store,
             time: .now,
             systemAnchors: options.systemAnchors,
-            terms: options.validation,
+            options: options.validation,
             revocation: work.services,
             flags: options.levels,
             honoursRequests: options.honoursRequests,

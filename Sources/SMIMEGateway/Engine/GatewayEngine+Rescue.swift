@@ -6,9 +6,9 @@ import SMIMEStore
 extension GatewayEngine {
     /// Handles `mail` after a process died at it by `signal`, without the code that may have died.
     ///
-    /// Outgoing mail waits for one more attempt; the next time it goes back to its sender. Incoming mail is delivered as it came, less
-    /// the verdicts that others wrote in our name; not if its envelope sender must encrypt for a recipient, as nothing here can
-    /// tell whether it is encrypted.
+    /// Outgoing mail waits for one more attempt; the next time it is returned to its sender. Incoming mail is delivered unchanged but
+    /// for forged verdicts, which are removed. If the envelope sender must encrypt for a recipient it is rejected, since nothing
+    /// here can find out whether it is encrypted.
     package func rescue(_ mail: GatewayMail, signal: Int32) async -> GatewayResult<ProcessedMail> {
         let warnings = WarningList()
         warnings.add("the filter died at this message (signal \(signal))")

@@ -4,7 +4,7 @@ package import InternetMessage
 
 /// Why a gateway does not pass a message on.
 package enum GatewayError: Error, Equatable, Sendable {
-    /// We changed it too often already.
+    /// The message went through this filter too often.
     case loop(passes: Int)
     /// It comes in from an account of ours in clear, and must go to `recipients` encrypted.
     case mustBeEncrypted(sender: EmailAddress, recipients: [EmailAddress])

@@ -15,7 +15,7 @@ package struct IncomingFilter: Sendable {
     private let time: Date
     private let host: MailHost
     private let tagsSubjects: Bool?
-    private let terms: ValidationOptions
+    private let options: ValidationOptions
     private let revocation: (any RevocationSource)?
     private let warn: @Sendable (String) -> Void
 
@@ -26,7 +26,7 @@ package struct IncomingFilter: Sendable {
     ///   - provider: nil is a `StoreKeyProvider` of the store with the system's trust anchors.
     ///   - gateway: the host's name in the verdict; `Store.gateway()` is the one of the settings.
     ///   - tagsSubjects: whether the verdict is also written into the subject; nil reads `filter.tags`.
-    ///   - terms: how strictly signers' certificates are judged.
+    ///   - options: how strictly signers' certificates are judged.
     ///   - revocation: the services to ask if the data at hand does not decide. Nil asks none, whatever
     ///     `revocation.online` says: `Store.revocationServices()` reads that setting.
     ///   - warn: called for what was ignored, such as files that are no revocation lists.
@@ -36,7 +36,7 @@ package struct IncomingFilter: Sendable {
         time: Date,
         host: MailHost,
         tagsSubjects: Bool? = nil,
-        terms: ValidationOptions = ValidationOptions(),
+        options: ValidationOptions = ValidationOptions(),
         revocation: (any RevocationSource)? = nil,
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
@@ -45,7 +45,7 @@ package struct IncomingFilter: Sendable {
         self.time = time
         self.host = host
         self.tagsSubjects = tagsSubjects
-        self.terms = terms
+        self.options = options
         self.revocation = revocation
         self.warn = warn
     }
@@ -57,7 +57,9 @@ package struct IncomingFilter: Sendable {
     package func plan(_ source: any ByteSource, to recipients: [String]) async throws -> IncomingPlan {
         let provider = givenProvider ?? StoreKeyProvider(store, warn: warn)
         let tags = if let tagsSubjects { tagsSubjects } else { try await store.tagsSubjects() }
-        let verified = try await MessageOpener(provider, at: time, terms: terms, revocation: revocation).verify(source)
+        let verified = try await MessageOpener(provider, at: time, options: options, revocation: revocation).verify(
+            source
+        )
         var plan = IncomingPlan(report: verified.report, learnable: verified.learnable)
         var seen: Set<String> = []
         let recipients = recipients.filter { seen.insert($0).inserted }
@@ -140,7 +142,7 @@ package struct IncomingFilter: Sendable {
         for set in keys.sets {
             let used = UsedKeys(provider: set)
             do {
-                let opener = MessageOpener(used, at: time, terms: terms, revocation: revocation)
+                let opener = MessageOpener(used, at: time, options: options, revocation: revocation)
                 let opened = try await opener.decrypt(
                     source,
                     keepingSignatures: true,
@@ -151,7 +153,7 @@ package struct IncomingFilter: Sendable {
             } catch {
                 switch error {
                 case MIMEError.unreadable(let cause): throw cause
-                // Another key may be named; whatever else fails, no other one is tried.
+                // The message may name a key of the next set. After any other error no further key is tried.
                 case MessageError.notARecipient: continue
                 case MessageError.unauthenticated:
                     stays("\(error), and the rule decrypts only what is authenticated")

@@ -29,7 +29,7 @@ package struct RequiredEncryption: Sendable {
         from sender: EnvelopeSender,
         to recipients: [String]
     ) async throws {
-        // Most stores require nothing, and most mail is spared the rest.
+        // Most stores require no encryption, and then nothing else needs to be checked.
         guard try await store.policy.rules().contains(where: { $0.encrypt == .require }) else { return }
         let listed = try IncomingFilter.header(of: source)?.readableAddresses("From") ?? []
         let claimed = listed.union(try MentionedAddresses(inFromOf: source).all)

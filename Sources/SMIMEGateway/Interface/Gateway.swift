@@ -31,7 +31,9 @@ public struct Gateway: Sendable {
 
     private let engine: GatewayEngine
 
-    /// - Parameter online: whether services are asked about revocation whatever the setting `revocation.online` says.
+    /// - Parameters:
+    ///   - store: the store with the rules, settings, keys and certificates.
+    ///   - online: whether services are asked about revocation whatever the setting `revocation.online` says.
     /// - Throws: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public init(_ store: Store, online: Bool = false) async throws(SMIMEError) {
         var options = GatewayEngine.Options()
@@ -103,7 +105,7 @@ public struct Gateway: Sendable {
                 sender: message.sender ?? mail.delivery.sender
             )
         }
-        // What cannot be kept is asked again.
+        // If the answers of services cannot be stored, they are asked again next time.
         _ = await engine.keepAnswers(of: mail)
         return deliveries
     }

@@ -15,7 +15,7 @@ package struct OutgoingFilter: Sendable {
     private let time: Date
     private let systemAnchors: Bool
     private let sources: [any CertificateSource]?
-    private let terms: ValidationOptions
+    private let options: ValidationOptions
     private let revocation: (any RevocationSource)?
     private let flags: ProtectionRequest
     private let tags: SubjectTags?
@@ -30,7 +30,7 @@ package struct OutgoingFilter: Sendable {
     /// - Parameters:
     ///   - systemAnchors: whether the system's trust anchors count.
     ///   - sources: where to look up recipients' certificates that the store does not have; nil reads `lookup.…`.
-    ///   - terms: how strictly recipients' certificates are judged, and whether revoked ones of the sender count. The
+    ///   - options: how strictly recipients' certificates are judged, and whether revoked ones of the sender count. The
     ///     lists of the folder `revocation.directory` are added.
     ///   - revocation: the services to ask if the data at hand does not decide. Nil asks none, whatever
     ///     `revocation.online` says: `Store.revocationServices()` reads that setting.
@@ -46,7 +46,7 @@ package struct OutgoingFilter: Sendable {
         time: Date,
         systemAnchors: Bool = true,
         sources: [any CertificateSource]? = nil,
-        terms: ValidationOptions = ValidationOptions(),
+        options: ValidationOptions = ValidationOptions(),
         revocation: (any RevocationSource)? = nil,
         flags: ProtectionRequest = ProtectionRequest(),
         tags: SubjectTags? = nil,
@@ -59,7 +59,7 @@ package struct OutgoingFilter: Sendable {
         self.time = time
         self.systemAnchors = systemAnchors
         self.sources = sources
-        self.terms = terms
+        self.options = options
         self.revocation = revocation
         self.flags = flags
         self.tags = tags
@@ -242,12 +242,12 @@ package struct OutgoingFilter: Sendable {
         let recipients = everybody.filter { seen.insert($0).inserted }
         let lookup = try await store.lookup(
             systemAnchors: systemAnchors,
-            terms: terms,
+            options: options,
             sources: sources,
             lists: FolderLists(warn: warn),
             revocation: revocation
         )
-        let (time, terms, subaddressing) = (time, lookup.terms, try await store.subaddressing())
+        let (time, options, subaddressing) = (time, lookup.options, try await store.subaddressing())
         let (answer, (rules, signing, senders)) = try await lookup.choices(
             for: recipients.map { AddressScope($0) },
             at: time
@@ -257,7 +257,7 @@ package struct OutgoingFilter: Sendable {
                 for: author,
                 subaddressing,
                 at: time,
-                under: terms,
+                under: options,
                 in: snapshot
             )
             let senders = try RuledSender.all(for: sender, claimed, signing.account, subaddressing, in: snapshot)

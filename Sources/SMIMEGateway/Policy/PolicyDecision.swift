@@ -134,7 +134,7 @@ private struct Outcome {
     private(set) var warnings: [String] = []
     private(set) var obstacles: [String] = []
     private(set) var reasons: [String] = []
-    /// Whether it is certain that something required cannot be had.
+    /// Whether a requirement certainly cannot be met.
     private(set) var isRefused = false
     /// Whether the form of the message does not allow something required.
     private(set) var isUnfit = false
@@ -177,7 +177,7 @@ private struct Outcome {
             && isAllowed(encrypt, "encrypted", question.encryptionObstacle)
         if isUnreadable { refuse(encryptedNotFor: recipient, standing) }
         guard obstacles.isEmpty else {
-            // Time does not change the form of a message.
+            // A message that cannot be signed or encrypted stays so: waiting would not help.
             let isHopeless = isUnfit && !isRefused && !isUnknown
             action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
             let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""

@@ -2,7 +2,7 @@ import InternetMessage
 import SMIMEAgent
 import SMIMEStore
 
-/// The rules that apply to mail for one recipient, those that go first in front.
+/// The rules that apply to mail for one recipient, the decisive one first.
 ///
 /// The recipient's come first, for the address, its domain, the domains above it; then the sender's, for the account
 /// and likewise; then the one for the kind of mail; then the global one.
@@ -42,7 +42,7 @@ struct RulePrecedence {
             case .recipient(let pattern):
                 guard let place = recipients.firstIndex(where: { $0.key == pattern.key }) else { continue }
                 if recipients[place].isImplied { placed.append((place, rule.onlyRequired)) }
-                // A domain's rule may be implied, and hold for the address by itself, too.
+                // The rule may also be stated for the address itself, beside that of its domain.
                 if let own = recipients.firstIndex(where: { $0.key == pattern.key && !$0.isImplied }) {
                     placed.append((own, rule))
                 }
@@ -59,14 +59,14 @@ struct RulePrecedence {
         hasAccount = account != nil
     }
 
-    /// The keys of patterns that `recipient` fits, and whether only what is required counts of their rules.
+    /// The keys of the patterns that match `recipient`, and whether only requirements of their rules count.
     private static func keys(
         for recipient: EmailAddress,
         _ subaddressing: Subaddressing
     ) -> [(key: String, isImplied: Bool)] {
         let own = Policy.Pattern.keys(for: recipient).map { (key: $0, isImplied: false) }
         let implied = subaddressing.implied(by: recipient).flatMap { address in
-            // Sub-addresses are of the same domain, whose rules come later by themselves.
+            // Only the same domain: the rules of domains follow later anyway.
             address.asciiDomain == recipient.asciiDomain ? [address.key] : Policy.Pattern.keys(for: address)
         }
         return own.prefix(1) + implied.map { (key: $0, isImplied: true) } + own.dropFirst()
@@ -79,7 +79,7 @@ struct RulePrecedence {
     ) -> [String] {
         guard let sender else { return [account?.key].compactMap(\.self) }
         let own = Policy.Pattern.keys(for: sender)
-        // Mail sent as an alias is the account's; the alias's own rule is closer.
+        // Mail sent by an alias belongs to the account; a rule for the alias itself goes first.
         let others = [subaddressing.base(of: sender)?.key, account?.key].compactMap(\.self).filter { !own.contains($0) }
         return own.prefix(1) + others + own.dropFirst()
     }
@@ -103,14 +103,14 @@ struct RulePrecedence {
         guard let kind else { return ofKind }
         let other = deciding(axis, encrypting: encrypting, of: nil)
         guard ofKind.level < other.level else { return ofKind }
-        // The null sender is the envelope's word, but any login can give it: mail of an account keeps the account's rules.
+        // Any user can send with a null envelope sender, so mail of an account keeps the rules of the account.
         let isBounded = (kind != .bounce || hasAccount) && other.bound != .any
         return isBounded || encrypting && other.level == .require ? other : ofKind
     }
 
     /// The rule that decides an axis for mail of `kind` and the level it gives; no rule for the built-in level.
     ///
-    /// The global rule decides for all that no other one decides, if only by its bound.
+    /// The global rule decides if no other one does, even if it only has a bound.
     private func deciding(
         _ axis: KeyPath<Policy.Rule, Policy.Level?>,
         encrypting: Bool,
@@ -139,7 +139,7 @@ struct RulePrecedence {
         return (.bounce, nil)
     }
 
-    /// Whether mail for the recipient is decrypted on its way in, and the rule that says so; nil if no rule speaks of it.
+    /// Whether mail for the recipient is decrypted on its way in, and the rule that says so; nil if no rule says so.
     var gatewayDecryption: (way: Policy.GatewayDecryption, rule: Policy.Rule)? {
         rules.lazy.compactMap { rule in rule.decryptAtGateway.map { ($0, rule) } }.first
     }

@@ -46,7 +46,7 @@ extension PolicyDecision {
     /// The decision for `recipient` with the most protection among those for `questions`; nil if there is none.
     static func strictest(for recipient: EmailAddress, _ questions: [PolicyQuestion]) -> PolicyDecision? {
         questions.map { PolicyDecision(for: recipient, $0) }.max { one, other in
-            // A message that must not be sent for one of them is not sent.
+            // If the message must not be sent by one of these senders, it is not sent.
             guard one.obstacles.isEmpty == other.obstacles.isEmpty else { return one.obstacles.isEmpty }
             return (one.encrypt, one.sign) < (other.encrypt, other.sign)
         }

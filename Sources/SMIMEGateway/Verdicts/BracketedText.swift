@@ -38,7 +38,7 @@ struct BracketedText {
         guard let opening else { return nil }
         guard opening.count < pieces.count else { return glyphs.count }
         let next = pieces[opening.count].range.lowerBound
-        // Including the address after it.
+        // The removed text includes the address after it.
         if let address = addresses.first(where: { $0.contains(next) }) { return address.upperBound }
         return beginsLikeTag ? next : nil
     }
@@ -53,7 +53,7 @@ struct BracketedText {
         return !isJoint && !gap.allSatisfy(\.isWhitespace)
     }
 
-    /// How many pieces at the front make words of ours, and the last of these words; nil if they say nothing about a message.
+    /// How many of the first pieces form words of a verdict, and the last of these words; nil if they form none.
     private var opening: (count: Int, last: String)? {
         var index = 0
         var words: [String] = []

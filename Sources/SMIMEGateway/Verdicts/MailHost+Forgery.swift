@@ -2,7 +2,7 @@ import InternetMessage
 import SMIME
 
 extension MailHost {
-    /// Whether `field`, which came from outside, speaks in our name and so has to go.
+    /// Whether `field`, which came from outside, imitates a field of this filter and must be removed.
     ///
     /// Fields whose names are taken for our own go: `X_SMIME-Verdict`, `XSMIME`, `X-S/MIME`, for example. An
     /// Authentication-Results field goes if it is taken for ours; comments, blanks, quotes, brackets, folding, control characters,
@@ -15,7 +15,7 @@ extension MailHost {
     /// The same of `line`, which is no field to us: it may be one to people, or to programs that know other characters in names.
     func isForged(line: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: line, as: UTF8.self).unicodeScalars
-        // The first that is one, and the first that looks like one.
+        // The first colon, and the first character that looks like one.
         let colons = Set([text.firstIndex(of: ":"), text.firstIndex(where: SubjectSkeleton.isColon)].compactMap { $0 })
         return colons.contains { isForged(name: String(text[..<$0]), value: String(text[text.index(after: $0)...])) }
     }
@@ -27,7 +27,7 @@ extension MailHost {
         func isTaken(_ words: some Sequence<String>, for name: String) -> Bool {
             ConfusableWord.isTaken(words.joined(), for: ConfusableWord.folded(name))
         }
-        // Its first words; what follows may be anything about the message. The words of X-SMIMEA are others.
+        // Only the first words of the name are compared; any words may follow. X-SMIMEA is another name.
         if (1...3).contains(where: { isTaken(words.prefix($0), for: "xsmime") }) { return true }
         if Self.fieldNames.contains(where: { isTaken(words, for: $0) }) { return true }
         guard isTaken(words, for: "authenticationresults") || isTaken(words, for: "authenticationresult") else {
@@ -44,7 +44,7 @@ extension MailHost {
 
     /// Whether a name may begin with the first letter of one of ours, a quick test.
     private static func mayBeOurs(_ name: String) -> Bool {
-        // None of ours has fewer letters.
+        // No field of this filter has a shorter name.
         guard name.utf8.count >= 6 else { return false }
         let first = name.unicodeScalars.first {
             !$0.isASCII || $0.properties.isAlphabetic || $0.properties.numericType != nil
@@ -64,7 +64,7 @@ extension MailHost {
             var name = ""
             for word in words[start...] {
                 name += word
-                // Dots around it say nothing.
+                // Dots before and after the name are ignored.
                 guard name.count <= longest + 64 else { return false }
                 if isTakenForUs(name.trimmingMarks) { return true }
             }

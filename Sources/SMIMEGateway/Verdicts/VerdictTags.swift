@@ -68,7 +68,7 @@ struct VerdictTags {
                 scalars = clean
             }
         }
-        // Very long ones, or ones nested deeper, are there to keep us busy; without brackets there are no tags.
+        // A very long subject or deep nesting would only cost time, and without brackets there are no tags.
         let brackets = Set(SubjectSkeleton(scalars).glyphs.filter { "[]".contains($0.character) }.map(\.place))
         return String(scalars.indices.filter { !brackets.contains($0) }.map { scalars[$0] })
     }

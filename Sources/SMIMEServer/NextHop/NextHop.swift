@@ -68,7 +68,8 @@ final class NextHop {
                 let channel = try result.get()
                 try channel.pipeline.syncOperations.handler(type: NextHopConnection.self).run(handOver, isFresh: true)
             } catch {
-                handOver.fail(SMTPReply(451, "4.4.1", "the mail server behind the gateway cannot be reached"), "\(error)")
+                let reply = SMTPReply(451, "4.4.1", "the mail server behind the gateway cannot be reached")
+                handOver.fail(reply, "\(error)")
             }
         }
     }

@@ -19,7 +19,7 @@ struct ServiceLogHandler: LogHandler {
     private let destination: LogDestination
     private let hasPriorities: Bool
 
-    /// - Parameter hasPriorities: whether who reads standard error understands priorities.
+    /// - Parameter hasPriorities: whether the reader of standard error understands priorities (sd-daemon(3)).
     init(_ destination: LogDestination, hasPriorities: Bool) {
         self.destination = destination
         self.hasPriorities = hasPriorities

@@ -59,15 +59,15 @@ package actor AccountStore {
     /// The current identity of `address` for `purpose`: valid at `time`, of the right usage, naming the address, not
     /// known to be revoked, trusted if one is, the newest.
     ///
-    /// - Parameter terms: whether revocation counts, and lists in addition to those of the store.
+    /// - Parameter options: whether revocation counts, and lists in addition to those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`
     package func identity(
         for address: EmailAddress,
         purpose: IdentitySelection.Purpose,
         at time: Date,
-        under terms: ValidationOptions = ValidationOptions()
+        under options: ValidationOptions = ValidationOptions()
     ) async throws(KeystoreError) -> AccountIdentity {
-        try await database.read { try Self.identity(for: address, purpose: purpose, at: time, under: terms, in: $0) }
+        try await database.read { try Self.identity(for: address, purpose: purpose, at: time, under: options, in: $0) }
     }
 
     /// The identity with which the account of `address` signs mail by `author`, with its key: one that names the author, else
@@ -75,14 +75,14 @@ package actor AccountStore {
     ///
     /// - Parameters:
     ///   - author: the address in From; nil if it is unknown.
-    ///   - terms: whether revocation counts, and lists in addition to those of the store.
+    ///   - options: whether revocation counts, and lists in addition to those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; `.keyMissing`, `.keyMismatch`, `.locked`,
     /// `.wrongPassphrase` if the store key cannot be opened.
     package func signingIdentity(
         for address: EmailAddress,
         author: EmailAddress? = nil,
         at time: Date,
-        under terms: ValidationOptions = ValidationOptions()
+        under options: ValidationOptions = ValidationOptions()
     ) async throws(KeystoreError) -> Identity {
         let keys = try await opened { database in
             let identity = try Self.identity(
@@ -90,7 +90,7 @@ package actor AccountStore {
                 author: author,
                 purpose: .signing,
                 at: time,
-                under: terms,
+                under: options,
                 in: database
             )
             return [try SealedKeys(certificates: [identity.certificate], in: database)]
@@ -149,8 +149,8 @@ package actor AccountStore {
         }
     }
 
-    /// The key that opens what is encrypted for `recipients`, old ones included: that of the first of them that is ours;
-    /// nil if none is. No other key is opened, however many RecipientInfos there are.
+    /// The key of the first of `recipients` that belongs to an account, old keys included; nil if none does. No other key is
+    /// unsealed, however many RecipientInfos there are.
     ///
     /// - Throws: what opening the store key throws; `.unsupportedKey` if this libcrypto can work with none of ours.
     package func decryptionKey(
@@ -202,13 +202,13 @@ package actor AccountStore {
         author: EmailAddress? = nil,
         purpose: IdentitySelection.Purpose,
         at time: Date,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         in database: SQLDatabase
     ) throws -> AccountIdentity {
         let identities = try account(for: address, in: database).identities
-        // Identities that are not valid now are not used, and lists may be long.
+        // Only valid identities are judged, because checking long revocation lists takes time.
         let certificates = identities.map(\.certificate).filter { $0.isValid(at: time) }
-        let verdicts = try CertificateVerdicts(on: [certificates], at: time, under: terms, in: database)
+        let verdicts = try CertificateVerdicts(on: [certificates], at: time, under: options, in: database)
         if let author,
             let signer = IdentitySelection.signer(naming: author, of: identities, at: time, verdicts: verdicts)
         {

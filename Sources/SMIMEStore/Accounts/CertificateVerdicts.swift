@@ -17,11 +17,11 @@ package struct CertificateVerdicts: Sendable, Equatable {
     /// - Parameters:
     ///   - groups: certificates that could be used for each other, as those of one account. Trust is asked for only where
     ///     there is a choice.
-    ///   - terms: whether anybody looks for revocation, and lists at hand beside those of the store.
-    init(on groups: [[Certificate]], at time: Date, under terms: ValidationOptions, in database: SQLDatabase) throws {
+    ///   - options: whether revocation is checked, and lists at hand beside those of the store.
+    init(on groups: [[Certificate]], at time: Date, under options: ValidationOptions, in database: SQLDatabase) throws {
         let choices = Set(groups.filter { $0.count > 1 }.joined())
         let certificates = Set(groups.joined())
-        guard !choices.isEmpty || terms.revocation != .off, !certificates.isEmpty else {
+        guard !choices.isEmpty || options.revocation != .off, !certificates.isEmpty else {
             (revoked, untrusted) = ([], [])
             return
         }
@@ -29,12 +29,12 @@ package struct CertificateVerdicts: Sendable, Equatable {
             judging: Array(certificates),
             systemAnchors: !choices.isEmpty,
             in: database
-        ).under(terms)
+        ).judging(by: options)
         let hasEvidence =
-            terms.revocation != .off
-            && (!trust.certificateLists.isEmpty || !trust.responses.isEmpty || !terms.certificateLists.isEmpty)
+            options.revocation != .off
+            && (!trust.certificateLists.isEmpty || !trust.responses.isEmpty || !options.certificateLists.isEmpty)
         var (revoked, untrusted): (Set<Fingerprint>, Set<Fingerprint>) = ([], [])
-        // As a rule there is neither a choice nor anything to judge by, and no verdict is needed.
+        // Usually there is only one certificate and no evidence against it, so no verdict is needed.
         for certificate in hasEvidence ? certificates : choices {
             let purpose: Certificate.KeyPurpose = certificate.canSign ? .signing : .encryption
             let verdict = trust.judge(certificate, purpose: purpose, at: time)
@@ -56,12 +56,12 @@ extension AccountStore {
     ///
     /// - Parameters:
     ///   - groups: certificates that could replace each other, as those of one account, in one group.
-    ///   - terms: whether revocation counts, and lists in addition to those of the store.
+    ///   - options: whether revocation counts, and lists in addition to those of the store.
     package func verdicts(
         on groups: [[Certificate]],
         at time: Date,
-        under terms: ValidationOptions = ValidationOptions()
+        under options: ValidationOptions = ValidationOptions()
     ) async throws(KeystoreError) -> CertificateVerdicts {
-        try await database.read { try CertificateVerdicts(on: groups, at: time, under: terms, in: $0) }
+        try await database.read { try CertificateVerdicts(on: groups, at: time, under: options, in: $0) }
     }
 }

@@ -2,7 +2,7 @@ package import Foundation
 package import InternetMessage
 import PKIX
 
-/// Which of an account's identities is used today, and why not the others. Pure: the same arguments, the same answer.
+/// Which of an account's identities is used today, and why not the others. The result depends on the arguments alone.
 package enum IdentitySelection {
     /// The use of the key.
     package enum Purpose: String, Hashable, Sendable {
@@ -18,9 +18,9 @@ package enum IdentitySelection {
         case notYetValid = "not-yet-valid"
         /// The certificate names other addresses only.
         case otherAddress = "other-address"
-        /// A list or a responder says so.
+        /// A revocation list or a responder says that it was revoked.
         case revoked
-        /// It would do, but another one is pinned or newer.
+        /// It is usable, but another one is pinned or newer.
         case superseded
         /// Usable, but its chain is not trusted, and another one is pinned or trusted.
         case untrusted
@@ -29,7 +29,7 @@ package enum IdentitySelection {
         /// The certificate does not allow the purpose.
         case wrongUsage = "wrong-usage"
 
-        /// The words after a number of identities.
+        /// The text after the number of such identities.
         var words: String {
             switch self {
             case .current, .superseded, .untrusted: "usable"
@@ -46,19 +46,19 @@ package enum IdentitySelection {
     /// Why one of several is current.
     package enum Merit: Hashable, Sendable {
         case newest
-        /// No other one can be used.
+        /// No other identity is usable.
         case only
         case pinned
-        /// The chains of the others are not trusted, and one of them is newer.
+        /// It is the only trusted one; a newer identity exists whose chain is not trusted.
         case trusted
     }
 
     /// The standing of each of `identities` for mail of `address` at the time `time`; at most one is current.
     ///
-    /// Usable is what is valid, not revoked, allows the purpose, and names the address or was assigned by hand. Of those a
-    /// pinned one goes first, then those that are trusted, then the one that became valid last.
+    /// Usable is what is valid, not revoked, allows the purpose, and names the address or was assigned by hand. Of those a pinned
+    /// one is preferred, then trusted ones, then the one that became valid last.
     ///
-    /// - Parameter verdicts: what is known against their certificates.
+    /// - Parameter verdicts: which certificates are revoked or untrusted.
     package static func judge(
         _ identities: [AccountIdentity],
         for address: EmailAddress,
@@ -74,7 +74,7 @@ package enum IdentitySelection {
         let best = usable.max { precedes(identities[$1], identities[$0], verdicts) }
         guard let best else { return standings }
         for index in usable where verdicts.isUntrusted(identities[index].certificate) { standings[index] = .untrusted }
-        // If none is trusted, the others are merely older.
+        // If none is trusted, the others are not used because they are older.
         if standings[best] == .untrusted {
             for index in usable { standings[index] = .superseded }
         }
@@ -108,10 +108,10 @@ package enum IdentitySelection {
         return current(of: named, for: author, purpose: .signing, at: time, verdicts: verdicts)
     }
 
-    /// The identity after whose end there is none to use at the time `end`: the one that `judge` finds current at the time
-    /// `start`, or else the one that ended last.
+    /// The identity that ends without a usable successor at the time `end`: the one that is current at the time `start`, or else
+    /// the one that ended last.
     ///
-    /// - Returns: nil if one can be used at the time `end`, or none ever could.
+    /// - Returns: nil if one is usable at the time `end`, or none ever was.
     package static func lapsing(
         of identities: [AccountIdentity],
         for address: EmailAddress,
@@ -128,7 +128,7 @@ package enum IdentitySelection {
             ?? candidates.map(\.0).max { $0.certificate.notAfter < $1.certificate.notAfter }
     }
 
-    /// Why `current`, which `judge` made so beside others with `standings`, goes before them.
+    /// Why `judge` selected `current` and not the others with `standings`.
     ///
     /// - Parameter standings: those of `identities`.
     package static func merit(

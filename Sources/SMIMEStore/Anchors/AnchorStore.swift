@@ -27,7 +27,7 @@ package struct AnchorStore: Sendable {
         }.map(\.0)
     }
 
-    /// Makes anchors mere certificates again, and forgets those that nothing else needs. All or none.
+    /// Removes anchors, and deletes their certificates if nothing else needs them: all or none.
     ///
     /// - Throws: `.unknownCertificate` for the first that is no anchor.
     package func remove(_ fingerprints: [Fingerprint]) async throws(KeystoreError) -> [Certificate] {

@@ -25,7 +25,7 @@ struct Authorities: Sendable {
         var seen: Set<Fingerprint> = []
         var level = certificates
         for _ in 0..<Self.maximumDepth where !level.isEmpty {
-            // Others may issue lists in the place of the certificates' issuer.
+            // The lists of an issuer may be issued by another authority (RFC 5280 §5).
             let names = try Set(level.flatMap { [$0.issuer] + $0.revocationListIssuers }.map { try $0.matchingKey })
                 .subtracting(issuers)
             issuers.formUnion(names)

@@ -14,18 +14,11 @@ enum OutageRecord {
 
     private static let table = "service_outage"
 
-    /// Remembers that `services` did not answer, and forgets those that `answered`, and what is too old.
+    /// Records that `services` did not answer, and deletes the records of those that `answered` and old ones.
     ///
     /// - Parameter time: seconds since 1970.
     static func insert(_ services: [String], answered: [String], at time: Int, into database: SQLDatabase) throws {
         guard !services.isEmpty || !answered.isEmpty else { return }
-        try database.execute(
-            """
-            CREATE TABLE IF NOT EXISTS \(table) (
-                url TEXT PRIMARY KEY, time INTEGER NOT NULL, form INTEGER NOT NULL DEFAULT 1
-            ) STRICT, WITHOUT ROWID
-            """
-        )
         for url in services.prefix(maximumCount) where url.utf8.count <= maximumName {
             try database.execute(
                 "INSERT OR REPLACE INTO \(table) (url, time) VALUES (?, ?)",
@@ -34,7 +27,7 @@ enum OutageRecord {
             )
         }
         for url in answered { try database.execute("DELETE FROM \(table) WHERE url = ?", [url], isCounted: false) }
-        // A time that is yet to come was told by a wrong clock.
+        // A time in the future came from a wrong clock.
         try database.execute(
             """
             DELETE FROM \(table) WHERE time <= ? OR time > ?
@@ -47,7 +40,6 @@ enum OutageRecord {
 
     /// The services that did not answer within the last minutes before `time`, and when.
     static func services(at time: Int, in database: SQLDatabase) throws -> [String: Date] {
-        guard try database.hasTable(table) else { return [:] }
         let rows = try database.rows(
             "SELECT url, time FROM \(table) WHERE time > ? AND time <= ? LIMIT \(maximumCount)",
             [time - memory, time]

@@ -28,9 +28,9 @@ enum RevocationListRecord {
         return count > 0
     }
 
-    /// Forgets the lists that are over, and in whose place are those of `genuine`, known to be signed by their issuers.
+    /// Deletes expired lists that a list in `genuine` replaces; those are known to be signed by their issuers.
     ///
-    /// One that is over and has no successor stays: it may be all that says that a certificate was revoked.
+    /// An expired list without a successor stays: it may be the only evidence that a certificate was revoked.
     ///
     /// - Parameter time: seconds since 1970.
     static func tidy(after genuine: [CertificateList], at time: Int, in database: SQLDatabase) throws {

@@ -44,7 +44,7 @@ extension Store {
         if try folder.exists() {
             kept = try StoreReplacement(location: location, successor: successor).run()
         } else {
-            // SQLite would write a log without its database over the restored one.
+            // SQLite would apply a log left by another database to the restored one.
             for suffix in ["-wal", "-shm"] { unlink(location.database + suffix) }
             try folder.rename(successor, to: location.database)
         }

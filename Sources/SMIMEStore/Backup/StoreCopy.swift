@@ -6,7 +6,7 @@ struct StoreCopy {
     private let reader: SQLiteEngine
     private let protectors: Protectors
 
-    /// - Throws: `.malformedBackup` for a file that is damaged or no store, `.newer`
+    /// - Throws: `.malformedBackup` for a file that is damaged or no store, `.newer`, `.older`
     init(_ path: String) throws(KeystoreError) {
         self.path = path
         // Opening must not create files beside the copy, unless the copy includes the log of a store in use.

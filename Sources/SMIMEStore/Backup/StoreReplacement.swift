@@ -35,7 +35,7 @@ struct StoreReplacement {
     private func replace(keeping kept: String) throws {
         var status = stat()
         let isEmpty = lstat(location.database, &status) == 0 && status.st_size == 0
-        // SQLite takes an empty file for a database, of which nothing is to be replaced.
+        // To SQLite an empty file is an empty database; it has no content to replace.
         if !isEmpty {
             do { return try replaceContent(keeping: kept) } catch let error as SQLError {
                 guard Self.isUnreadable(error) else { throw error }
@@ -95,15 +95,15 @@ struct StoreReplacement {
         }
         defer { close(descriptor) }
         try lockOutSQLite(descriptor)
-        // The log belongs to what was there, and would be written over what comes.
+        // The log belongs to the old database, and SQLite would apply it to the new one.
         for suffix in ["-wal", "-shm"] { unlink(location.database + suffix) }
         try StoreFolder(location: location).rename(successor, to: location.database)
         // A process that opened the old file and waits for its locks finds no store in it, instead of writing beside the new one.
         ftruncate(descriptor, 0)
     }
 
-    /// Takes all locks that SQLite knows for a file, those of everybody who has it open among them (sqlite.org/fileformat2.html,
-    /// "the lock-byte page").
+    /// Takes all locks of SQLite on the file, which fails while another process uses it (sqlite.org/fileformat2.html, "the
+    /// lock-byte page").
     private func lockOutSQLite(_ descriptor: Int32) throws {
         let deadline = Date.now.addingTimeInterval(SQLiteEngine.timeout)
         while true {

@@ -64,7 +64,7 @@ package struct DirectorySource: CertificateSource {
 
     private func read(_ name: String, in folder: Int32, for address: AddressScope, _ answer: inout SourceAnswer) {
         let file = "\(path)/\(name)"
-        // A pipe must not hold us up.
+        // Opening a pipe must not block.
         let descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             guard ![ENOENT, ENAMETOOLONG, EILSEQ].contains(errno) else { return }

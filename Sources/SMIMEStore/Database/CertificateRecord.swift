@@ -5,9 +5,6 @@ import SMIME
 
 /// The one row of each certificate, shared by accounts, recipients and anchors.
 enum CertificateRecord {
-    /// The form of the records that this program writes.
-    static let form = 4
-
     /// The uses of a certificate, as bits for queries.
     struct Usage: OptionSet {
         let rawValue: Int
@@ -34,7 +31,7 @@ enum CertificateRecord {
             if !certificate.revocationListIssuers.isEmpty { insert(.foreignLists) }
             switch certificate.publicKeyAlgorithm {
             case .dsa, .rsa, .rsaPSS, .ed25519, .x25519: break
-            // Curves without a name of ours are libcrypto's to know.
+            // Only libcrypto knows curves without a name in this program.
             case .ellipticCurve(let name) where name.first?.isNumber != true: break
             default: insert(.libraryDependent)
             }
@@ -46,15 +43,15 @@ enum CertificateRecord {
         if let row = try id(of: certificate.fingerprint, in: database) { return row }
         try database.execute(
             """
-            INSERT INTO certificate (fingerprint, der, subject_key, issuer, serial, key_identifier, not_before, not_after, form,
+            INSERT INTO certificate (fingerprint, der, subject_key, issuer, serial, key_identifier, not_before, not_after,
                 \(CertificateDescription.columns.joined(separator: ", ")))
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?\(String(repeating: ", ?", count: CertificateDescription.columns.count)))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?\(String(repeating: ", ?", count: CertificateDescription.columns.count)))
             """,
             [
                 certificate.fingerprint.bytes, certificate.der, certificate.subject.matchingKey,
                 certificate.issuer.der, certificate.serialNumber,
                 certificate.subjectKeyIdentifier, certificate.notBefore.seconds,
-                certificate.notAfter.seconds, form,
+                certificate.notAfter.seconds,
             ] + CertificateDescription(of: certificate).arguments
         )
         return database.lastInsertedID

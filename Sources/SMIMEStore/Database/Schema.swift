@@ -3,31 +3,38 @@
 /// A migration runs once, in a transaction of its own, and sets `user_version` to its number, so that a reader sees
 /// with one pragma whether it knows the form. Migrations that were released are never changed; a new form is a new one.
 /// `form` in a record is the version of that record's own layout, for changes that are made in batches.
-enum Schema {
-    /// The form this program writes.
-    static let version = 9
+package struct Schema: Sendable {
+    /// The schema of this program.
+    package static let current = Schema(migrations: [tables])
+    /// The form that the first migration makes. Programs before the first release wrote forms 1 to 9, which differ from it and are not
+    /// read.
+    package static let oldest = 10
     /// "SMIM": what makes a SQLite file a store.
     static let applicationID = 0x534D_494D
 
-    /// The statements of each migration, from the first.
-    static let migrations: [[String]] = [
-        certificates + accounts + registry,
-        policy,
-        accountHeaders,
-        publicKeys + recordForms,
-        gateway,
-        responses,
-        keyDigests,
-        descriptions + verdicts,
-        changes,
-    ].enumerated().map { $1 + [stamp($0 + 1)] }
+    /// The statements of each migration, from `oldest` on.
+    package let migrations: [[String]]
 
-    private static func stamp(_ number: Int) -> String {
-        "PRAGMA user_version = \(number); PRAGMA application_id = \(applicationID)"
+    /// A schema with these migrations, each a list of statements.
+    package init(migrations: [[String]]) { self.migrations = migrations }
+
+    /// The form this program writes.
+    package var version: Int { Self.oldest + migrations.count - 1 }
+
+    /// The migrations with their numbers, and the statements that put those down.
+    var numbered: [SQLMigration] {
+        migrations.enumerated().map { index, statements in
+            let number = Self.oldest + index
+            let stamp = "PRAGMA user_version = \(number); PRAGMA application_id = \(Self.applicationID)"
+            return SQLMigration(number: number, statements: statements + [stamp])
+        }
     }
 
-    /// Every certificate once. `usage` has the bits of `CertificateRecord.Usage`; times are seconds since 1970.
-    /// A name's key is equal for names that match, `issuer` is the very encoding that mail refers to.
+    private static let tables = certificates + accounts + recipients + policy + deliveries + evidence + changes
+
+    /// Every certificate once, with the columns of `CertificateDescription`. `usage` has the bits of `CertificateRecord.Usage`; times
+    /// are seconds since 1970. A name's key is equal for names that match, `issuer` is the very encoding that mail refers to.
+    /// `public_key` is the SHA-256 of the key itself and connects certificates for one key.
     private static let certificates = [
         """
         CREATE TABLE certificate (
@@ -41,31 +48,30 @@ enum Schema {
             not_before INTEGER NOT NULL,
             not_after INTEGER NOT NULL,
             usage INTEGER NOT NULL,
+            public_key BLOB NOT NULL,
+            subject_name TEXT NOT NULL,
+            issuer_name TEXT NOT NULL,
+            addresses TEXT NOT NULL,
+            issuer_key BLOB NOT NULL,
+            issuer_hash INTEGER,
+            name_digest BLOB NOT NULL,
             form INTEGER NOT NULL DEFAULT 1
         ) STRICT
         """,
         "CREATE INDEX certificate_by_issuer_and_serial ON certificate (issuer, serial)",
         "CREATE INDEX certificate_by_key_identifier ON certificate (key_identifier)",
         "CREATE INDEX certificate_by_subject ON certificate (subject_key)",
-        // A CA certificate that may stand between a leaf and an anchor.
-        "CREATE TABLE intermediate (certificate INTEGER PRIMARY KEY REFERENCES certificate) STRICT",
-        "CREATE TABLE anchor (certificate INTEGER PRIMARY KEY REFERENCES certificate, added INTEGER NOT NULL) STRICT",
-        """
-        CREATE TABLE crl (
-            fingerprint BLOB PRIMARY KEY,
-            issuer_key BLOB NOT NULL,
-            der BLOB NOT NULL,
-            added INTEGER NOT NULL,
-            form INTEGER NOT NULL DEFAULT 1
-        ) STRICT
-        """,
-        "CREATE INDEX crl_by_issuer ON crl (issuer_key)",
+        "CREATE INDEX certificate_by_public_key ON certificate (public_key)",
     ]
 
     /// `address_key` is what addresses are compared by, `address` what people are shown. The store key is sealed by
     /// each protector; the private keys are sealed by the store key.
     private static let accounts = [
-        "CREATE TABLE protector (kind TEXT PRIMARY KEY, sealed BLOB NOT NULL, parameters BLOB) STRICT",
+        """
+        CREATE TABLE protector (
+            kind TEXT PRIMARY KEY, sealed BLOB NOT NULL, parameters BLOB, form INTEGER NOT NULL DEFAULT 1
+        ) STRICT
+        """,
         """
         CREATE TABLE private_key (
             certificate INTEGER PRIMARY KEY REFERENCES certificate,
@@ -73,12 +79,14 @@ enum Schema {
             form INTEGER NOT NULL DEFAULT 1
         ) STRICT
         """,
+        // What encrypted mail hides: a `HeaderConfidentiality`, or null for the store's setting.
         """
         CREATE TABLE account (
             id INTEGER PRIMARY KEY,
             address_key TEXT NOT NULL UNIQUE,
             address TEXT NOT NULL,
             name TEXT,
+            header_confidentiality TEXT,
             created INTEGER NOT NULL,
             form INTEGER NOT NULL DEFAULT 1
         ) STRICT
@@ -88,7 +96,8 @@ enum Schema {
         CREATE TABLE account_alias (
             pattern_key TEXT PRIMARY KEY,
             pattern TEXT NOT NULL,
-            account INTEGER NOT NULL REFERENCES account ON DELETE CASCADE
+            account INTEGER NOT NULL REFERENCES account ON DELETE CASCADE,
+            form INTEGER NOT NULL DEFAULT 1
         ) STRICT
         """,
         """
@@ -105,10 +114,7 @@ enum Schema {
         "CREATE INDEX identity_by_certificate ON identity (certificate)",
     ]
 
-    /// What the account's encrypted mail hides: a `HeaderConfidentiality`, or null for the store's setting.
-    private static let accountHeaders = ["ALTER TABLE account ADD COLUMN header_confidentiality TEXT"]
-
-    private static let registry = [
+    private static let recipients = [
         """
         CREATE TABLE recipient (
             address_key TEXT NOT NULL,
@@ -126,11 +132,17 @@ enum Schema {
         ) STRICT, WITHOUT ROWID
         """,
         "CREATE INDEX recipient_by_certificate ON recipient (certificate)",
-        "CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
+        // Manual decisions: few among very many recipients.
+        "CREATE INDEX recipient_decided ON recipient (certificate) WHERE trust IN ('pinned', 'distrusted')",
     ]
 
-    /// The sending policy. `side` is that of `Policy.Scope`; the global rule has an empty pattern.
+    /// The settings, and the sending policy. `side` is that of `Policy.Scope`; the global rule has an empty pattern.
     private static let policy = [
+        """
+        CREATE TABLE setting (
+            key TEXT PRIMARY KEY, value TEXT NOT NULL, form INTEGER NOT NULL DEFAULT 1
+        ) STRICT, WITHOUT ROWID
+        """,
         """
         CREATE TABLE policy_rule (
             side TEXT NOT NULL,
@@ -140,30 +152,17 @@ enum Schema {
             encrypt TEXT,
             override TEXT,
             missing TEXT,
+            protected TEXT,
+            decrypt_at_gateway TEXT,
             form INTEGER NOT NULL DEFAULT 1,
             PRIMARY KEY (side, pattern_key)
         ) STRICT, WITHOUT ROWID
-        """
+        """,
     ]
 
-    /// Connects certificates for one key: `public_key` is the SHA-256 of the SubjectPublicKeyInfo, which records of
-    /// version 1 do not have yet. The last index makes the search for such records fast.
-    private static let publicKeys = [
-        "ALTER TABLE certificate ADD COLUMN public_key BLOB",
-        "CREATE INDEX certificate_by_public_key ON certificate (public_key)",
-        "CREATE INDEX certificate_of_old_form ON certificate (id) WHERE form < 2",
-    ]
-
-    /// The form of the records that did not say theirs.
-    private static let recordForms = ["account_alias", "anchor", "intermediate", "protector", "setting"].map {
-        "ALTER TABLE \($0) ADD COLUMN form INTEGER NOT NULL DEFAULT 1"
-    }
-
-    /// Data of a gateway: rules for already protected mail, and which recipients got which message. A message is
-    /// identified by the mail server's queue id and the digest of its bytes, because queue ids are reused.
-    private static let gateway = [
-        "ALTER TABLE policy_rule ADD COLUMN protected TEXT",
-        "ALTER TABLE policy_rule ADD COLUMN decrypt_at_gateway TEXT",
+    /// Which recipients got which message. A message is identified by the mail server's queue id and the digest of its bytes, because
+    /// queue ids are reused.
+    private static let deliveries = [
         """
         CREATE TABLE handed_over (
             queue_id TEXT NOT NULL,
@@ -177,9 +176,36 @@ enum Schema {
         "CREATE INDEX handed_over_by_time ON handed_over (time)",
     ]
 
-    /// The responders' answers: the last one about each certificate, by the SHA-256 of its issuer and serial number.
-    /// The responder's signature is verified at each use; the times are those of the answer.
-    private static let responses = [
+    /// What certificates are judged by. Lists that were `fetched` and authorities that were `learned` may be removed automatically.
+    private static let evidence = [
+        // A CA certificate that may stand between a leaf and an anchor.
+        """
+        CREATE TABLE intermediate (
+            certificate INTEGER PRIMARY KEY REFERENCES certificate,
+            learned INTEGER NOT NULL DEFAULT 0,
+            form INTEGER NOT NULL DEFAULT 1
+        ) STRICT
+        """,
+        """
+        CREATE TABLE anchor (
+            certificate INTEGER PRIMARY KEY REFERENCES certificate,
+            added INTEGER NOT NULL,
+            form INTEGER NOT NULL DEFAULT 1
+        ) STRICT
+        """,
+        """
+        CREATE TABLE crl (
+            fingerprint BLOB PRIMARY KEY,
+            issuer_key BLOB NOT NULL,
+            der BLOB NOT NULL,
+            added INTEGER NOT NULL,
+            fetched INTEGER NOT NULL DEFAULT 0,
+            form INTEGER NOT NULL DEFAULT 1
+        ) STRICT
+        """,
+        "CREATE INDEX crl_by_issuer ON crl (issuer_key)",
+        // The last answer of a responder about each certificate, by the SHA-256 of its issuer and serial number. The responder's
+        // signature is verified at each use; the times are those of the answer.
         """
         CREATE TABLE ocsp_response (
             certificate BLOB PRIMARY KEY,
@@ -190,33 +216,14 @@ enum Schema {
         ) STRICT
         """,
         "CREATE INDEX ocsp_response_by_end ON ocsp_response (until)",
-    ]
-
-    /// In records of version 3 `public_key` is the digest of the key itself; in version 2 it is that of one of its
-    /// encodings.
-    private static let keyDigests = [
-        "DROP INDEX certificate_of_old_form",
-        "CREATE INDEX certificate_of_old_form ON certificate (id) WHERE form < 3",
-        // Data that was fetched, and may be removed automatically: lists from the network, and authorities from mail.
-        "ALTER TABLE crl ADD COLUMN fetched INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE intermediate ADD COLUMN learned INTEGER NOT NULL DEFAULT 0",
-        // Manual decisions: few among very many recipients.
-        "CREATE INDEX recipient_decided ON recipient (certificate) WHERE trust IN ('pinned', 'distrusted')",
-    ]
-
-    /// The columns of `CertificateDescription`, for records of version 4; null in older records and in unreadable ones.
-    private static let descriptions =
-        [
-            "subject_name TEXT", "issuer_name TEXT", "addresses TEXT", "issuer_key BLOB", "issuer_hash INTEGER",
-            "name_digest BLOB",
-        ].map { "ALTER TABLE certificate ADD COLUMN \($0)" } + [
-            "DROP INDEX certificate_of_old_form",
-            "CREATE INDEX certificate_of_old_form ON certificate (id) WHERE form < 4",
-        ]
-
-    /// The verdicts on recipients' certificates, as in `KeptVerdict`. All of this is a cache: missing and outdated
-    /// verdicts are made again.
-    private static let verdicts = [
+        // The services of `OutageRecord`.
+        """
+        CREATE TABLE service_outage (
+            url TEXT PRIMARY KEY, time INTEGER NOT NULL, form INTEGER NOT NULL DEFAULT 1
+        ) STRICT, WITHOUT ROWID
+        """,
+        // The verdicts on recipients' certificates, as in `KeptVerdict`. All of this is a cache: missing and outdated verdicts are made
+        // again.
         """
         CREATE TABLE verdict (
             certificate INTEGER NOT NULL REFERENCES certificate ON DELETE CASCADE,
@@ -230,7 +237,7 @@ enum Schema {
             form INTEGER NOT NULL DEFAULT 1,
             PRIMARY KEY (certificate, by_pin)
         ) STRICT, WITHOUT ROWID
-        """
+        """,
     ]
 
     /// The one row of `ChangeCounter`.

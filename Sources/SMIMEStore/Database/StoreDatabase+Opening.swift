@@ -5,7 +5,7 @@ extension StoreDatabase {
     static func empty(path: String) throws(KeystoreError) -> StoreDatabase {
         try attempt(path) {
             let engine = try SQLiteEngine.inMemory()
-            try engine.migrate(by: Schema.migrations)
+            try engine.migrate(by: Schema.current.numbered)
             return StoreDatabase(engine, path: path, isReadOnly: true)
         }
     }
@@ -34,15 +34,11 @@ extension StoreDatabase {
         let path = location.database
         // A look before anything is written: a newer or foreign file stays as it is, byte for byte.
         let reader = try openReader(location)
-        let found = try form(of: reader, path)
-        guard found.version == Schema.version else { return nil }
+        guard try form(of: reader, path) == Schema.current.version else { return nil }
         guard !readOnly else { return reader }
         guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
         return try attempt(path) {
-            let pool = try SQLiteEngine.openPool(path)
-            // Whatever keeps it from being done now, busy writers as a rule, it is done the next time.
-            _ = try? RecordMigration.run(on: pool, within: RecordMigration.openingTime)
-            return pool
+            try SQLiteEngine.openPool(path)
         }
     }
 
@@ -52,48 +48,47 @@ extension StoreDatabase {
     static func checkCanMigrate(_ location: StoreLocation) throws(KeystoreError) {
         guard access(location.dataFolder, W_OK) != 0 || access(location.database, W_OK) != 0 else { return }
         let found = try form(of: try openReader(location), location.database)
-        throw KeystoreError.notMigrated(path: location.database, found: found.version, known: Schema.version)
+        throw KeystoreError.notMigrated(path: location.database, found: found, known: Schema.current.version)
     }
 
-    /// Brings an older store to our form. Call under `StoreLock`.
-    static func migrate(_ location: StoreLocation) throws(KeystoreError) {
+    /// Brings an older store to the form of `schema`. Call under `StoreLock`.
+    static func migrate(_ location: StoreLocation, to schema: Schema = .current) throws(KeystoreError) {
         try attempt(location.database) {
             let pool = try SQLiteEngine.openPool(location.database)
-            try pool.migrate(by: Schema.migrations)
-            try RecordMigration.run(on: pool, within: RecordMigration.openingTime)
+            try pool.migrate(by: schema.numbered)
             try pool.close()
         }
     }
 
-    /// What `migrate` and the migration of records have to do. Nothing is changed.
-    static func pendingMigration(of location: StoreLocation) throws(KeystoreError) -> StoreMigration {
-        let reader = try openReader(location)
-        let found = try form(of: reader, location.database)
-        return try attempt(location.database) {
-            let records = try reader.readNow { database in
-                try RecordMigration.all.map { ($0.table, try $0.remaining(in: database)) }
-            }
-            return StoreMigration(
-                found: found.version,
-                known: Schema.version,
-                records: Dictionary(uniqueKeysWithValues: records.filter { $0.1 > 0 })
-            )
-        }
+    /// What `migrate` has to do. Nothing is changed.
+    static func pendingMigration(
+        of location: StoreLocation,
+        to schema: Schema = .current
+    ) throws(KeystoreError) -> StoreMigration {
+        let found = try form(of: try openReader(location), location.database, knowing: schema)
+        return StoreMigration(found: found, known: schema.version)
     }
 
-    /// The form of a store that is ours.
+    /// The form of a store that `schema` can be reached from.
     ///
-    /// - Throws: `.corrupt`, `.newer`
+    /// - Throws: `.corrupt`, `.newer`, `.older`
     @discardableResult
-    static func form(of reader: SQLiteEngine, _ path: String) throws(KeystoreError) -> SchemaVersion {
+    static func form(
+        of reader: SQLiteEngine,
+        _ path: String,
+        knowing schema: Schema = .current
+    ) throws(KeystoreError) -> Int {
         let found = try attempt(path) { try reader.schemaVersion() }
         guard found.applicationID == Schema.applicationID else {
             throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
         }
-        guard found.version <= Schema.version else {
-            throw KeystoreError.newer(path: path, found: found.version, known: Schema.version)
+        guard found.version <= schema.version else {
+            throw KeystoreError.newer(path: path, found: found.version, known: schema.version)
         }
-        return found
+        guard found.version >= Schema.oldest else {
+            throw KeystoreError.older(path: path, found: found.version, oldest: Schema.oldest)
+        }
+        return found.version
     }
 
     /// Makes a store beside its place and moves it there, so that a half-made one is never seen. Call under `StoreLock`.
@@ -111,7 +106,7 @@ extension StoreDatabase {
     /// Brings a database that is not in use yet to our form, ready to take the place of a store.
     static func complete(_ path: String, filling fill: (SQLDatabase) throws -> Void = { _ in }) throws {
         let engine = try SQLiteEngine.openWriter(path)
-        try engine.migrate(by: Schema.migrations)
+        try engine.migrate(by: Schema.current.numbered)
         try engine.writeNow(fill)
         try engine.useLog()
         try engine.close()

@@ -9,7 +9,7 @@ final class StoreDatabase: Sendable {
     /// Whether changes are refused.
     let isReadOnly: Bool
     private let gate: OperationGate
-    /// Held by the one who closes.
+    /// Held while the store is being closed, so that a second caller waits for the first.
     private let closing: Closing
     private let cache: StoreCache
     /// The message that this is used for; nil for a database that is asked anew each time.
@@ -101,7 +101,7 @@ final class StoreDatabase: Sendable {
         guard !isReadOnly else { throw .notWritable(path: path) }
     }
 
-    /// Closes the files once everybody is done; who comes later gets `.closed`.
+    /// Closes the files after the calls that are under way; later calls throw `.closed`.
     func close() async throws(KeystoreError) {
         await gate.drain()
         cache.clear()

@@ -6,22 +6,33 @@ package struct StoreMigration: Sendable, Equatable {
     package let found: Int
     /// The form this program writes.
     package let known: Int
-    /// How many records are of an older form, by table; tables without any are left out.
-    package let records: [String: Int]
 
     /// The forms that the store goes through, each in a transaction of its own.
     package var steps: [Int] { found < known ? Array(found + 1...known) : [] }
     /// Whether there is nothing to do.
-    package var isEmpty: Bool { steps.isEmpty && records.isEmpty }
+    package var isEmpty: Bool { steps.isEmpty }
 
     /// The pending migration of the store at `location`; nil without a store. Changes nothing.
     ///
-    /// - Throws: what opening a store throws, `.newer` among it.
-    package static func pending(for location: StoreLocation) async throws(KeystoreError) -> StoreMigration? {
+    /// - Throws: what opening a store throws, `.newer` and `.older` among it.
+    package static func pending(
+        for location: StoreLocation,
+        to schema: Schema = .current
+    ) async throws(KeystoreError) -> StoreMigration? {
         try await onBlockingThread { () throws(KeystoreError) in
             guard try StoreFolder(location: location).exists() else { return nil }
-            return try StoreDatabase.pendingMigration(of: location)
+            return try StoreDatabase.pendingMigration(of: location, to: schema)
         }
+    }
+
+    /// Brings the store at `location` to the form of `schema`, one step after the other. Blocks.
+    ///
+    /// - Throws: `.notMigrated` if it cannot be written; what opening a store throws.
+    package static func run(on location: StoreLocation, to schema: Schema = .current) throws(KeystoreError) {
+        try StoreDatabase.checkCanMigrate(location)
+        let lock = try StoreLock(location)
+        try StoreDatabase.migrate(location, to: schema)
+        _ = consume lock
     }
 }
 

@@ -1,11 +1,11 @@
 package import Foundation
 import InternetMessage
 
-/// Who has got a message from us already, so that a mail server's second attempt sends nothing twice.
+/// The recipients to whom a message was already delivered, so that a second attempt of the mail server sends nothing twice.
 package struct DeliveryJournal: Sendable {
     /// One message in a mail server's queue.
     package struct Entry: Hashable, Sendable {
-        /// The mail server's name for it, which may be used again for another one.
+        /// The mail server's name for it, which may be reused for another message.
         package let queueID: String
         /// The SHA-256 of the message as it came.
         package let digest: [UInt8]
@@ -23,7 +23,8 @@ package struct DeliveryJournal: Sendable {
 
     init(database: StoreDatabase) { self.database = database }
 
-    /// Those of `recipients`, all current recipients of the mail server, who have not got the message yet.
+    /// Those of `recipients` to whom the message was not delivered yet. `recipients` are all recipients in this attempt of the
+    /// mail server.
     ///
     /// A recipient in another case or form than before is the same one, unless `recipients` has both forms.
     package func waiting(
@@ -31,12 +32,12 @@ package struct DeliveryJournal: Sendable {
         for entry: Entry
     ) async throws(KeystoreError) -> [String] {
         let done = try await served(entry)
-        // By RFC 5321 §2.4 the case of a local part may make a difference; only its owner knows.
+        // The case of a local part may matter (RFC 5321 §2.4); only the receiving server knows.
         let before = Set(done.subtracting(recipients).map(Self.key))
         return recipients.filter { !done.contains($0) && !before.contains(Self.key($0)) }
     }
 
-    /// Those who have got the message, as the mail server named them.
+    /// The recipients to whom the message was delivered, as the mail server named them.
     package func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
         try await database.read { database in
             try Set(
@@ -49,22 +50,22 @@ package struct DeliveryJournal: Sendable {
         }
     }
 
-    /// Stands for the message itself among those who have it; no envelope has such a recipient.
+    /// The recipient under which a crash at the message is recorded; no envelope has an empty recipient.
     private static let death = ""
 
-    /// Remembers, durably, that a process died at the message.
+    /// Records durably that a process crashed at the message.
     ///
-    /// - Returns: whether one had died at it before.
+    /// - Returns: whether one had crashed at it before.
     package func recordDeath(at entry: Entry, _ time: Date) async throws(KeystoreError) -> Bool {
         let isKnown = try await served(entry).contains(Self.death)
         if !isKnown { try await record([Self.death], of: entry, at: time) }
         return isKnown
     }
 
-    /// What equal recipients have in common.
+    /// The key by which recipients are compared.
     private static func key(_ recipient: String) -> String { (try? EmailAddress(recipient))?.key ?? recipient }
 
-    /// Remembers that `recipients` got the message, durably, and forgets what is too old to be asked for.
+    /// Records durably that the message was delivered to `recipients`, and deletes old records.
     package func record(
         _ recipients: [String],
         of entry: Entry,

@@ -43,6 +43,8 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case malformedBackup(path: String, detail: String)
     /// A newer program wrote the account backup.
     case newerBackup(path: String, found: Int, known: Int)
+    /// A program before the first release wrote the store; it was left untouched.
+    case older(path: String, found: Int, oldest: Int)
     /// The store has an older form and cannot be written, so it cannot be migrated either.
     case notMigrated(path: String, found: Int, known: Int)
     /// The store can be read but not written.
@@ -53,7 +55,7 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case permissions(path: String, why: String)
     /// The account's only identity that could be used for this now is known to have been revoked by its issuer.
     case revokedIdentity(EmailAddress, Fingerprint)
-    /// The database refused in a way the caller cannot act on.
+    /// An error of the database that the caller cannot resolve.
     case unexpected(String)
     /// No account has this address.
     case unknownAccount(EmailAddress)
@@ -82,9 +84,8 @@ extension KeystoreError {
         case .busy, .cancelled, .openingTimedOut: true
         case .addressTaken, .cannotCreate, .cannotOpen, .closed, .corrupt, .foreignCopy, .insideStore, .keyMismatch,
             .keyMissing, .locked, .malformedBackup, .missing, .newer, .newerBackup, .noAccount, .noAddress,
-            .noUsableIdentity,
-            .notMigrated,
-            .notWritable, .permissions, .revokedIdentity, .unexpected, .unknownAccount, .unknownAlias,
+            .noUsableIdentity, .notMigrated, .notWritable, .older, .permissions, .revokedIdentity, .unexpected,
+            .unknownAccount, .unknownAlias,
             .unknownCertificate, .unknownRecipient, .unmatchedKey, .unsupportedKey, .wrongPassphrase, .writeFailed:
             false
         }
@@ -123,6 +124,8 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .notMigrated(let path, let found, let known):
             "\(path): the store has an older form (\(found), this smime knows \(known)) and cannot be written"
         case .notWritable(let path): "\(path): the store cannot be written"
+        case .older(let path, let found, let oldest):
+            "\(path): written by a smime before the first release (form \(found), this one reads forms from \(oldest) on)"
         case .openingTimedOut(let path): "\(path): the store did not open in time"
         case .permissions(let path, let why): "\(path): \(why)"
         case .revokedIdentity(let address, let fingerprint):

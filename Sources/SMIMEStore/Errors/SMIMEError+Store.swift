@@ -28,7 +28,7 @@ extension KeystoreError: CodedError {
         case .busy, .openingTimedOut: .storeBusy
         case .cancelled: .cancelled
         case .cannotCreate, .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer,
-            .newerBackup, .notMigrated, .permissions:
+            .newerBackup, .notMigrated, .older, .permissions:
             .storeUnusable
         case .closed, .insideStore, .unexpected: .bug
         case .locked: .storeLocked

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Where a store lies. Derived from the environment each time and never stored, so that a home can be moved.
+/// The paths of a store. They are derived from the environment each time and never stored, so that a home can be moved.
 package struct StoreLocation: Equatable, Sendable {
     /// The directory that holds the whole store; nil for a store spread over the XDG directories.
     package let home: String?
     /// The directory of the database.
     package let dataFolder: String
-    /// The directory of the key file, apart from the data so that a copy of one is worth nothing without the other.
+    /// The directory of the key file, separate from the data, so that a copy of one is worthless without the other.
     package let keyFolder: String
 
     /// The SQLite database.
     package var database: String { dataFolder + "/smime.sqlite" }
-    /// Where a database lies while it is being made.
+    /// The database while it is being made.
     var databaseSuccessor: String { database + ".new" }
     /// The key file that seals the store key.
     package var keyFile: String { keyFolder + "/store.key" }
-    /// Where a new key file lies until the database agrees with it.
+    /// The new key file until the database is sealed with it.
     var keyFileSuccessor: String { keyFile + ".next" }
     /// Locked while the store, its key or its form is being made.
     package var lockFile: String { (home ?? dataFolder) + "/lock" }
@@ -25,7 +25,7 @@ package struct StoreLocation: Equatable, Sendable {
     package var files: [String] {
         ["", "-wal", "-shm"].map { database + $0 } + [keyFile, keyFileSuccessor, lockFile, deliveryLockFile]
     }
-    /// What a message calls the store.
+    /// The name of the store in error messages.
     package var path: String { home ?? dataFolder }
 
     /// The store in `home`: HOME/data and HOME/key.
@@ -34,7 +34,7 @@ package struct StoreLocation: Equatable, Sendable {
         self.init(home: home, dataFolder: home + "/data", keyFolder: home + "/key")
     }
 
-    /// The variables of the environment that say where a user's store is.
+    /// The environment variables that name a user's store.
     package static let variables = ["SMIME_HOME", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"]
 
     /// The store a user means: `home` if given, else `SMIME_HOME`, else the XDG data and configuration directories.

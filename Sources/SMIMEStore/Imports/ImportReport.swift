@@ -38,7 +38,7 @@ public struct ImportReport: Sendable {
     public internal(set) var anchors: [Authority] = []
     /// The revocation lists that were given.
     public internal(set) var crls: [RevocationList] = []
-    /// The recipients that mail told of.
+    /// The recipients that were learned from mail.
     var fromMail: Set<String> = []
 
     /// Whether there was anything to store, known or new.

@@ -52,7 +52,7 @@ struct ImportTransaction {
                 "INSERT OR IGNORE INTO identity (account, certificate, assigned, added) VALUES (?, ?, ?, ?)",
                 [account, row, item.isAssigned, time]
             )
-            // What is given by hand later is given by hand.
+            // An identity that is assigned later by hand becomes an assigned one.
             if item.isAssigned, !isNew {
                 isNew = try insert(
                     "UPDATE identity SET assigned = 1 WHERE account = ? AND certificate = ? AND NOT assigned",

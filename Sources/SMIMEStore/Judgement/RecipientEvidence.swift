@@ -1,14 +1,14 @@
 import Foundation
 import PKIX
 
-/// What is known of some addresses, with what it takes to judge it: all of one moment.
+/// The certificates known for some addresses, with the evidence to judge them: one state of the store.
 struct RecipientEvidence: Sendable {
     private let known: [(address: AddressScope, recipients: [KnownRecipient])]
-    /// What judges the certificates that no verdict is kept of.
+    /// Judges the certificates without kept verdicts.
     private let trust: TrustStore
     private let authorities: [Certificate]
     private let systemAnchors: Bool
-    /// What judges the others.
+    /// Judges the others.
     private let evidence: GroupedEvidence
 
     init(
@@ -24,7 +24,8 @@ struct RecipientEvidence: Sendable {
         }
         known = try addresses.map { address in
             let registered = try RecipientRecord.candidates(for: address, &domains, in: database)
-            // What the registry says of a certificate and its key, distrust included, goes for it wherever it lies.
+            // What the registry says about a certificate or its key, for example distrust, also holds if another source has the
+            // certificate.
             var certificates = Set(registered.map(\.certificate))
             let scopes = [address] + [address.address.map(AddressScope.init(domainOf:))].compactMap(\.self)
             let others = scopes.flatMap { byAddress[$0] ?? [] }.filter { certificates.insert($0.certificate).inserted }
@@ -36,7 +37,7 @@ struct RecipientEvidence: Sendable {
         self.systemAnchors = systemAnchors
         let recipients = known.flatMap(\.recipients).filter { $0.trust != .distrusted }
         var evidence = try GroupedEvidence(for: recipients.count, systemAnchors: systemAnchors, in: database)
-        // What came with a certificate from elsewhere may help to judge others.
+        // Certificates of authorities that another source sent may complete the chains of other certificates.
         var others = authorities
         for recipients in known.map(\.recipients) {
             let pinned = recipients.pinnedKeys
@@ -52,8 +53,8 @@ struct RecipientEvidence: Sendable {
         trust = try TrustStore(judging: others, systemAnchors: systemAnchors, in: database)
     }
 
-    /// Marks those of `recipients` that were learned or imported for an account whose keys the store has, and whose own key
-    /// it lacks: the owner of such a key may be another person.
+    /// Marks the certificates of our own accounts that were learned or imported and whose private key is not in the store: such a
+    /// key may belong to another person.
     private static func markKeyless(
         _ recipients: inout [KnownRecipient],
         of address: AddressScope,
@@ -71,15 +72,15 @@ struct RecipientEvidence: Sendable {
 
     /// The choice for each of the addresses, in their order.
     ///
-    /// - Parameter asks: whether a service will be asked where nothing is known about revocation.
+    /// - Parameter asks: whether services will be asked about an unknown revocation status.
     /// - Returns: the choices, and the verdicts that are worth keeping.
     func choices(
         at time: Date,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         asks: Bool = false
     ) -> (choices: [RecipientChoice], new: [NewVerdict]) {
-        let trust = trust.under(terms)
-        var book = VerdictBook(evidence, at: time, under: TermsOfVerdicts(terms, systemAnchors: systemAnchors))
+        let trust = trust.judging(by: options)
+        var book = VerdictBook(evidence, at: time, under: VerdictOptions(options, systemAnchors: systemAnchors))
         let choices = known.map { address, recipients in
             let pinned = recipients.pinnedKeys
             let judged = recipients.map { recipient -> RecipientChoice.Judged? in
@@ -90,14 +91,14 @@ struct RecipientEvidence: Sendable {
                 }
                 return RecipientChoice.Judged(recipient, of: recipients, trust, authorities, at: time)
             }
-            return RecipientChoice(address: address, recipients: recipients, judged: judged, under: terms, at: time)
+            return RecipientChoice(address: address, recipients: recipients, judged: judged, under: options, at: time)
         }
         return (choices, book.new)
     }
 }
 
 extension KnownRecipient {
-    /// A certificate that a source had, and that is new to the store.
+    /// A certificate from another source that the store does not have.
     fileprivate init(_ found: FoundCertificate) {
         self.init(
             address: found.address,

@@ -2,35 +2,34 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// Everything a verdict on one group of certificates depends on under given terms at a given time: as the means to judge,
-/// as a digest, and as the time in which nothing of it begins or ends.
+/// What verdicts on one group of certificates depend on, under given options at a given time: the evidence, its digest, and the
+/// period in which it does not change.
 struct VerdictBasis {
-    /// What judges, without pins.
+    /// The evidence to judge by, without pins.
     let trust: TrustStore
     /// What a verdict that is kept depends on, and how long it holds; as a rule none is kept, and this is not asked for.
     private let extent = MadeOnce<Extent>()
     private let evidence: VerdictEvidence
-    private let terms: TermsOfVerdicts
+    private let options: VerdictOptions
     private let held: HeldLists
     private let time: Date
 
     /// - Parameter issuers: the `matchingKey`s of the names whose lists count.
-    init(_ evidence: VerdictEvidence, with issuers: Set<[UInt8]>, under terms: TermsOfVerdicts, at time: Date) {
-        let trust = evidence.trust.under(terms.terms(for: issuers))
-        (self.trust, self.time, self.evidence, self.terms) = (trust, time, evidence, terms)
-        held = HeldLists(trust.certificateLists + trust.terms.certificateLists)
+    init(_ evidence: VerdictEvidence, with issuers: Set<[UInt8]>, under options: VerdictOptions, at time: Date) {
+        let trust = evidence.trust.judging(by: options.validation(for: issuers))
+        (self.trust, self.time, self.evidence, self.options) = (trust, time, evidence, options)
+        held = HeldLists(trust.certificateLists + trust.options.certificateLists)
     }
 
     private struct Extent {
-        /// The digest of it all; nil if verdicts from it are not kept.
+        /// The digest of the evidence and options; nil if verdicts are not kept.
         let digest: [UInt8]?
-        /// The last moment before the time at which time alone could have changed a verdict, and the first one after; in
-        /// seconds since 1970.
+        /// The period around the time in which verdicts cannot change because something begins or ends; in seconds since 1970.
         let since, until: Int
     }
 
     private func makeExtent() -> Extent {
-        let lists = trust.certificateLists + trust.terms.certificateLists
+        let lists = trust.certificateLists + trust.options.certificateLists
         let system = evidence.issuers.flatMap { trust.systemAnchors?.certificates(named: $0) ?? [] }
         let authorities = trust.anchors + trust.intermediates + system
         let moments =
@@ -38,17 +37,17 @@ struct VerdictBasis {
             + lists.compactMap(\.nextUpdate)
         let now = time.seconds
         let (since, until) = Self.limits(moments.map(\.seconds), around: now)
-        // A list of later speaks of revocations by their dates, each of which is a moment of its own. Answers of responders have times
-        // of their own, too, and those of their certificates.
+        // A verdict is not kept if it may change at more moments than these: a list issued after `time` has a date for each
+        // revocation, and answers of responders have times and certificates of their own.
         let isPlain = trust.responses.isEmpty && lists.allSatisfy { $0.thisUpdate.seconds <= now }
         let digest =
             isPlain
-            ? terms.digest(with: [trust.anchors, trust.intermediates, system].map { $0.map(\.fingerprint) }, lists)
+            ? options.digest(with: [trust.anchors, trust.intermediates, system].map { $0.map(\.fingerprint) }, lists)
             : nil
         return Extent(digest: digest, since: since, until: until)
     }
 
-    /// The verdict that is kept in `record`, if it is one of this basis and time.
+    /// The verdict that is kept in `record`, if it depends on the same basis and holds at the time.
     func kept(in record: VerdictRecord) -> RecipientVerdict? {
         guard let kept = record.kept, kept.holds(at: time.seconds), let own = digest(for: record), own == kept.basis
         else { return nil }
@@ -57,7 +56,7 @@ struct VerdictBasis {
 
     /// Judges `certificate`, which is that of `record`.
     ///
-    /// - Returns: the chain, and what is to be kept of it; nil for nothing.
+    /// - Returns: the chain, and the verdict to keep; nil if none is kept.
     func judge(_ certificate: Certificate, _ record: VerdictRecord) -> (chain: ChainVerdict, new: NewVerdict?) {
         var trust = trust
         held.hold()
@@ -80,14 +79,14 @@ struct VerdictBasis {
         return (judgement.verdict, new)
     }
 
-    /// The digest with what is the certificate's own; rows may come to hold another one.
+    /// The digest together with the fingerprint: the row may later hold another certificate.
     private func digest(for record: VerdictRecord) -> [UInt8]? {
         guard let digest = extent.value(makeExtent).digest else { return nil }
         return try? DigestAlgorithm.sha256.digest(digest + record.fingerprint + [record.byPin ? 1 : 0])
     }
 
-    /// The last of `moments` that is not after `now`, and the first one that is. In the very second of one nothing is known of what comes
-    /// before the next second: then `since` is `now`, and nothing holds.
+    /// The last of `moments` that is not after `now`, and the first one after it. If `now` is one of `moments`, the verdict may
+    /// change within this second: then nothing is kept.
     private static func limits(_ moments: [Int], around now: Int) -> (since: Int, until: Int) {
         (moments.filter { $0 <= now }.max() ?? .min, moments.filter { $0 > now }.min() ?? .max)
     }

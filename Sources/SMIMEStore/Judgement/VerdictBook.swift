@@ -5,22 +5,22 @@ import PKIX
 struct VerdictBook {
     private let evidence: GroupedEvidence
     private let time: Date
-    private let terms: TermsOfVerdicts
+    private let options: VerdictOptions
     private var bases: [VerdictRecord.Group: VerdictBasis] = [:]
-    /// The basis of all groups that nothing in the store is about.
+    /// The basis of all groups for which the store has no evidence.
     private var empty: VerdictBasis?
     /// The verdicts that are worth keeping.
     private(set) var new: [NewVerdict] = []
 
-    init(_ evidence: GroupedEvidence, at time: Date, under terms: TermsOfVerdicts) {
-        (self.evidence, self.time, self.terms) = (evidence, time, terms)
+    init(_ evidence: GroupedEvidence, at time: Date, under options: VerdictOptions) {
+        (self.evidence, self.time, self.options) = (evidence, time, options)
     }
 
-    /// The verdict on the certificate of `record`, and the chain that it is about; no chain where the verdict was kept.
+    /// The verdict on the certificate of `record`, with its chain; without a chain if the verdict was kept.
     ///
     /// - Parameters:
-    ///   - asks: whether a service will be asked where nothing is known about revocation, for which the chain must be known.
-    ///   - certificate: reads it, where it must be judged.
+    ///   - asks: whether services will be asked about an unknown revocation status, for which the chain is needed.
+    ///   - certificate: reads the certificate, if it must be judged.
     mutating func verdict(
         on record: VerdictRecord,
         asks: Bool = false,
@@ -35,37 +35,38 @@ struct VerdictBook {
 
     private mutating func basis(of record: VerdictRecord) -> VerdictBasis {
         let evidence = evidence[record]
-        // Lists at hand may be by those that the store knows nothing of, and one may be in the name of the certificate itself.
-        let isNamed = record.subject != record.group.issuer && terms.hasLists(by: record.subject)
+        // Lists at hand may come from issuers that the store does not know, one of which may be named like the subject of the
+        // certificate.
+        let isNamed = record.subject != record.group.issuer && options.hasLists(by: record.subject)
         var issuers = evidence.issuerKeys
-        if evidence.isNone, terms.hasLists(by: record.group.issuer) { issuers.insert([UInt8](record.group.issuer)) }
+        if evidence.isNone, options.hasLists(by: record.group.issuer) { issuers.insert([UInt8](record.group.issuer)) }
         if isNamed { issuers.insert([UInt8](record.subject)) }
-        guard !isNamed else { return VerdictBasis(evidence, with: issuers, under: terms, at: time) }
+        guard !isNamed else { return VerdictBasis(evidence, with: issuers, under: options, at: time) }
         guard !issuers.isEmpty else {
-            let basis = empty ?? VerdictBasis(evidence, with: [], under: terms, at: time)
+            let basis = empty ?? VerdictBasis(evidence, with: [], under: options, at: time)
             empty = basis
             return basis
         }
         if let known = bases[record.group] { return known }
-        let made = VerdictBasis(evidence, with: issuers, under: terms, at: time)
+        let made = VerdictBasis(evidence, with: issuers, under: options, at: time)
         bases[record.group] = made
         return made
     }
 }
 
 extension Array where Element: SelectableRecipient {
-    /// The keys that were pinned for the address that they are all of.
+    /// The keys that are pinned for the address of these recipients.
     var pinnedKeys: Set<[UInt8]> {
         contains { $0.trust == .pinned } ? Set(filter { $0.trust == .pinned }.map(\.key)) : []
     }
 
-    /// Each with the reason why it is used for `address` or not, those that go first in front.
+    /// Each with the reason why it is used for `address` or not, the preferred ones first.
     ///
-    /// - Parameter verdicts: those on each of them; nil for what was distrusted by hand.
+    /// - Parameter verdicts: one for each; nil for a certificate that a user distrusted.
     func judged(
         by verdicts: [RecipientVerdict?],
         for address: AddressScope,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         at time: Date
     ) -> [(recipient: Element, reason: RecipientSelection.Reason)] {
         let chains = verdicts.map { verdict in
@@ -73,10 +74,10 @@ extension Array where Element: SelectableRecipient {
             return RecipientSelection.Chain(
                 isTrusted: verdict.isTrusted,
                 isRevoked: verdict.revocation == .revoked,
-                isRevocationMissing: verdict.revocation == .unknown && terms.revocation == .hard
+                isRevocationMissing: verdict.revocation == .unknown && options.revocation == .hard
             )
         }
-        // A pin does not reach a certificate of its key that is forged, nor outlive a revocation.
+        // A pin does not make a forged certificate for its key trusted, and ends with a revocation.
         let recipients = zip(self, verdicts).map { recipient, verdict in
             recipient.trust == .pinned && verdict?.isPinned != true ? recipient.with(.chain) : recipient
         }
@@ -89,10 +90,10 @@ extension Array where Element: SelectableRecipient {
 }
 
 extension SelectableRecipient {
-    /// What the store keeps beside the certificate, if verdicts on it are kept.
+    /// The record of the certificate, if verdicts on it may be kept.
     ///
-    /// - Parameter pinned: the keys that were pinned for the address. A pin of another certificate of the key takes
-    ///   more than is kept.
+    /// - Parameter pinned: the keys that were pinned for the address. A verdict by a pin of another certificate of the key cannot
+    ///   be kept.
     func keepableRecord(_ pinned: Set<[UInt8]>) -> VerdictRecord? {
         guard let record, !record.isSpecial, record.byPin == (!pinned.isEmpty && pinned.contains(key)) else {
             return nil

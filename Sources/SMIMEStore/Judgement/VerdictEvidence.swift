@@ -9,7 +9,7 @@ struct VerdictEvidence: Sendable {
     let issuers: [DistinguishedName]
     let issuerKeys: Set<[UInt8]>
 
-    /// Whether there is nothing but what the terms bring.
+    /// Whether there is nothing but what the options bring.
     var isNone: Bool { issuerKeys.isEmpty }
 
     /// The evidence on `certificate` and all others of its group.

@@ -30,7 +30,7 @@ package struct RecipientLookup: Sendable {
     /// Whether the system's trust anchors count.
     package let systemAnchors: Bool
     /// How strictly chains are judged.
-    package let terms: ValidationOptions
+    package let options: ValidationOptions
     /// The services to ask about revocation if the data at hand does not decide; nil for none.
     package let revocation: (any RevocationSource)?
     /// How many new verdicts are kept at once at the least: to judge a few certificates takes less than to write to the disk.
@@ -40,13 +40,13 @@ package struct RecipientLookup: Sendable {
         store: Store,
         sources: [any CertificateSource] = [],
         systemAnchors: Bool,
-        terms: ValidationOptions = ValidationOptions(),
+        options: ValidationOptions = ValidationOptions(),
         revocation: (any RevocationSource)? = nil
     ) {
         self.store = store
         self.sources = sources
         self.systemAnchors = systemAnchors
-        self.terms = terms
+        self.options = options
         self.revocation = revocation
     }
 
@@ -69,7 +69,7 @@ package struct RecipientLookup: Sendable {
         with body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) async throws(KeystoreError) -> (answer: Answer, value: Value) {
         var (evidence, value) = try await look(for: addresses, [], body)
-        var (choices, new) = evidence.choices(at: time, under: terms)
+        var (choices, new) = evidence.choices(at: time, under: options)
         var found: [FoundCertificate] = []
         var warnings: [String] = []
         var outages: [AddressScope: [String]] = [:]
@@ -95,7 +95,7 @@ package struct RecipientLookup: Sendable {
                 continue
             }
             (evidence, value) = try await look(for: addresses, found, body)
-            (choices, new) = evidence.choices(at: time, under: terms)
+            (choices, new) = evidence.choices(at: time, under: options)
         }
         await store.keep(new, from: fewestKept)
         choices = await afterAsking(evidence, choices, at: time)
@@ -119,17 +119,17 @@ package struct RecipientLookup: Sendable {
         _ choices: [RecipientChoice],
         at time: Date
     ) async -> [RecipientChoice] {
-        guard let revocation = revocation?.forOneVerdict(), terms.revocation != .off else { return choices }
-        var (choices, terms) = (choices, terms)
-        // A service is asked about a chain, and none is kept with a verdict.
+        guard let revocation = revocation?.forOneVerdict(), options.revocation != .off else { return choices }
+        var (choices, options) = (choices, options)
+        // Services are asked about a chain, and a kept verdict has none.
         if choices.contains(where: \.lacksChains), await revocation.isAsking() {
-            choices = evidence.choices(at: time, under: terms, asks: true).choices
+            choices = evidence.choices(at: time, under: options, asks: true).choices
         }
         for _ in 0..<Self.maximumRounds {
-            let asked = await terms.asking(revocation, about: choices.flatMap(\.wantedChains), at: time)
-            guard asked != terms else { break }
-            terms = asked
-            choices = evidence.choices(at: time, under: terms, asks: true).choices
+            let asked = await options.asking(revocation, about: choices.flatMap(\.wantedChains), at: time)
+            guard asked != options else { break }
+            options = asked
+            choices = evidence.choices(at: time, under: options, asks: true).choices
         }
         return choices
     }

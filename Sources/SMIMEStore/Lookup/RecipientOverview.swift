@@ -5,7 +5,7 @@ import PKIX
 package struct RecipientOverview: Sendable {
     /// The address that was looked up.
     package let address: AddressScope
-    /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
+    /// Every certificate known for it, the preferred ones first, with the reason why it is used or not.
     package let candidates: [(entry: RecipientEntry, reason: RecipientSelection.Reason)]
 
     /// The one that is used; nil if none can be.
@@ -30,11 +30,11 @@ extension RecipientLookup {
         of addresses: [AddressScope],
         at time: Date
     ) async throws(KeystoreError) -> (overviews: [RecipientOverview], warnings: [String]) {
-        let (terms, systemAnchors) = (terms, systemAnchors)
+        let (options, systemAnchors) = (options, systemAnchors)
         var page = RegistryPage(overviews: addresses.map { _ in nil })
-        if revocation == nil || terms.revocation == .off {
+        if revocation == nil || options.revocation == .off {
             page = try await store.read { snapshot in
-                try snapshot.page(of: addresses, at: time, under: terms, systemAnchors: systemAnchors)
+                try snapshot.page(of: addresses, at: time, under: options, systemAnchors: systemAnchors)
             }
             await store.keep(page.new, from: fewestKept)
         }
@@ -63,10 +63,10 @@ extension StoreSnapshot {
     func page(
         of addresses: [AddressScope],
         at time: Date,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         systemAnchors: Bool
     ) throws -> RegistryPage {
-        try RegistryReading(database).page(of: addresses, at: time, under: terms, systemAnchors: systemAnchors)
+        try RegistryReading(database).page(of: addresses, at: time, under: options, systemAnchors: systemAnchors)
     }
 }
 
@@ -84,7 +84,7 @@ private struct RegistryReading {
     func page(
         of addresses: [AddressScope],
         at time: Date,
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         systemAnchors: Bool
     ) throws -> RegistryPage {
         let known = try entries(of: addresses)
@@ -96,12 +96,12 @@ private struct RegistryReading {
                 if let record { try evidence.add(record, in: database) { try certificate(record) } }
             }
         }
-        var book = VerdictBook(evidence, at: time, under: TermsOfVerdicts(terms, systemAnchors: systemAnchors))
+        var book = VerdictBook(evidence, at: time, under: VerdictOptions(options, systemAnchors: systemAnchors))
         let overviews = try zip(addresses, zip(known, asked)).map { address, items -> RecipientOverview? in
             guard let entries = items.0, let records = items.1,
                 let verdicts = try verdicts(on: entries, records, by: &book)
             else { return nil }
-            let candidates = entries.judged(by: verdicts, for: address, under: terms, at: time)
+            let candidates = entries.judged(by: verdicts, for: address, under: options, at: time)
             return RecipientOverview(address: address, candidates: candidates.map { ($0.recipient, $0.reason) })
         }
         return RegistryPage(overviews: overviews, new: book.new)

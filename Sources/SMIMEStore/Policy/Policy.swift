@@ -1,12 +1,12 @@
 /// The sending policy: what may, should and must happen to mail, by rules for senders and recipients.
 public enum Policy {
-    /// How much is wanted of signing, or of encryption. The order is that of strictness.
+    /// Whether mail is signed or encrypted. The cases are ordered by strictness.
     public enum Level: String, CaseIterable, Comparable, Hashable, Sendable {
         /// It is not done.
         case never
         /// It is done if it can be done.
         case available
-        /// It is done, or the mail does not go.
+        /// It is done, or the mail is not sent.
         case require
 
         public static func < (one: Self, other: Self) -> Bool { one.rank < other.rank }
@@ -51,15 +51,15 @@ public enum Policy {
 
     /// The treatment of mail that is already signed or encrypted.
     public enum Protected: String, CaseIterable, Hashable, Sendable {
-        /// It goes as it is, unless more is required.
+        /// It is sent unchanged, unless a rule requires more.
         case pass
-        /// It is signed once more, around what is there.
+        /// It gets one more signature around it.
         case resign
     }
 
     /// Where mail for an account is decrypted.
     public enum GatewayDecryption: String, CaseIterable, Hashable, Sendable {
-        /// As `yes`, but only what its encryption protects against changes (AES-GCM); all else stays as it is.
+        /// As `yes`, but only mail with authenticated encryption (AES-GCM); other mail stays encrypted.
         case authenticated
         /// By its recipient alone.
         case no
@@ -67,7 +67,7 @@ public enum Policy {
         case yes
     }
 
-    /// Mail that no person writes to another, by which rules of its own are found.
+    /// Kinds of mail with rules of their own, which no person wrote to another.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         /// Mail that programs write (RFC 3834).
         case automatic

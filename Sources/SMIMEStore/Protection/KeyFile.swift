@@ -55,7 +55,7 @@ struct KeyFile {
         let descriptor = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             let code = errno
-            // It may have taken the key file's place since.
+            // Another process may have moved the successor to the place of the key file.
             guard code != ENOENT else { return nil }
             throw KeystoreError.cannotOpen(path: path, reason: String(cString: strerror(code)))
         }

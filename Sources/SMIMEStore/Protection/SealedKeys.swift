@@ -151,7 +151,7 @@ struct SealedKeys: Sendable {
     /// The certificates whose keys do not open under `storeKey`, or are not theirs.
     func damaged(under storeKey: StoreKey) -> [Certificate] {
         rows.filter { row in
-            // Nothing can be said of what this libcrypto does not know.
+            // A key of an algorithm that this libcrypto lacks cannot be checked.
             guard row.certificate.publicKeyAlgorithm.isOffered else { return false }
             guard let key = try? storeKey.open(row.sealed, for: row.bound) else { return true }
             return !key.belongs(to: row.certificate)

@@ -40,7 +40,7 @@ struct StoreKey: Sendable {
         } else if let successor = try file.successor(), let key = Self.open(sealed, under: successor) {
             self.init(key: key)
         } else if let moved = try file.key(), let key = Self.open(sealed, under: moved) {
-            // It has taken the key file's place in between.
+            // Another process has moved the successor to the place of the key file.
             self.init(key: key)
         } else {
             throw current == nil ? KeystoreError.keyMissing(path: file.path) : .keyMismatch(path: file.path)

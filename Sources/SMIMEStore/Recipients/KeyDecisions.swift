@@ -13,26 +13,13 @@ struct KeyDecisions {
         let keys = Set(certificates.map(\.publicKeyDigest))
         let select = """
             SELECT address_key, trust, der FROM certificate CROSS JOIN recipient ON certificate.id = recipient.certificate
-            WHERE public_key = ? AND certificate.form >= \(CertificateRecord.form) AND trust IN ('pinned', 'distrusted')
+            WHERE public_key = ? AND trust IN ('pinned', 'distrusted')
             """
         for key in keys {
             let rows = try database.remembered(.keyDecisions, [key.bytes], cost: { 4096 * $0.count }) {
                 try database.rows(select, [key.bytes])
             }
             for row in rows { try add(row, for: key) }
-        }
-        // Records that are not migrated yet have no such digest. As a rule there are none.
-        let hasOld = "SELECT EXISTS (SELECT 1 FROM certificate WHERE form < \(CertificateRecord.form))"
-        let isOld = try database.remembered(.certificatesOfOldForm) { try database.value(hasOld, as: Bool.self) }
-        guard isOld == true else { return }
-        let old = """
-            SELECT address_key, trust, der FROM recipient INDEXED BY recipient_decided
-                JOIN certificate ON certificate.id = recipient.certificate
-            WHERE trust IN ('pinned', 'distrusted') AND certificate.form < \(CertificateRecord.form)
-            """
-        for row in try database.rows(old) {
-            guard let key = try? row.certificate().publicKeyDigest, keys.contains(key) else { continue }
-            try add(row, for: key)
         }
     }
 

@@ -7,7 +7,7 @@ public struct LearningReport: Sendable {
     public enum Kind: String, Sendable {
         /// By another issuer or for another key than those known.
         case changed
-        /// The first of the address.
+        /// The first certificate of the address.
         case learned
         /// The same key by the same issuer.
         case renewed
@@ -33,7 +33,7 @@ public struct LearningReport: Sendable {
     public internal(set) var entries: [Entry] = []
     /// Certificates that were known for their address.
     public internal(set) var known: [(address: EmailAddress, certificate: Certificate)] = []
-    /// Whether the store changed, if only the date of the last message.
+    /// Whether the store changed; a new date of the last message is a change, too.
     public internal(set) var changesStore = false
 
     package init() {}

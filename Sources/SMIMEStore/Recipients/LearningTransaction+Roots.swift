@@ -1,8 +1,8 @@
 import PKIX
 
 extension LearningTransaction {
-    /// Whether `certificate` is about a key that is believed, or no person chose what it comes after and it is below the same
-    /// trust anchor.
+    /// Whether `certificate` is for a trusted key, or below the same trust anchor as the known certificate, if no user chose that
+    /// one by hand.
     func isUnsuspicious(
         _ certificate: Certificate,
         after peers: [KnownRecipient],
@@ -20,7 +20,7 @@ extension LearningTransaction {
     private func root(above certificate: Certificate, _ extra: [Certificate]) throws -> PublicKeyDigest? {
         var trust = try TrustStore(judging: [certificate] + extra, systemAnchors: true, in: database)
         trust.pinned = []
-        trust.terms.revocation = .off
+        trust.options.revocation = .off
         let time = max(certificate.notBefore, min(now, certificate.notAfter))
         let verdict = trust.judge(certificate, extra: extra, purpose: .signing, at: time)
         guard case .anchor? = verdict.trust else { return nil }

@@ -2,10 +2,10 @@ import Foundation
 import InternetMessage
 import PKIX
 
-/// Verified messages on their way into the registry.
+/// Stores in the registry what verified messages teach.
 ///
-/// A certificate once bound to an address stays as it is; what moves are the dates of sight, at most once a day, and
-/// the capabilities, from older to newer only.
+/// The binding of a certificate to an address never changes. Only the dates change, at most once a day, and capabilities are
+/// replaced by newer ones.
 struct LearningTransaction {
     private static let day: TimeInterval = 24 * 60 * 60
     /// How far a signer's clock may be ahead of ours, in seconds.
@@ -14,7 +14,7 @@ struct LearningTransaction {
     let database: SQLDatabase
     let now: Date
     let policy: ChangePolicy
-    /// False only looks at what would be done.
+    /// If false, only the report is made.
     let writes: Bool
 
     func run(_ sightings: [SignerSighting]) throws -> LearningReport {
@@ -25,7 +25,7 @@ struct LearningTransaction {
 
     private func learn(_ sighting: SignerSighting, _ report: inout LearningReport) throws {
         let known = try RecipientRecord.all(for: AddressScope(sighting.address), in: database)
-        // Capabilities that an untrusted signer announces are as untrusted as the signer.
+        // Capabilities are trusted no more than the signer who announces them.
         let signer = try trust(in: sighting.certificate, known, sighting)
         var isKnown = false
         for certificate in sighting.certificates {
@@ -81,10 +81,10 @@ struct LearningTransaction {
         )
     }
 
-    /// How far `certificate` is believed, known or new: `.chain`, `.held` or `.distrusted`.
+    /// The trust in `certificate`, known or new: `.chain`, `.held` or `.distrusted`.
     ///
-    /// A key that was distrusted stays so in another certificate, and one that is held back does; only what is believed
-    /// can be continued.
+    /// A key that is distrusted or held stays so in another certificate. Only a trusted certificate can be continued by another
+    /// one.
     private func trust(
         in certificate: Certificate,
         _ known: [KnownRecipient],
@@ -124,7 +124,7 @@ struct LearningTransaction {
         _ sighting: SignerSighting,
         _ report: inout LearningReport
     ) throws {
-        // There is nothing to learn about ourselves.
+        // Nothing is learned about our own identities.
         guard recipient.source != .identity else { return }
         let seen = seenTime(sighting)
         let first = recipient.firstSeen.timeIntervalSince(seen) >= Self.day ? seen : recipient.firstSeen
@@ -149,7 +149,7 @@ struct LearningTransaction {
         )
     }
 
-    /// Whether the capabilities of `sighting` take the place of those known: never older ones that of newer ones.
+    /// Whether the capabilities of `sighting` replace the known ones: never newer ones by older ones.
     private func announcesNewly(_ sighting: SignerSighting, _ recipient: KnownRecipient) -> Bool {
         guard let capabilities = sighting.capabilities, !isFarAhead(sighting) else { return false }
         guard let known = recipient.capabilities else { return true }
@@ -184,7 +184,7 @@ struct LearningTransaction {
         } ?? false
     }
 
-    /// When the author was seen: at the time of signing, if it can be true.
+    /// The time for the registry: the signing time, if it is plausible.
     private func seenTime(_ sighting: SignerSighting) -> Date {
         guard let time = sighting.signingTime, time >= sighting.certificate.notBefore else { return now }
         return min(time, now)
@@ -192,7 +192,7 @@ struct LearningTransaction {
 
     private func capabilitiesTime(_ sighting: SignerSighting) -> Date? { sighting.signingTime.map { min($0, now) } }
 
-    /// Whether the signing time would hold its place against all mail to come (RFC 8551 §2.5.2).
+    /// Whether the signing time is so far in the future that no later message could replace the capabilities (RFC 8551 §2.5.2).
     private func isFarAhead(_ sighting: SignerSighting) -> Bool {
         sighting.signingTime.map { $0.timeIntervalSince(now) > Self.clockTolerance } ?? false
     }

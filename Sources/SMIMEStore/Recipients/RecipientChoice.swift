@@ -5,7 +5,7 @@ package import PKIX
 package struct RecipientChoice: Sendable {
     /// The address that was looked up.
     package let address: AddressScope
-    /// Every certificate known for it, those that go first in front, with the reason why it is used or not.
+    /// Every certificate known for it, the preferred ones first, with the reason why it is used or not.
     package let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
 
     /// Why sources could not be asked, one sentence each: it is unknown what they have.
@@ -18,8 +18,8 @@ package struct RecipientChoice: Sendable {
     /// The one that is used; nil if none can be.
     package var selected: KnownRecipient? { candidates.first { $0.reason.isSelected }?.recipient }
 
-    /// The certificates that a message which is encrypted already may name for the address: the one that is used, and those
-    /// that would do and only gave way to a newer one, as a sender's own program may know them.
+    /// The certificates that an already encrypted message may name for the address: the selected one, and usable ones that are
+    /// older, because the sender's program may still use those.
     package var inUse: [Certificate] {
         guard let selected else { return [] }
         return candidates.filter { recipient, reason in
@@ -77,7 +77,7 @@ package struct RecipientChoice: Sendable {
         let judged = recipients.map { recipient in
             recipient.trust == .distrusted ? nil : Judged(recipient, of: recipients, trust, extra, at: time)
         }
-        self.init(address: address, recipients: recipients, judged: judged, under: trust.terms, at: time)
+        self.init(address: address, recipients: recipients, judged: judged, under: trust.options, at: time)
     }
 
     /// A verdict on one of several recipients.
@@ -94,12 +94,12 @@ package struct RecipientChoice: Sendable {
         address: AddressScope,
         recipients: [KnownRecipient],
         judged: [Judged?],
-        under terms: ValidationOptions,
+        under options: ValidationOptions,
         at time: Date
     ) {
         self.address = address
         chains = judged.map { $0?.chain }
-        let candidates = recipients.judged(by: judged.map { $0?.verdict }, for: address, under: terms, at: time)
+        let candidates = recipients.judged(by: judged.map { $0?.verdict }, for: address, under: options, at: time)
         self.candidates = candidates
         lacksChains = zip(candidates, judged).contains { candidate, judged in
             (candidate.reason.isSelected || candidate.reason == .revocationUnknown) && judged?.chain == nil

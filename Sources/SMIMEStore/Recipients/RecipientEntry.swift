@@ -79,8 +79,7 @@ extension RecipientEntry {
         FROM recipient JOIN certificate ON certificate.id = recipient.certificate \(VerdictRecord.joins)
         """
 
-    /// Nil for a certificate that must be read: of an older form of the store, one that could not be read, or whose use depends on
-    /// libcrypto.
+    /// Nil for a certificate that must be read, because its use depends on libcrypto.
     ///
     /// - Parameter scope: the address of the row.
     init?(_ row: SQLRow, of scope: AddressScope) throws {
@@ -88,18 +87,16 @@ extension RecipientEntry {
         guard let source, let trust = KnownRecipient.Trust(rawValue: try row.value("trust")) else {
             throw SQLError(.corrupt, "a recipient of an unknown kind")
         }
-        guard let record = try VerdictRecord(row, isPinned: trust == .pinned),
-            !record.usage.contains(.libraryDependent), let key: [UInt8] = try row.optional("public_key"),
-            let subject: String = try row.optional("subject_name"),
-            let issuer: String = try row.optional("issuer_name"),
-            let addresses: String = try row.optional("addresses"),
-            let fingerprint = Fingerprint(bytes: record.fingerprint)
-        else { return nil }
+        let record = try VerdictRecord(row, isPinned: trust == .pinned)
+        guard !record.usage.contains(.libraryDependent), let fingerprint = Fingerprint(bytes: record.fingerprint) else {
+            return nil
+        }
+        let addresses: String = try row.value("addresses")
         self.init(
             address: scope,
             fingerprint: fingerprint,
-            subject: subject,
-            issuer: issuer,
+            subject: try row.value("subject_name"),
+            issuer: try row.value("issuer_name"),
             addresses: addresses.isEmpty ? [] : addresses.components(separatedBy: CertificateDescription.separator),
             source: source,
             sourceDetail: try row.optional("source_detail"),
@@ -112,7 +109,7 @@ extension RecipientEntry {
             },
             rank: 0,
             lacksKey: false,
-            key: key,
+            key: try row.value("public_key"),
             traits: CertificateTraits(
                 fingerprint: fingerprint,
                 notBefore: Date(timeIntervalSince1970: TimeInterval(record.notBefore)),
@@ -123,7 +120,7 @@ extension RecipientEntry {
                 isAuthority: record.usage.contains(.authority)
             ),
             record: record,
-            // In the registry that does not count.
+            // The registry holds certificates for addresses whether they name them or not.
             namesAddress: true
         )
     }

@@ -1,38 +1,37 @@
 package import Foundation
 
-/// Which certificate a message to an address is encrypted to, and why not the others. Pure: the same arguments, the
-/// same answer.
+/// Which certificate a message to an address is encrypted to, and why not the others. The result depends on the arguments alone.
 package enum RecipientSelection {
     /// Why a certificate is used or not.
     package enum Reason: String, Hashable, Sendable {
-        /// It says that it is an authority's, and is not pinned.
+        /// It is the certificate of an authority, and not pinned.
         case authority
         case distrusted
         case expired
-        /// It does not continue the known certificates, and waits for a user's trust.
+        /// It was not issued for a known key or by the issuer of a known certificate, so a user must trust it first.
         case held
-        /// It would do, but is for an account of ours, and the store has the key of another one.
+        /// It is usable, but for one of our accounts, and the store has the private key of another certificate.
         case keyMissing = "key-missing"
-        /// It would do, but a source that goes first has another one.
+        /// It is usable, but an earlier source has another one.
         case laterSource = "later-source"
         case notForEncryption = "not-for-encryption"
         case notYetValid = "not-yet-valid"
         /// It was found under the address, but does not name it.
         case otherAddress = "other-address"
-        /// It would do, but another one is pinned.
+        /// It is usable, but another one is pinned.
         case pinnedPreferred = "pinned-preferred"
-        /// It is the domain's and would do, but the address has one of its own.
+        /// It belongs to the domain and is usable, but the address has one of its own.
         case ownPreferred = "own-preferred"
         case revoked
-        /// It is unknown whether it was revoked, and that must be known.
+        /// Its revocation status is unknown, and the policy is `hard`.
         case revocationUnknown = "revocation-unknown"
         /// The one that is used.
         case selected
         /// Used for an address that has no usable certificate of its own; it belongs to the domain.
         case selectedForDomain = "selected-for-domain"
-        /// It would do, but a newer one is used.
+        /// It is usable, but a newer one is used.
         case superseded
-        /// Its key is of a kind that this libcrypto does not have.
+        /// This libcrypto does not support its kind of key.
         case unsupportedKey = "unsupported-key"
         /// It is not pinned, and its chain does not lead to an anchor.
         case untrusted
@@ -49,7 +48,7 @@ package enum RecipientSelection {
         package let isTrusted: Bool
         /// Whether it, or an authority above it, is known to have been revoked.
         package let isRevoked: Bool
-        /// Whether something should say that it was not revoked, and nothing does.
+        /// Whether the revocation status is demanded and unknown.
         package let isRevocationMissing: Bool
 
         package init(isTrusted: Bool, isRevoked: Bool = false, isRevocationMissing: Bool = false) {
@@ -59,8 +58,7 @@ package enum RecipientSelection {
         }
     }
 
-    /// The reason of each of `recipients`, all of one address or its domain, at the time `time`; at most one is
-    /// selected.
+    /// Why each of `recipients` is used or not at `time`; at most one is selected. All are of one address or its domain.
     ///
     /// Usable is what is valid, allows encryption, is not revoked, and chains to an anchor or is pinned. Of those the
     /// address's own go before its domain's, then, for an account of ours, those whose keys the store has, then those of the source that is asked first, then pinned ones, then the one
@@ -71,7 +69,7 @@ package enum RecipientSelection {
         reasons(for: recipients, chains, at: time)
     }
 
-    /// The same for whatever is known of recipients.
+    /// The same for any type that describes recipients.
     static func reasons(
         for recipients: [some SelectableRecipient],
         _ chains: [Chain],
@@ -95,7 +93,7 @@ package enum RecipientSelection {
         return a.traits.isNewer(than: b.traits)
     }
 
-    /// Why `recipient`, which would do, is not used but `best`.
+    /// Why `best` is used and not `recipient`, which is usable.
     private static func reason<Recipient: SelectableRecipient>(
         for recipient: Recipient,
         besides best: Recipient
@@ -107,7 +105,7 @@ package enum RecipientSelection {
             ? .superseded : .pinnedPreferred
     }
 
-    /// Why `recipient` cannot be used; nil if it would do.
+    /// Why `recipient` cannot be used; nil if it is usable.
     private static func reason(for recipient: some SelectableRecipient, _ chain: Chain, at time: Date) -> Reason? {
         let traits = recipient.traits
         guard recipient.trust != .distrusted else { return .distrusted }

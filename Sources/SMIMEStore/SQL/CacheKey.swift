@@ -11,7 +11,6 @@ struct CacheKey: Hashable, Sendable {
         case authority
         case candidates
         case certificates
-        case certificatesOfOldForm
         case hasIdentities
         case hasResponses
         case keyDecisions

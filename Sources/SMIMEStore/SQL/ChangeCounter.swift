@@ -1,4 +1,4 @@
-/// The number in the database that every transaction raises which changes what caches of other processes depend on.
+/// A number in the database. Every transaction raises it that changes data on which caches of other processes depend.
 ///
 /// Transactions that change nothing leave it as it is, and so do those that only change dates of last use, verdicts, outages,
 /// or the journal of deliveries.

@@ -19,7 +19,4 @@ protocol SQLConnection {
         keepsStatement: Bool,
         _ body: (SQLRow) throws -> Bool
     ) throws
-
-    /// Whether there is a table of this name.
-    func hasTable(_ name: String) throws -> Bool
 }

@@ -112,9 +112,6 @@ final class SQLDatabase {
         return count
     }
 
-    /// Whether there is a table of this name.
-    func hasTable(_ name: String) throws -> Bool { try connection.hasTable(name) }
-
     /// Raises the change counter if something was changed that counts. Engines call it at the end of each writing transaction.
     func finish() throws {
         guard raisesChangeCounter else { return }

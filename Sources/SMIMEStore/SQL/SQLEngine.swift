@@ -21,10 +21,8 @@ protocol SQLEngine: Sendable {
     /// What the database says it is. No transaction is needed for that.
     func schemaVersion() throws -> SchemaVersion
 
-    /// Runs those of the numbered migrations that were not run yet, each in a transaction of its own.
-    ///
-    /// - Parameter migrations: the statements of each, from the first.
-    func migrate(by migrations: [[String]]) throws
+    /// Runs those of `migrations` that were not run yet, each in a transaction of its own.
+    func migrate(by migrations: [SQLMigration]) throws
 
     /// Removes what was overwritten from the engine's log, as far as readers do not need it. Failures do not matter.
     func truncateLog()
@@ -34,6 +32,13 @@ protocol SQLEngine: Sendable {
 
     /// Closes all connections, none of which may be in use.
     func close() throws
+}
+
+/// A step from one form of a database to the next.
+struct SQLMigration: Sendable {
+    /// The form that it leads to.
+    let number: Int
+    let statements: [String]
 }
 
 /// What a database says it is.

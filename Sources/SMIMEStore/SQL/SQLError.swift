@@ -1,4 +1,4 @@
-/// Why a database did not do what it was asked, whatever the engine.
+/// An error of a database, the same for every engine.
 struct SQLError: Error {
     enum Kind: Sendable {
         /// Others use the database.

@@ -18,7 +18,7 @@ enum SQLiteBindings {
             throw SQLError(.other, "wrong number of arguments: \(values.count)")
         }
         guard !values.isEmpty else { return try body() }
-        // What GRDB is told is bound: nothing that it must check or bind again. It expects a statement that is not running.
+        // The values are already bound, so GRDB must neither check nor bind them. It expects a statement that is not running.
         sqlite3_reset(handle)
         statement.setUncheckedArguments(StatementArguments())
         return try buffer(of: values).withUnsafeBytes { bytes in

@@ -15,7 +15,7 @@ struct SQLiteConnection: SQLConnection {
             let before = sqlite3_total_changes(connection)
             let statement = try database.cachedStatement(sql: sql)
             try SQLiteBindings.bind(arguments, to: statement) { try statement.execute() }
-            // A statement that makes a table leaves the count of the one before.
+            // After CREATE TABLE, sqlite3_changes still has the count of the statement before.
             return sqlite3_total_changes(connection) == before ? 0 : Int(sqlite3_changes(connection))
         }
     }
@@ -38,10 +38,6 @@ struct SQLiteConnection: SQLConnection {
                 }
             }
         }
-    }
-
-    func hasTable(_ name: String) throws -> Bool {
-        try SQLError.translating { try database.tableExists(name) }
     }
 
     /// The row that the statement is at, read without GRDB's own row, which copies more.

@@ -37,7 +37,7 @@ final class SQLiteEngine: SQLEngine {
     }
 
     func schemaVersion() throws -> SchemaVersion {
-        // Each of the two is a single number, so that no transaction need hold them together.
+        // Each is a single number, and neither changes without the other, so no transaction is needed.
         try SQLError.translating {
             try writer.unsafeRead { database in
                 SchemaVersion(
@@ -48,11 +48,11 @@ final class SQLiteEngine: SQLEngine {
         }
     }
 
-    func migrate(by migrations: [[String]]) throws {
+    func migrate(by migrations: [SQLMigration]) throws {
         var migrator = DatabaseMigrator()
-        for (index, statements) in migrations.enumerated() {
-            migrator.registerMigration("\(index + 1)") { database in
-                for statement in statements { try database.execute(sql: statement) }
+        for migration in migrations {
+            migrator.registerMigration("\(migration.number)") { database in
+                for statement in migration.statements { try database.execute(sql: statement) }
             }
         }
         try SQLError.translating { try migrator.migrate(writer) }
@@ -67,7 +67,7 @@ final class SQLiteEngine: SQLEngine {
     func close() throws {
         try SQLError.translating {
             probe?.close()
-            // SQLite tidies its log away when the last connection closes, unless that one may only read.
+            // SQLite removes its log when the last connection closes, unless that connection is read-only.
             (writer as? DatabasePool)?.invalidateReadOnlyConnections()
             try writer.close()
         }
@@ -80,7 +80,7 @@ final class SQLiteEngine: SQLEngine {
         }
     }
 
-    /// Puts the content of this database in the place of that of `target`, in one transaction of that one.
+    /// Replaces the content of `target` by that of this database, in one transaction of `target`.
     ///
     /// - Parameter didStep: is called after each step that copies pages. From the first one on no other connection can write to `target`.
     func replaceContent(of target: SQLiteEngine, pagesPerStep: CInt, _ didStep: @escaping () throws -> Void) throws {

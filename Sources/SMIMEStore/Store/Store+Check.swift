@@ -14,8 +14,7 @@ extension Store {
         guard exists else { return [] }
         let (found, protectors, keys) = try await database.read { database in
             (
-                try Self.damage(in: database) + Self.changedCertificates(in: database) + Self.orphans(in: database)
-                    + Self.oldRecords(in: database),
+                try Self.damage(in: database) + Self.changedCertificates(in: database) + Self.orphans(in: database),
                 try Protectors(in: database), try SealedKeys(where: "TRUE", [], in: database)
             )
         }
@@ -101,14 +100,6 @@ extension Store {
             )
         }
             + keys.map { StoreFinding(.orphanKey, .warning, "\(name($0)): its private key belongs to no account") }
-    }
-
-    private static func oldRecords(in database: SQLDatabase) throws -> [StoreFinding] {
-        try RecordMigration.all.compactMap { migration in
-            let count = try migration.remaining(in: database)
-            guard count > 0 else { return nil }
-            return StoreFinding(.oldRecords, .note, "\(migration.table): records of an older form: \(count)")
-        }
     }
 
     private func leftovers(_ protectors: Protectors) -> [StoreFinding] {

@@ -66,7 +66,7 @@ extension Store {
         let passphrases = protection.usesPassphrase ? wrapped : nil
         try await change { store, engine, file in
             var after = Protectors(keyFile: protection.usesKeyFile ? before.keyFile : nil, passphrase: passphrases)
-            // A key file that does not open its protector is made anew, too: the passphrase has stood in for it.
+            // A key file that does not open its protector is replaced, too: the store was opened by the passphrase.
             let isSound = before.keyFile.map { (try? StoreKey(sealed: $0, location: store.location)) != nil } ?? false
             if protection.usesKeyFile, !isSound {
                 let fileKey = try SealingKey.generate()
@@ -160,12 +160,12 @@ extension Store {
                 return value
             }
         } catch {
-            // The key file that was to come is for nothing now.
+            // The prepared key file is no longer needed.
             try? settleKeyFile(with: engine)
             throw error
         }
         try settleKeyFile(with: engine)
-        // What was sealed before should not lie about in the log; readers may keep it for a while.
+        // The old sealed keys should not remain in the log; while others read, they may.
         engine.truncateLog()
         return value
     }
@@ -202,7 +202,7 @@ extension Store {
         let file = KeyFile(location)
         let protectors = try attempt { try engine.readNow { try Protectors(in: $0) } }
         guard let sealed = protectors.keyFile else {
-            // Never the last thing that opens the store.
+            // The key file is removed only if a passphrase opens the store.
             if protectors.passphrase != nil { try file.remove() }
             return
         }

@@ -16,7 +16,7 @@ extension Store {
             do {
                 let writer = try SQLiteEngine.openWriter(path, timeout: 0)
                 try writer.writeNow { try NewVerdict.keep(verdicts, in: $0) }
-                // Who only looks cannot tidy the log away.
+                // A read-only connection cannot remove the log.
                 writer.truncateLog()
                 try writer.close()
             } catch { throw KeystoreError(error, path: path) }

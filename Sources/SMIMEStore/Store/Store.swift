@@ -184,10 +184,7 @@ public final class Store: Sendable {
             if mode != .readOnly { try store.finishInterruptedChange() }
             return store
         }
-        try StoreDatabase.checkCanMigrate(location)
-        let lock = try StoreLock(location)
-        try StoreDatabase.migrate(location)
-        _ = consume lock
+        try StoreMigration.run(on: location)
         guard let database = try StoreDatabase.open(location, readOnly: mode == .readOnly) else {
             throw KeystoreError.corrupt(path: location.database, detail: "cannot be migrated")
         }

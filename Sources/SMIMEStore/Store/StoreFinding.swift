@@ -24,8 +24,6 @@ public struct StoreFinding: Sendable, Equatable {
         case permissions
         /// A private key does not open, or does not belong to its certificate.
         case privateKey = "private-key"
-        /// Records of an older form, which are still to be migrated.
-        case oldRecords = "old-records"
         /// A certificate that nothing refers to.
         case orphanCertificate = "orphan-certificate"
         /// A private key that belongs to no account.

@@ -91,7 +91,7 @@ package final class StoreOpening: Sendable {
         let deadline = DispatchTime.now() + (timeout ?? self.timeout).timeInterval
         let isOpen = opened.wait(timeout: deadline) == .success
         guard isOpen, let outcome = state.withLock({ $0.outcome }) else { throw .openingTimedOut(path: location.path) }
-        // For the next one who waits.
+        // Wakes the next waiting caller.
         opened.signal()
         return try outcome.get()
     }

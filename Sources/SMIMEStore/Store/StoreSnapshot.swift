@@ -39,13 +39,13 @@ package struct StoreSnapshot {
 
     /// The known faults of `certificates`, which could replace each other.
     ///
-    /// - Parameter terms: whether revocation counts, and lists in addition to those of the store.
+    /// - Parameter options: whether revocation counts, and lists in addition to those of the store.
     package func verdicts(
         on certificates: [Certificate],
         at time: Date,
-        under terms: ValidationOptions
+        under options: ValidationOptions
     ) throws -> CertificateVerdicts {
-        try CertificateVerdicts(on: [certificates], at: time, under: terms, in: database)
+        try CertificateVerdicts(on: [certificates], at: time, under: options, in: database)
     }
 
     /// The CA certificates above `certificate` that the store knows, nearest first, without roots.

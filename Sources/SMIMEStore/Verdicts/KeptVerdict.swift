@@ -3,9 +3,9 @@ import PKIX
 
 /// A verdict on a certificate that is kept in the store, with what it depends on and when it holds.
 ///
-/// It is used only if `basis` is what a verdict of now would depend on, and the time lies within its limits. A store's files can be
-/// written by its owner alone, who could as well make an anchor, so nothing more than that is checked: a key
-/// to authenticate it with would lie beside it.
+/// It is used only if a new verdict would depend on the same `basis`, and the time is within its limits. A store's files can be
+/// written by its owner alone, who could as well make an anchor, so nothing more than that is checked: a key to authenticate it
+/// with would lie beside it.
 struct KeptVerdict: Sendable {
     let verdict: RecipientVerdict
     /// The digest of everything it depends on, the time apart.

@@ -32,7 +32,6 @@ struct VerdictRecord: Sendable {
 extension VerdictRecord {
     static let columns = """
         certificate.id, certificate.fingerprint, certificate.subject_key, issuer_key, issuer_hash, usage, not_before, not_after,
-            certificate.form >= \(CertificateRecord.form) AS is_described,
             EXISTS (SELECT 1 FROM anchor WHERE anchor.certificate = certificate.id)
                 OR EXISTS (SELECT 1 FROM ocsp_response WHERE ocsp_response.certificate = name_digest) AS is_special,
             basis, since, until, trusted, pinned, revocation
@@ -42,16 +41,14 @@ extension VerdictRecord {
         LEFT JOIN verdict ON verdict.certificate = certificate.id AND by_pin = (recipient.trust = 'pinned')
         """
 
-    /// Nil for a certificate of an older form of the store, or one that cannot be described.
-    init?(_ row: SQLRow, isPinned: Bool) throws {
-        guard try row.value("is_described"), let issuer: [UInt8] = try row.optional("issuer_key") else { return nil }
+    init(_ row: SQLRow, isPinned: Bool) throws {
         let usage = CertificateRecord.Usage(rawValue: try row.value("usage"))
         let fingerprint: [UInt8] = try row.value("fingerprint")
         self.init(
             certificate: try row.value("id"),
             fingerprint: fingerprint,
             group: Group(
-                issuer: issuer,
+                issuer: try row.value("issuer_key"),
                 issuerHash: try (row.optional("issuer_hash") as Int?).flatMap(UInt32.init(exactly:)),
                 alone: usage.contains(.foreignLists) ? fingerprint : nil
             ),

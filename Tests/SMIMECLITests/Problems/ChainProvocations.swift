@@ -16,24 +16,28 @@ enum ChainProvocations {
         .chainNotCA: { try judge("leaf-as-ca") },
         .chainNotChecked: {
             // A version that is no number: we do not look at it, libcrypto does.
-            var der = try Keyring.certificate("alice").der
+            var der = try Certificate(fixture: "alice/cert.pem").der
             let version = try #require(der.indices.first { der[$0...].starts(with: [0xA0, 3, 2, 1, 2]) })
             der[version + 2] = 4
             return judge(try Certificate(der: der), in: TrustStore())
         },
         .chainNotYetValid: { try judge("alice", at: Date(timeIntervalSince1970: 1_590_969_600)) },
         .chainPolicy: {
-            let terms = ValidationOptions(policies: CertificatePolicies(acceptable: ["1.2.3.4"]))
+            let options = ValidationOptions(policies: CertificatePolicies(acceptable: ["1.2.3.4"]))
             return judge(
-                try Keyring.certificate("alice"),
-                in: try store().under(terms),
-                extra: try Keyring.read("alice/chain.pem")
+                try Certificate(fixture: "alice/cert.pem"),
+                in: try store().judging(by: options),
+                extra: try Certificate.all(fixture: "alice/chain.pem")
             )
         },
         .chainDistrusted: {
             var trust = try store()
-            trust.distrusted = [try Keyring.certificate("alice").publicKeyDigest]
-            return judge(try Keyring.certificate("alice"), in: trust, extra: try Keyring.read("alice/chain.pem"))
+            trust.distrusted = [try Certificate(fixture: "alice/cert.pem").publicKeyDigest]
+            return judge(
+                try Certificate(fixture: "alice/cert.pem"),
+                in: trust,
+                extra: try Certificate.all(fixture: "alice/chain.pem")
+            )
         },
         .chainPurpose: { try judge("wrong-eku") },
         .chainRevoked: {
@@ -51,9 +55,9 @@ enum ChainProvocations {
         },
         .chainSHA1: { try made(options: "-days 100 -sha1") },
         .chainSignature: {
-            var der = try Keyring.certificate("alice").der
+            var der = try Certificate(fixture: "alice/cert.pem").der
             der[der.count - 1] ^= 1
-            return try judge(Certificate(der: der), in: store(), extra: Keyring.read("alice/chain.pem"))
+            return try judge(Certificate(der: der), in: store(), extra: Certificate.all(fixture: "alice/chain.pem"))
         },
         .chainTooLong: {
             var factory = try CertificateFactory()
@@ -81,16 +85,16 @@ enum ChainProvocations {
         .keyUsage: { try judge("wrong-ku") },
         .ocspUnusable: {
             let response = OCSPResponse(der: DER.sequence([5, 0]))
-            let store = TrustStore(anchors: try Keyring.read("ca/intermediate.pem"))
-            let alice = try Keyring.certificate("alice")
+            let store = TrustStore(anchors: try Certificate.all(fixture: "ca/intermediate.pem"))
+            let alice = try Certificate(fixture: "alice/cert.pem")
             let verdict = store.judge(alice, responses: [response], purpose: .signing, at: .judged)
             return verdict.revocation?.problems ?? []
         },
         .profileAlgorithm: { try profile("weak-signature", options: "-days 100 -sha224") },
         .profileKeySize: { try profile("weak-key", key: "RSA -pkeyopt rsa_keygen_bits:2044") },
         .profilePurpose: {
-            let terms = ValidationOptions(profile: .strict)
-            return judge(try Keyring.certificate("no-usages"), in: try store().under(terms))
+            let options = ValidationOptions(profile: .strict)
+            return judge(try Certificate(fixture: "no-usages/cert.pem"), in: try store().judging(by: options))
         },
         .profileValidity: { try profile("long", options: "-days 1000") },
         .revocationUnknown: { try judge("alice", lists: [list()]) },
@@ -106,11 +110,13 @@ enum ChainProvocations {
         try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
         let person = CertificateFactory.person("a@example.com")
         try factory.issue(name, subject: "/CN=L", by: "root", key: key, extensions: person, options: options)
-        let leaf = try #require(try Keyring.read(factory.bytes("\(name).pem")).first)
-        return judge(leaf, in: TrustStore().under(ValidationOptions(profile: .strict)))
+        let leaf = try factory.certificate("\(name)")
+        return judge(leaf, in: TrustStore().judging(by: ValidationOptions(profile: .strict)))
     }
 
-    private static func store() throws -> TrustStore { TrustStore(anchors: try Keyring.read("ca/root.pem")) }
+    private static func store() throws -> TrustStore {
+        TrustStore(anchors: try Certificate.all(fixture: "ca/root.pem"))
+    }
 
     private static func list() throws -> CertificateList { try CertificateList(der: Fixtures.cert("revoked/crl.der")) }
 
@@ -122,8 +128,8 @@ enum ChainProvocations {
     ) throws -> [Problem] {
         var store = try store()
         store.certificateLists = lists
-        let chain = try Keyring.read("\(name)/chain.pem")
-        return judge(try Keyring.certificate(name), in: store, extra: chain, at: date ?? .judged)
+        let chain = try Certificate.all(fixture: "\(name)/chain.pem")
+        return judge(try Certificate(fixture: "\(name)/cert.pem"), in: store, extra: chain, at: date ?? .judged)
     }
 
     private static func judge(
@@ -144,9 +150,9 @@ enum ChainProvocations {
         lists: [CertificateList] = []
     ) throws -> [Problem] {
         var certificates: [Certificate] = []
-        for name in ["ca"] + extra { certificates += try Keyring.read(factory.bytes("\(name).pem")) }
-        let leaf = try #require(try Keyring.read(factory.bytes("\(name).pem")).first)
-        let store = TrustStore(anchors: try Keyring.read(factory.bytes("root.pem")), certificateLists: lists)
+        for name in ["ca"] + extra { certificates += try [factory.certificate("\(name)")] }
+        let leaf = try factory.certificate("\(name)")
+        let store = TrustStore(anchors: try [factory.certificate("root")], certificateLists: lists)
         return judge(leaf, in: store, extra: certificates, at: leaf.notBefore.addingTimeInterval(60))
     }
 

@@ -13,9 +13,8 @@ enum CommandProvocations {
 
     /// The problems that `smime import --json ARGUMENTS` tells of, in a store of its own.
     private static func importing(_ arguments: String) throws -> [Problem] {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         try Data("test\n".utf8).write(to: folder.appending(path: "pw"))
         try Data("From: alice@example.com\r\n\r\nhello\r\n".utf8).write(to: folder.appending(path: "mail.eml"))
         var environment = ProcessInfo.processInfo.environment

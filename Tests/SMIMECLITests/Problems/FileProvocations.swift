@@ -21,7 +21,7 @@ enum FileProvocations {
 
     /// What is said about a file that holds alice's identity and `bags`.
     private static func open(_ bags: [[UInt8]]) throws -> [Problem] {
-        let all = try [certificateBag(Keyring.certificate("alice").der), keyBag("alice")] + bags
+        let all = try [certificateBag(Certificate(fixture: "alice/cert.pem").der), keyBag("alice")] + bags
         let safe = data(DER.element(0x30, all.flatMap { $0 }))
         return try read(DER.sequence([2, 1, 3], data(DER.sequence(safe))))
     }

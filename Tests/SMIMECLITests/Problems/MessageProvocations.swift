@@ -91,7 +91,7 @@ enum MessageProvocations {
             return report.signers.flatMap(\.time.problems)
         },
         .signingTimeFuture: {
-            let opener = MessageOpener(try Keyring(), at: .judged)
+            let opener = MessageOpener(try Keyring(people: []), at: .judged)
             let mail = try signed(plain, at: .judged.addingTimeInterval(86_400))
             let report = try await opener.verify(MemorySource(mail)).report
             return report.signers.flatMap(\.time.problems)
@@ -123,7 +123,7 @@ enum MessageProvocations {
 
     private static let plain = Array("From: alice@example.com\r\nContent-Type: text/plain\r\n\r\nhello\r\n".utf8)
 
-    private static func opener() throws -> MessageOpener { MessageOpener(try Keyring("alice"), at: .judged) }
+    private static func opener() throws -> MessageOpener { MessageOpener(try Keyring(people: ["alice"]), at: .judged) }
 
     private static func verify(_ bytes: [UInt8]) async throws -> [Problem] {
         try await opener().verify(MemorySource(bytes)).report.problems
@@ -165,13 +165,18 @@ enum MessageProvocations {
         at time: Date = .judged
     ) throws -> [UInt8] {
         let sink = MemorySink()
-        try MessageProtector(MemorySource(mail)).sign(by: Keyring.signer(name), as: form, at: time, to: sink)
+        try MessageProtector(MemorySource(mail)).sign(
+            by: SignedDataWriter.Signer(TestIdentity(name).identityWithChain),
+            as: form,
+            at: time,
+            to: sink
+        )
         return sink.bytes
     }
 
     private static func encrypted(_ mail: [UInt8], _ cipher: ContentCipher = .aes256GCM) throws -> [UInt8] {
         let sink = MemorySink()
-        let recipient = Recipient(unchecked: try Keyring.certificate("alice"))
+        let recipient = Recipient(unchecked: try Certificate(fixture: "alice/cert.pem"))
         try MessageProtector(MemorySource(mail)).encrypt(to: [recipient], cipher: cipher, at: .judged, to: sink)
         return sink.bytes
     }

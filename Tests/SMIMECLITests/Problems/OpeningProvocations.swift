@@ -18,9 +18,8 @@ enum OpeningProvocations {
 
     /// The problems in the JSON of `smime decrypt FILE`, in a store with the key of alice.
     private static func decrypting(_ file: String, status: Int32? = nil) throws -> [Problem] {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         func write(_ text: String, to name: String) throws {
             try Data(text.utf8).write(to: folder.appending(path: name))
         }

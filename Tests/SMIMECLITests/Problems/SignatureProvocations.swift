@@ -65,12 +65,12 @@ enum SignatureProvocations {
         .signerAmbiguous: {
             var signed = try signature(of: [1], by: "alice")
             signed[signed.count - 1] ^= 1
-            let alice = try Keyring.certificate("alice")
+            let alice = try Certificate(fixture: "alice/cert.pem")
             return try check(signed, candidates: [Certificate](repeating: alice, count: 10_000))
         },
         .signerCertificateMismatch: {
             let signed = try signature(of: [1], by: "alice", usesKeyIdentifier: true)
-            return try check(signed, candidates: [Keyring.certificate("alice-reissued")])
+            return try check(signed, candidates: [Certificate(fixture: "alice-reissued/cert.pem")])
         },
         .signerCertificateMissing: { try check { _ in } },
         .signingTimeMalformed: {
@@ -116,54 +116,12 @@ enum SignatureProvocations {
         by name: String,
         usesKeyIdentifier: Bool = false
     ) throws -> [UInt8] {
-        var signer = try Keyring.signer(name)
+        var signer = try SignedDataWriter.Signer(TestIdentity(name).identityWithChain)
         signer.usesKeyIdentifier = usesKeyIdentifier
         let (digest, count) = try SignedDataWriter.digest(.sha256) { try $0.write(content) }
         let writer = try SignedDataWriter(signer: signer, contentDigest: digest, contentCount: count, time: .judged)
         let sink = MemorySink()
         try writer.write(to: sink) { try $0.write(content) }
         return sink.bytes
-    }
-}
-
-/// Keys and certificates of `certs/`, and the root that issued them.
-struct Keyring: KeyProvider {
-    let identities: [Identity]
-    var store = TrustStore()
-
-    init(_ names: String...) throws {
-        identities = try names.map { name in
-            let key = try PrivateKey(pem: Fixtures.cert("\(name)/key.pem"), passphrase: nil)
-            return Identity(unchecked: try Self.certificate(name), key)
-        }
-        store.anchors = try Self.read("ca/root.pem")
-    }
-
-    func identity(for recipients: [EntityIdentifier]) -> Identity? {
-        recipients.lazy.compactMap { recipient in identities.first { recipient.matches($0.certificate) } }.first
-    }
-
-    func certificates(for signers: [EntityIdentifier]) -> [Certificate] { [] }
-
-    func trust(for certificates: [Certificate]) -> TrustStore { store }
-
-    static func certificate(_ name: String) throws -> Certificate { try #require(try read("\(name)/cert.pem").first) }
-
-    /// The certificates in a file below `certs/`.
-    static func read(_ path: String) throws -> [Certificate] { try read(Fixtures.cert(path)) }
-
-    static func read(_ bytes: [UInt8]) throws -> [Certificate] {
-        try bytes.isEmpty
-            ? [] : KeyMaterial.read(bytes).compactMap { if case .certificate(let found) = $0 { found } else { nil } }
-    }
-
-    static func signer(_ name: String) throws -> SignedDataWriter.Signer {
-        SignedDataWriter.Signer(
-            Identity(
-                unchecked: try certificate(name),
-                try PrivateKey(pem: Fixtures.cert("\(name)/key.pem"), passphrase: nil),
-                chain: try read("\(name)/chain.pem")
-            )
-        )
     }
 }

@@ -24,11 +24,11 @@ import Testing
             """
         )
         let stapled = try Self.staple(factory.bytes("resp"), to: factory.bytes("signed"))
-        var keyring = try Keyring()
-        keyring.store = TrustStore(anchors: try Keyring.read(factory.bytes("ca.pem")))
-        let leaf = try #require(try Keyring.read(factory.bytes("leaf.pem")).first)
+        var keyring = try Keyring(people: [])
+        keyring.trust = TrustStore(anchors: try [factory.certificate("ca")])
+        let leaf = try factory.certificate("leaf")
         let time = leaf.notBefore.addingTimeInterval(600)
-        let opener = MessageOpener(keyring, at: time, terms: ValidationOptions(revocation: .hard))
+        let opener = MessageOpener(keyring, at: time, options: ValidationOptions(revocation: .hard))
         let report = try await opener.verify(cms: MemorySource(stapled).stream(), detached: nil).report
         #expect(report.status == expected)
         let plain = try await opener.verify(cms: MemorySource(factory.bytes("signed")).stream(), detached: nil).report

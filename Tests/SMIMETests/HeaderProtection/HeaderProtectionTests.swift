@@ -21,7 +21,7 @@ import Testing
         String(decoding: bytes, as: UTF8.self).split(separator: "\r\n").map(String.init)
     }
 
-    @Test func `what is signed holds the fields of the message, and nothing of its way or of blind copies`() throws {
+    @Test func `a signed entity has the fields of the message, without trace fields and Bcc`() throws {
         let inner = lines(try split(Self.text, .clear).innerHeader)
         #expect(
             inner == Self.header[1...3] + Self.header[5...9]
@@ -29,7 +29,7 @@ import Testing
         )
     }
 
-    @Test func `what is encrypted says what was left outside`() throws {
+    @Test func `an encrypted entity records the outer fields (HP-Outer)`() throws {
         let split = try split(Self.text, .cipher(.baseline))
         let inner = lines(split.innerHeader)
         #expect(inner.contains("Subject: the plan"))
@@ -48,7 +48,7 @@ import Testing
         #expect(!outer.contains { $0.hasPrefix("Keywords") || $0.hasPrefix("Comments") })
     }
 
-    @Test func `the shy policy takes names and time zone off, and no address`() throws {
+    @Test func `the shy policy removes names and the time zone, but no address`() throws {
         let outer = lines(try split(Self.text, .cipher(.shy)).outerHeader([]))
         #expect(outer.contains("From: alice@example.com"))
         #expect(outer.contains("To: bob@example.com, carol@example.com"))
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: ["text", "text/plain; name=\"open", "text/plain; (open"])
-    func `a Content-Type that cannot say so protects nothing`(type: String) throws {
+    func `a Content-Type that cannot take a parameter protects no header`(type: String) throws {
         let split = try split("From: a@example.com\r\nContent-Type: \(type)\r\n\r\n", .cipher(.baseline))
         #expect(split.protection == nil)
         #expect(!String(decoding: split.innerHeader, as: UTF8.self).contains("From"))
@@ -103,7 +103,7 @@ import Testing
     }
 
     /// RFC 9788 Appendix C.3.1: the payload as it is printed there.
-    @Test func `the example of the standard is read as it says`() throws {
+    @Test func `the example of RFC 9788 is read as described there`() throws {
         let fields = [
             "Subject: smime-signed-enc-hp-baseline", "Message-ID: <smime-signed-enc-hp-baseline@example>",
             "From: Alice <alice@smime.example>", "To: Bob <bob@smime.example>",
@@ -137,7 +137,7 @@ import Testing
         )
     }
 
-    @Test func `what the way changed or added outside is told, and not restored`() throws {
+    @Test func `outer fields that were changed or added in transit are reported, and not restored`() throws {
         let split = try split(Self.text, .cipher(.baseline))
         var outer = String(
             decoding: split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")]),
@@ -155,7 +155,7 @@ import Testing
         #expect(!restored.contains { $0.contains("eve@") || $0.contains("[list]") || $0.contains("added") })
     }
 
-    @Test func `From stays what it is outside where nobody vouches for the one inside`() throws {
+    @Test func `the outer From is kept if no valid signature vouches for the inner one`() throws {
         let inner = try #require(
             ProtectedHeader(of: HeaderBlock(parsing: split(Self.text, .cipher(.none)).innerHeader))
         )
@@ -165,8 +165,7 @@ import Testing
         #expect(restored.contains("Subject: the plan"))
     }
 
-    @Test func `a wrapped message takes no From's place that nobody vouches for, and brings nothing of the way`() throws
-    {
+    @Test func `a wrapped message does not replace From without a valid signature, and adds no trace fields`() throws {
         let message = "From: bob@example.com\r\nSubject: in\r\nReceived: forged\r\nX-SMIME-Decrypted: x\r\n\r\n"
         let outer = try HeaderBlock(parsing: Array("From: eve@example.com\r\nReceived: way\r\n\r\n".utf8))
         let inner = try #require(

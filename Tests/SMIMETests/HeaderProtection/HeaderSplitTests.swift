@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `of a foreign entity only the content fields come out`() throws {
+    @Test func `from an entity of another program only the content fields are restored`() throws {
         let outer = try HeaderBlock(
             parsing: "From: a@b\nMIME-Version: 1.0\nContent-Type: application/pkcs7-mime\nTo: c@d\n\n".bytes
         )

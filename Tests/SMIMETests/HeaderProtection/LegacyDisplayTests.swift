@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: bodies.indices, ["\n", "\r\n"])
-    func `what is put in is seen, marked, and taken out again`(index: Int, lineEnd: String) throws {
+    func `a legacy display part is inserted, marked and removed again`(index: Int, lineEnd: String) throws {
         let (type, encoding, body) = Self.bodies[index]
         let mail =
             "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\nMIME-Version: 1.0\nContent-Type: \(type)\nContent-Transfer-Encoding: \(encoding)\n\n\(body)"
@@ -60,7 +60,7 @@ import Testing
     }
 
     /// RFC 9788 Appendix E.1 and E.2.
-    @Test func `the examples of the standard lose their element`() throws {
+    @Test func `the legacy display part of the examples in RFC 9788 is removed`() throws {
         let plain =
             "Content-Type: text/plain; charset=\"us-ascii\"; hp-legacy-display=\"1\";\n hp=\"cipher\"\n\nSubject: Dinner plans\n\nLet's meet\n"
         let (entity, source) = try read(plain)
@@ -76,7 +76,7 @@ import Testing
         )
     }
 
-    @Test func `an attachment, and text that is not marked, is left alone`() throws {
+    @Test func `attachments and unmarked text stay unchanged`() throws {
         let (attachment, source) = try read("Subject: x\nContent-Disposition: attachment\n\nSubject: x\n\nhello\n")
         #expect(try LegacyDisplay.adding(attachment.header.all("Subject"), to: attachment, in: source) == nil)
         #expect(try LegacyDisplay.removing(from: attachment, in: source) == nil)
@@ -87,7 +87,7 @@ import Testing
         "--A\n--A\n\nanother\n--A--\n",
         "--A\nContent-Type: multipart/alternative; boundary=B\n\n--B\nContent-Type: text/html\n\nhello\n--B\n--A--\n",
     ])
-    func `a part without bytes gets nothing, and the parts stay what they are`(body: String) throws {
+    func `an empty part gets no legacy display text, and the parts stay unchanged`(body: String) throws {
         let (message, source) = try read("Subject: x\nContent-Type: multipart/mixed; boundary=A\n\n\(body)")
         let fields = message.header.all("Subject")
         let shown = try LegacyDisplay.adding(fields, to: message, in: source)

@@ -163,7 +163,7 @@ extension SMIMECommand.AccountCommand {
             change.headerConfidentiality = hiding
             let before = try await naming.global.store(.readOnly).accounts.account(for: naming.address)
             try await naming.run("changed") { store in
-                // Of several changes none is made unless all can be.
+                // If one of several changes is impossible, none is made.
                 if let cipher { try await store.checkCipher(cipher.value, for: before.address) }
                 let account = try await store.accounts.set(naming.address, change)
                 if let cipher { try await store.setCipher(cipher.value, for: account.address) }

@@ -42,8 +42,8 @@ extension SMIMECommand {
             let listed = (identities: try await identities(in: store), recipients: try await recipients(in: store))
             try report.print(
                 ListReport(
-                    identities: listed.identities.map { IdentityReport($0) },
-                    recipients: listed.recipients.map { RecipientEntryReport($0) }
+                    identities: listed.identities.map { OwnedCertificateReport(identity: $0) },
+                    recipients: listed.recipients.map { OwnedCertificateReport(recipient: $0) }
                 )
             ) {
                 var table = TextTable()
@@ -94,6 +94,6 @@ extension SMIMECommand {
 }
 
 private struct ListReport: Encodable {
-    let identities: [IdentityReport]
-    let recipients: [RecipientEntryReport]
+    let identities: [OwnedCertificateReport]
+    let recipients: [OwnedCertificateReport]
 }

@@ -46,7 +46,7 @@ extension SMIMECommand {
             let provider = StoreKeyProvider(store, systemAnchors: anchors.systemAnchors, warn: Console.warning)
             let harvest = Harvest(
                 store: store,
-                opener: MessageOpener(provider, at: .now, terms: revocation.terms),
+                opener: MessageOpener(provider, at: .now, options: revocation.validation),
                 policy: learning.onChange,
                 jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount
             )

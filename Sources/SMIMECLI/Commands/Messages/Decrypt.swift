@@ -40,7 +40,7 @@ extension SMIMECommand {
                 provider,
                 at: verification.date,
                 secret: secret,
-                terms: verification.terms,
+                options: verification.validation,
                 revocation: asked,
                 exceptions: verification.exceptions
             )
@@ -125,7 +125,7 @@ extension SMIMECommand {
             _ report: VerificationReport,
             _ name: String
         ) {
-            // The side is worth a word only where signatures stand on both.
+            // The text says inside or outside only if there are signatures on both sides of the encryption.
             let isClear = report.layers.allSatisfy { $0.signers.isEmpty || $0.isInsideEncryption }
             let side = isClear ? nil : report.side(of: layer)
             // With only one signer the verdict on the message is the signer's.

@@ -14,7 +14,7 @@ extension SMIMECommand.Encrypt {
             fields: textFields,
             readsHeader: to.isEmpty || signing.from == nil
         )
-        // Of a file only one author counts, and a file need not have any.
+        // If From names exactly one author, the account of that author is used. A file need not have an author.
         let author = content.header.flatMap { try? MailAuthor(of: $0)?.address }
         try checkHiddenRecipients(content.header, of: path, common)
         let store = try await common.opening.store()
@@ -33,7 +33,7 @@ extension SMIMECommand.Encrypt {
         }
     }
 
-    /// Refuses mail whose Bcc recipients would be inside what every recipient reads.
+    /// Refuses mail with a Bcc field, which every recipient could read.
     private func checkHiddenRecipients(_ header: HeaderBlock?, of path: String, _ common: Common) throws {
         guard to.isEmpty, common.secret == nil, let header,
             try !RecipientPlan.hiddenRecipients(of: header).isEmpty

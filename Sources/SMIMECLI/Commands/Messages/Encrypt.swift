@@ -177,7 +177,7 @@ extension SMIMECommand {
                     for: protector.header,
                     in: store,
                     at: givenTime ?? .now,
-                    under: lookup.terms
+                    under: lookup.options
                 )
                 : nil
             protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true)
@@ -261,7 +261,7 @@ extension SMIMECommand {
         func lookup(_ common: Common, _ store: Store) async throws -> RecipientLookup {
             try await store.lookup(
                 systemAnchors: !noSystemAnchors,
-                terms: protection.terms,
+                options: protection.validation,
                 lists: common.lists,
                 revocation: common.asked
             )

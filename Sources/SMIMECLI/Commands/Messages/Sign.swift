@@ -106,8 +106,8 @@ extension SMIMECommand {
             in store: Store,
             _ lists: FolderLists
         ) async throws -> SignedDataWriter.Signer {
-            let terms = try await lists.added(to: protection.terms, in: store)
-            return try await signing.signer(for: header, isMail: isMail, in: store, at: .now, under: terms)
+            let validation = try await lists.added(to: protection.validation, in: store)
+            return try await signing.signer(for: header, isMail: isMail, in: store, at: .now, under: validation)
         }
     }
 }

@@ -73,7 +73,7 @@ extension SMIMECommand {
             let opener = MessageOpener(
                 provider,
                 at: verification.date,
-                terms: verification.terms,
+                options: verification.validation,
                 revocation: asked,
                 exceptions: verification.exceptions
             )

@@ -43,7 +43,11 @@ extension SMIMECommand.RecipientCommand {
             let added = try await store.add(batch, at: .now)
             try await store.close()
             try report.print(
-                ["recipients": added.recipients.map { RecipientEntryReport($0.address, $0.certificate, new: $0.isNew) }]
+                [
+                    "recipients": added.recipients.map {
+                        OwnedCertificateReport(recipient: ListedCertificate($0.address, $0.certificate), new: $0.isNew)
+                    }
+                ]
             ) {
                 var table = TextTable()
                 for entry in added.recipients {

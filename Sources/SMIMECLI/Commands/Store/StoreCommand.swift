@@ -99,8 +99,7 @@ extension SMIMECommand.StoreCommand {
             commandName: "migrate",
             abstract: "Convert an older store to the newest schema.",
             discussion: """
-                Opening a store does this by itself, for a large store a part at a time; this command does all of \
-                it. It can be interrupted, and continues where it stopped.
+                Opening a store does this by itself. It can be interrupted, and continues where it stopped.
 
                   smime store migrate --dry-run
                 """
@@ -116,9 +115,7 @@ extension SMIMECommand.StoreCommand {
                 throw global.missingStore
             }
             if !dryRun, !pending.isEmpty {
-                let store = try await global.store(.readWrite)
-                _ = try await store.migrateRecords()
-                try await store.close()
+                try await global.store(.readWrite).close()
             }
             try report.print(MigrationReport(pending, isDone: !dryRun)) { text(pending) }
         }
@@ -126,11 +123,7 @@ extension SMIMECommand.StoreCommand {
         private func text(_ pending: StoreMigration) -> String {
             guard !pending.isEmpty else { return "form \(pending.found): nothing to migrate\n" }
             let verb = dryRun ? "would be brought" : "brought"
-            let form = pending.steps.isEmpty ? [] : ["form \(pending.found): \(verb) to form \(pending.known)"]
-            let records = pending.records.sorted { $0.key < $1.key }.map {
-                "\($0.key): \(counted($0.value, "record")) \(verb) to the newest form"
-            }
-            return (form + records).joined(separator: "\n")
+            return "form \(pending.found): \(verb) to form \(pending.known)\n"
         }
     }
 }
@@ -140,14 +133,12 @@ private struct MigrationReport: Encodable {
     let found: Int
     let known: Int
     let migrations: [Int]
-    let records: [String: Int]
     let done: Bool
 
     init(_ pending: StoreMigration, isDone: Bool) {
         found = pending.found
         known = pending.known
         migrations = pending.steps
-        records = pending.records
         done = isDone
     }
 }

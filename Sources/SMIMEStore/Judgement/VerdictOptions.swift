@@ -1,0 +1,91 @@
+import Foundation
+import LibCrypto
+import PKIX
+
+/// How strictly certificates are judged, for many groups of them: what a verdict depends on beside the store.
+package struct VerdictOptions: Sendable {
+    private let systemAnchors: Bool
+    /// Whether verdicts are kept.
+    private let isKept: Bool
+    private let options: ValidationOptions
+    private let madeDigest = MadeOnce<[UInt8]?>()
+    /// The lists at hand beside those of the store, by the `matchingKey` of their issuers.
+    private let lists: [[UInt8]: [CertificateList]]
+
+    /// - Parameter systemAnchors: whether the system's trust anchors count.
+    init(_ options: ValidationOptions, systemAnchors: Bool) {
+        self.options = options
+        self.systemAnchors = systemAnchors
+        var lists: [[UInt8]: [CertificateList]] = [:]
+        var isWhole = true
+        for list in options.certificateLists {
+            guard let key = try? list.issuer.matchingKey else {
+                isWhole = false
+                continue
+            }
+            lists[key, default: []].append(list)
+        }
+        self.lists = lists
+        // Verdicts are not kept if they use answers of responders that are not in the store, or while a folder of lists cannot be
+        // read.
+        isKept = isWhole && options.responses.isEmpty && options.unreadableLists.isEmpty
+    }
+
+    /// The digest of the options, lists at hand apart, and of the program that judges; nil if verdicts are not kept.
+    private var digest: [UInt8]? { madeDigest.value(makeDigest) }
+
+    private func makeDigest() -> [UInt8]? {
+        guard isKept, let program = Self.program else { return nil }
+        let policies = options.policies
+        let fields = [
+            "verdict 1", program, systemAnchors ? SystemAnchors().folder : "-", options.revocation.rawValue,
+            options.profile?.rawValue ?? "-",
+            "\(policies.isExplicit) \(policies.inhibitsMapping) \(policies.inhibitsAnyPolicy)",
+        ]
+        let framed = (fields + policies.acceptable.sorted()).map { "\($0.utf8.count):\($0)" }.joined()
+        return try? DigestAlgorithm.sha256.digest(Array(framed.utf8))
+    }
+
+    /// The digest of the options together with what else verdicts depend on; nil if they are not kept. What is one of `authorities`
+    /// must have its place among them.
+    func digest(with authorities: [[Fingerprint]], _ lists: [CertificateList]) -> [UInt8]? {
+        guard var bytes = digest else { return nil }
+        for fingerprints in (authorities + [lists.map(\.fingerprint)]).map(Set.init) {
+            bytes += Array("\(fingerprints.count):".utf8) + fingerprints.sorted().flatMap(\.bytes)
+        }
+        return try? DigestAlgorithm.sha256.digest(bytes)
+    }
+
+    /// The options with those lists alone that can matter where `issuers` are the names above a certificate.
+    func validation(for issuers: Set<[UInt8]>) -> ValidationOptions {
+        var options = options
+        if !options.certificateLists.isEmpty {
+            options.certificateLists =
+                lists.isEmpty
+                ? []
+                : issuers.sorted { $0.lexicographicallyPrecedes($1) }
+                    .flatMap { lists[$0] ?? [] }
+        }
+        return options
+    }
+
+    /// Whether a list at hand beside those of the store bears the name with this `matchingKey`.
+    func hasLists(by name: [UInt8]) -> Bool { !lists.isEmpty && lists[name] != nil }
+
+    /// The program and the libcrypto that judge: other versions may judge more strictly. Nil if they cannot be identified.
+    private static let program: String? = {
+        let path =
+            FileManager.default.fileExists(atPath: "/proc/self/exe") ? "/proc/self/exe" : Bundle.main.executablePath
+        var status = stat()
+        guard let path, stat(path, &status) == 0 else { return nil }
+        #if os(Linux)
+        let (changed, modified) = (status.st_ctim, status.st_mtim)
+        #else
+        let (changed, modified) = (status.st_ctimespec, status.st_mtimespec)
+        #endif
+        return [
+            "\(status.st_dev)", "\(status.st_ino)", "\(status.st_size)", "\(changed.tv_sec).\(changed.tv_nsec)",
+            "\(modified.tv_sec).\(modified.tv_nsec)", Libcrypto.build,
+        ].joined(separator: " ")
+    }()
+}

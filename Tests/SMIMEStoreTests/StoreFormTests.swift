@@ -1,0 +1,112 @@
+import Foundation
+import GRDB
+import PKIX
+import SMIMEStore
+import TestSupport
+import Testing
+
+@Suite struct StoreFormTests {
+    /// The form after today's: what is added to a release goes at the end of `Schema.current.migrations` in this way.
+    private static let next = Schema(
+        migrations: Schema.current.migrations + [
+            [
+                "CREATE TABLE note (certificate INTEGER PRIMARY KEY REFERENCES certificate, text TEXT NOT NULL) STRICT",
+                "INSERT INTO note SELECT id, 'kept' FROM certificate",
+            ]
+        ]
+    )
+
+    private static func storeWithAlice() async throws -> TemporaryHome {
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
+        try await store.close()
+        return home
+    }
+
+    private static func version(_ home: TemporaryHome) async throws -> Int? {
+        try await home.query { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+    }
+
+    @Test func `every record says its form`() async throws {
+        let home = try await Self.storeWithAlice()
+        let tables = try await home.query { database in
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'grdb_migrations'
+                        AND name NOT IN (SELECT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
+                            WHERE c.name = 'form')
+                    """
+            )
+        }
+        #expect(tables.isEmpty)
+    }
+
+    @Test func `a later form is announced, and reached with everything kept`() async throws {
+        let home = try await Self.storeWithAlice()
+        let count = try await home.query { try Int.fetchOne($0, sql: "SELECT count(*) FROM certificate") }
+        let before = try Data(contentsOf: URL(filePath: home.location.database))
+        let pending = try #require(try await StoreMigration.pending(for: home.location, to: Self.next))
+        #expect(pending.found == Schema.current.version && pending.steps == [Schema.current.version + 1])
+        #expect(try Data(contentsOf: URL(filePath: home.location.database)) == before)
+        try StoreMigration.run(on: home.location, to: Self.next)
+        #expect(try await Self.version(home) == Schema.current.version + 1)
+        #expect(try await home.query { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == count)
+        #expect(try await StoreMigration.pending(for: home.location, to: Self.next)?.isEmpty == true)
+        // A second run finds nothing to do.
+        try StoreMigration.run(on: home.location, to: Self.next)
+        // A program that does not know the new form leaves the store alone.
+        let newer = await #expect(throws: KeystoreError.self) { try await home.open() }
+        #expect(newer == .newer(path: home.location.database, found: pending.known, known: Schema.current.version))
+    }
+
+    @Test func `a migration that fails changes nothing`() async throws {
+        let home = try await Self.storeWithAlice()
+        let broken = Schema(
+            migrations: Self.next.migrations + [["CREATE TABLE half (id INTEGER) STRICT", "DELETE FROM no_such_table"]]
+        )
+        #expect(throws: KeystoreError.self) { try StoreMigration.run(on: home.location, to: broken) }
+        // The step before it is whole, and nothing of it is there.
+        #expect(try await Self.version(home) == Schema.current.version + 1)
+        #expect(try await home.query { try $0.tableExists("note") && !$0.tableExists("half") })
+    }
+
+    @Test(arguments: [1, 9])
+    func `a store of a program before the first release is refused and left as it is`(form: Int) async throws {
+        let home = try await Self.storeWithAlice()
+        try await home.change("PRAGMA user_version = \(form)")
+        let before = try Data(contentsOf: URL(filePath: home.location.database))
+        let expected = KeystoreError.older(path: home.location.database, found: form, oldest: Schema.oldest)
+        for mode in [Store.Mode.readOnly, .readWrite, .readWriteExisting] {
+            let error = await #expect(throws: KeystoreError.self) { try await home.open(mode) }
+            #expect(error == expected)
+        }
+        let error = await #expect(throws: KeystoreError.self) { try await StoreMigration.pending(for: home.location) }
+        #expect(error == expected)
+        #expect(try Data(contentsOf: URL(filePath: home.location.database)) == before)
+    }
+
+    @Test func `mail to a certificate that was issued anew for the same key is opened by that key`() async throws {
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        var batch = try ImportBatch.people("alice")
+        batch.recipients = [
+            .init(
+                certificate: try Certificate(fixture: "alice-renewed/cert.pem"),
+                addresses: [try .init("alice@example.com")]
+            )
+        ]
+        _ = try await store.add(batch, at: .judged)
+        // Two certificates about one key, as after a renewal that kept the key.
+        try await home.change(
+            "UPDATE certificate SET public_key = (SELECT public_key FROM certificate JOIN private_key ON certificate = id)"
+        )
+        let renewed = try Certificate(fixture: "alice-renewed/cert.pem")
+        let own = try await store.accounts.decryptionKey(
+            matching: [.issuerAndSerial(issuer: renewed.issuer.der, serialNumber: renewed.serialNumber)]
+        )
+        #expect(own?.certificate == renewed)
+        #expect(own?.key.belongs(to: try Certificate(fixture: "alice/cert.pem")) == true)
+    }
+}
