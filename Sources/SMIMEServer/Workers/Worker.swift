@@ -75,6 +75,8 @@ final class Worker {
         )
     }
 
+    func countExpiring() { channel?.writeAndFlush(WorkerRequest.countExpiring.frame, promise: nil) }
+
     func retire() {
         isRetired = true
         closeIfDone()
@@ -99,13 +101,14 @@ final class Worker {
             isReady = true
             pool.started(self, trouble: nil)
         case .unusable(let reason, let isLasting): pool.started(self, trouble: (reason, isLasting))
-        case .handled(let number, let outcome, let log, let warnings):
+        case .handled(let number, let outcome, let log):
             guard let job = takeJob(), job.job.number == number else { return failed() }
-            job.completion(.answered(outcome, log: log, warnings: warnings, by: self))
+            job.completion(.answered(outcome, log, by: self))
             if isRetired { closeIfDone() } else { pool.becameIdle(self) }
-        case .settled(let number, let log, let warnings):
-            pool.onSettled(log, warnings)
+        case .settled(let number, let log):
+            pool.onSettled(log)
             settling.removeValue(forKey: number)?()
+        case .expiring(let count): pool.onExpiring(count)
         }
     }
 

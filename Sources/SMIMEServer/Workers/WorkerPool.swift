@@ -1,7 +1,6 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import SMIMEGateway
 
 /// The workers of the service: as many as there are cores, more while messages wait for the network.
 ///
@@ -9,7 +8,7 @@ import SMIMEGateway
 final class WorkerPool {
     /// How a job ended.
     enum Result {
-        case answered(WorkerOutcome, log: [LogField], warnings: [String], by: Worker)
+        case answered(WorkerOutcome, WorkerLog, by: Worker)
         /// The message is to blame: the worker died at it by this signal.
         case died(signal: Int32)
         /// The message is not to blame: there is no worker, or somebody ended it.
@@ -50,7 +49,9 @@ final class WorkerPool {
     /// Called when `trouble` changes.
     var onChange: () -> Void = {}
     /// Called with what was done at a message's end.
-    var onSettled: (_ log: [LogField], _ warnings: [String]) -> Void = { _, _ in }
+    var onSettled: (WorkerLog) -> Void = { _ in }
+    /// Called with how many current certificates of accounts end soon.
+    var onExpiring: (Int) -> Void = { _ in }
     /// Called with what the administrator should know.
     var warn: (String) -> Void = { _ in }
     /// How many workers died at a message.
@@ -86,6 +87,9 @@ final class WorkerPool {
         for worker in old { retire(worker) }
         for _ in 0..<settings.width { startWorker() }
     }
+
+    /// Asks a worker how many certificates end soon.
+    func countExpiring() { (idle.last ?? workers.values.first { $0.isReady })?.countExpiring() }
 
     /// Ends all workers; jobs that no worker has are answered.
     func close() {

@@ -25,6 +25,8 @@ package enum WorkerRequest: Equatable, Sendable {
     /// A message has found its end. The recipients `served` are recorded in the journal; `learns` says whether its certificates are
     /// learned.
     case settle(number: UInt64, served: [String], learns: Bool)
+    /// How many certificates of accounts end soon is wanted.
+    case countExpiring
 
     package var frame: ByteBuffer {
         WorkerFrame.encode { buffer in
@@ -44,6 +46,7 @@ package enum WorkerRequest: Equatable, Sendable {
                 buffer.writeInteger(number)
                 buffer.writeTexts(served)
                 buffer.writeFlag(learns)
+            case .countExpiring: buffer.writeInteger(UInt8(2))
             }
         }
     }
@@ -75,6 +78,7 @@ package enum WorkerRequest: Equatable, Sendable {
                 served: try buffer.readTexts(),
                 learns: try buffer.readFlag()
             )
+        case 2: self = .countExpiring
         default: throw WorkerFrameError()
         }
     }
