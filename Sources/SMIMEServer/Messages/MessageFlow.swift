@@ -120,7 +120,10 @@ final class MessageFlow {
     /// Says whether the mail server has the reply to a message that was taken. If it has not, it will try again, and must not send
     /// twice.
     func confirm(_ isDelivered: Bool) {
-        guard let worker, isTaken else { return }
+        guard let worker else { return }
+        self.worker = nil
+        defer { worker.release() }
+        guard isTaken else { return }
         if !isDelivered { core.metrics.unconfirmed += 1 }
         guard learns || !isDelivered else { return }
         worker.settle(number, served: isDelivered ? [] : log.served, learns: learns)

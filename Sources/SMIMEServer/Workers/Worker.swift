@@ -16,6 +16,8 @@ final class Worker {
     private var channel: (any Channel)?
     private var current: CurrentJob?
     private var settling: [UInt64: () -> Void] = [:]
+    /// How many messages it handled whose end is not known yet: it may still have to record or learn something.
+    private var unfinished = 0
     private(set) var isReady = false
     /// Whether it gets no more messages, and ends after the present one.
     private(set) var isRetired = false
@@ -75,6 +77,12 @@ final class Worker {
         )
     }
 
+    /// A message that this worker handled has ended, and nothing more will be asked about it.
+    func release() {
+        unfinished -= 1
+        if isRetired { closeIfDone() }
+    }
+
     func countExpiring() { channel?.writeAndFlush(WorkerRequest.countExpiring.frame, promise: nil) }
 
     func retire() {
@@ -91,7 +99,7 @@ final class Worker {
 
     /// The worker reads to the end of its socket, so what was asked for before is done.
     private func closeIfDone() {
-        guard current == nil, let channel else { return }
+        guard current == nil, unfinished <= 0, let channel else { return }
         channel.close(mode: .output, promise: nil)
     }
 
@@ -103,6 +111,7 @@ final class Worker {
         case .unusable(let reason, let isLasting): pool.started(self, trouble: (reason, isLasting))
         case .handled(let number, let outcome, let log):
             guard let job = takeJob(), job.job.number == number else { return failed() }
+            unfinished += 1
             job.completion(.answered(outcome, log, by: self))
             if isRetired { closeIfDone() } else { pool.becameIdle(self) }
         case .settled(let number, let log):
