@@ -10,7 +10,9 @@ import SMIMEServer
 /// command.
 struct Invocation: Sendable {
     /// The command line of this process, or, in a worker of `filter` or `serve`, that of the process for which it works.
-    static let current = Invocation(FilterWorker.current?.arguments ?? ServerWorker.current?.commandLine ?? ownArguments)
+    static let current = Invocation(
+        FilterWorker.current?.arguments ?? ServerWorker.current?.commandLine ?? ownArguments
+    )
 
     /// The options that may also precede a verb.
     static let globalNames = ["--home", "--color"]

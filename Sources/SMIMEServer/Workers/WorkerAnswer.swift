@@ -10,6 +10,18 @@ package struct WorkerForm: Equatable, Sendable {
     /// Whether a byte above 127 is in it.
     package let isEightBit: Bool
     package let content: WorkerContent
+
+    package init(
+        sender: String,
+        recipients: [String],
+        isEightBit: Bool,
+        content: WorkerContent
+    ) {
+        self.sender = sender
+        self.recipients = recipients
+        self.isEightBit = isEightBit
+        self.content = content
+    }
 }
 
 /// Why a message is not passed on.
@@ -23,6 +35,20 @@ package struct WorkerRefusal: Equatable, Sendable {
     package let sentence: String
     /// What the administrator should know, and the sender need not.
     package let detail: String
+
+    package init(
+        isPermanent: Bool,
+        code: Int,
+        enhancedCode: String,
+        sentence: String,
+        detail: String
+    ) {
+        self.isPermanent = isPermanent
+        self.code = code
+        self.enhancedCode = enhancedCode
+        self.sentence = sentence
+        self.detail = detail
+    }
 }
 
 /// What came of a message.

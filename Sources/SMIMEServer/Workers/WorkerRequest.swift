@@ -17,6 +17,26 @@ package struct WorkerJob: Equatable, Sendable {
     /// The signal by which the worker before died at the message; nil for the first attempt.
     package let rescuedFrom: Int32?
     package let content: WorkerContent
+
+    package init(
+        number: UInt64,
+        role: GatewayRole,
+        sender: String,
+        recipients: [String],
+        queueName: String?,
+        slot: Int,
+        rescuedFrom: Int32?,
+        content: WorkerContent
+    ) {
+        self.number = number
+        self.role = role
+        self.sender = sender
+        self.recipients = recipients
+        self.queueName = queueName
+        self.slot = slot
+        self.rescuedFrom = rescuedFrom
+        self.content = content
+    }
 }
 
 /// What the service asks of a worker.
