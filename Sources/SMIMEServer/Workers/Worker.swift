@@ -23,6 +23,8 @@ final class Worker {
     private(set) var isRetired = false
     /// Whether it was ended because a message took too long.
     private(set) var isOverTime = false
+    /// When it got its present message, or its last one.
+    private(set) var began = NIODeadline.distantPast
     /// How many messages it has had.
     private(set) var jobCount = 0
 
@@ -63,6 +65,7 @@ final class Worker {
         }
         current = CurrentJob(job: job, completion: completion, timeLimit: timeLimit)
         jobCount += 1
+        began = .now()
         channel.writeAndFlush(WorkerRequest.handle(job).frame, promise: nil)
     }
 

@@ -22,8 +22,9 @@ final class WorkerPool {
         let maximum: Int
         /// How long one message may take.
         var timeLimit = TimeAmount.minutes(5)
-        /// How long a message waits before another worker is started for it.
-        var patience = TimeAmount.milliseconds(20)
+        /// How long all workers must have been at their messages before another one is started: then they wait for the network, and
+        /// not for the processor.
+        var patience = TimeAmount.milliseconds(100)
         /// How long a worker beyond `width` stays without work.
         var idleTime = TimeAmount.seconds(60)
     }
@@ -119,8 +120,9 @@ final class WorkerPool {
         _ = task.scheduleTask(in: settings.patience) { [self] in
             isImpatient = false
             guard !waiting.isEmpty, !isClosing, workers.count < settings.maximum else { return }
-            // One that is still starting will do.
-            if !workers.values.contains(where: { !$0.isReady }) { startWorker() }
+            // One that is still starting will do, and so will one that is at work.
+            let limit = NIODeadline.now() - settings.patience
+            if workers.values.allSatisfy({ $0.isReady && $0.began <= limit }) { startWorker() }
             growLater()
         }
     }
