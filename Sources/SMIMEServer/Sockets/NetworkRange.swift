@@ -1,5 +1,4 @@
 import Foundation
-import NIOCore
 
 /// A range of IP addresses, as `192.0.2.0/24` or `2001:db8::/32`.
 package struct NetworkRange: Hashable, Sendable {
@@ -37,14 +36,11 @@ package struct NetworkRange: Hashable, Sendable {
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
     private static func bytes(of host: String) -> [UInt8]? {
-        guard let address = try? SocketAddress(ipAddress: host, port: 0) else { return nil }
-        switch address {
-        case .v4(let address):
-            return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
-        case .v6(let address):
-            let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
-            return bytes.starts(with: mapped) ? Array(bytes.dropFirst(mapped.count)) : bytes
-        case .unixDomainSocket: return nil
-        }
+        var short = in_addr()
+        if inet_pton(AF_INET, host, &short) == 1 { return withUnsafeBytes(of: short) { Array($0) } }
+        var long = in6_addr()
+        guard inet_pton(AF_INET6, host, &long) == 1 else { return nil }
+        let bytes = withUnsafeBytes(of: long) { Array($0) }
+        return bytes.starts(with: mapped) ? Array(bytes.dropFirst(mapped.count)) : bytes
     }
 }
