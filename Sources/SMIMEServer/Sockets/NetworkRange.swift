@@ -36,11 +36,10 @@ package struct NetworkRange: Hashable, Sendable {
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
     private static func bytes(of host: String) -> [UInt8]? {
-        var short = in_addr()
-        if inet_pton(AF_INET, host, &short) == 1 { return withUnsafeBytes(of: short) { Array($0) } }
-        var long = in6_addr()
-        guard inet_pton(AF_INET6, host, &long) == 1 else { return nil }
-        let bytes = withUnsafeBytes(of: long) { Array($0) }
+        // As bytes: the C types of addresses belong to several modules.
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, host, &bytes) == 1 { return Array(bytes.prefix(4)) }
+        guard inet_pton(AF_INET6, host, &bytes) == 1 else { return nil }
         return bytes.starts(with: mapped) ? Array(bytes.dropFirst(mapped.count)) : bytes
     }
 }
