@@ -34,9 +34,11 @@ struct MailListener {
                 guard Self.isAllowed(channel.remoteAddress?.ipAddress, by: settings.allowed) else {
                     throw SocketError.notAllowed("\(channel.remoteAddress.map { "\($0)" } ?? "unknown")")
                 }
-                // Reading waits for the session, and a client may close its side before it has our answer.
+                // Reading waits for the session, and in SMTP a client may close its side before it has our answer.
                 try channel.syncOptions?.setOption(.autoRead, value: false)
-                try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
+                if endpoint.scheme != .milter {
+                    try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
+                }
                 if channel.remoteAddress?.ipAddress != nil {
                     try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
                 }
