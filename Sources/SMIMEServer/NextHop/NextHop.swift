@@ -63,9 +63,15 @@ final class NextHop {
                 try channel.pipeline.syncOperations.handler(type: NextHopConnection.self).run(handOver, isFresh: true)
             } catch {
                 let reply = SMTPReply(451, "4.4.1", "the mail server behind the gateway cannot be reached")
-                handOver.fail(reply, "\(error)")
+                handOver.fail(reply, "\(bound.value.settings.address): \(Self.reason(of: error))")
             }
         }
+    }
+
+    /// The system's word for why there is no connection.
+    private static func reason(of error: any Error) -> String {
+        let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
+        return (cause as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(cause)"
     }
 
     /// A connection can take the next message.
