@@ -169,7 +169,7 @@ import Testing
         #expect(try await !store.atOneMoment().recipients.preview([sighting], at: later).changesStore)
     }
 
-    @Test func `a store that disappears is reported by the next message, and used again when it is back`() async throws {
+    @Test func `a store that disappears is missed by the next message, and used again once it is back`() async throws {
         let home = try await filledHome()
         let store = try await home.open(.readOnly)
         let before = try await asked(store)
