@@ -78,7 +78,7 @@ struct Batch {
             return Outcome(path: path, value: value, status: status)
         } catch {
             let name = InputFile.name(path)
-            let status = say(error, of: name)
+            let status = say(error, of: name).status
             // The command may have put words of its own around the error.
             let cause = (error as? Failure)?.cause ?? error
             return Outcome(path: path, value: nil, status: status, problem: Problem(cause, Failure(error, in: name)))
@@ -92,17 +92,18 @@ struct Batch {
     }
 
     /// Reports `error`: of the input `name`, or once for all of them if it is the store's.
-    private func say(_ error: any Error, of name: String?) -> ExitStatus {
-        let failure = Failure(error, in: name)
+    private func say(_ error: any Error, of name: String?) -> Failure {
+        var failure = Failure(error, in: name)
+        failure.isSaid = true
         var subject = name.map { "\($0): " } ?? ""
         if let problem = (error as? KeystoreError)?.problemOfStore(failure.message) {
-            guard saidOfStore.insert(problem) else { return failure.status }
+            guard saidOfStore.insert(problem) else { return failure }
             subject = ""
         }
         let isNamed = paths.count == 1 || failure.message.hasPrefix(subject)
         Console.error(isNamed ? failure.message : subject + failure.message)
         failure.hints.forEach(Console.hint)
-        return failure.status
+        return failure
     }
 }
 

@@ -73,7 +73,11 @@ struct SMIMECommand: AsyncParsableCommand {
     /// Says what went wrong, or what was asked for, and returns the status to end with.
     private static func report(_ error: any Error) -> ExitStatus {
         if let end = error as? FilterStatus.End { return end.status }
-        if let refusal = error as? GatewayRefusal { return FilterStatus.report(refusal) }
+        if let refusal = error as? GatewayRefusal {
+            let failure = Failure(refusal.exitStatus, refusal.logText)
+            if Invocation.current.reportsFailures, !Report.isBegun { try? Report.print(FailureReport(failure)) }
+            return FilterStatus.report(refusal)
+        }
         if let status = error as? ExitStatus, !Invocation.current.isFilter { return status }
         let failure: Failure
         if exitCode(for: error) == .success {
@@ -90,7 +94,9 @@ struct SMIMECommand: AsyncParsableCommand {
         } else {
             failure = Failure(error)
         }
+        if Invocation.current.reportsFailures, !Report.isBegun { try? Report.print(FailureReport(failure)) }
         if Invocation.current.isFilter { return FilterStatus.report(failure) }
+        guard !failure.isSaid else { return failure.status }
         Console.error(failure.message)
         failure.hints.forEach(Console.hint)
         return failure.status

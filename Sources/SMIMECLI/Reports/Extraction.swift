@@ -17,11 +17,9 @@ enum Extraction: String, Choice {
     ///
     /// - Throws: `Failure` with status 65 if there is nothing of the kind.
     func print(_ inspection: Inspection, _ opened: OpenedPKCS12?, file: String) throws {
-        let outlines = inspection.outlines
-        var certificates = inspection.certificates + outlines.flatMap(\.certificates)
-        certificates += opened.map { $0.own + $0.others } ?? []
+        var certificates = Self.certificates(of: inspection, opened)
         if self == .signers {
-            let names = outlines.flatMap(\.signers).map(\.identifier)
+            let names = inspection.outlines.flatMap(\.signers).map(\.identifier)
             certificates = certificates.filter { certificate in names.contains { $0.matches(certificate) } }
         }
         let texts = self == .addresses ? certificates.flatMap(\.addresses).map(Self.line) : certificates.map(\.pem)
@@ -29,6 +27,12 @@ enum Extraction: String, Choice {
         let unique = texts.filter { seen.insert($0).inserted }
         guard !unique.isEmpty else { throw Failure(.badData, "\(file): no \(rawValue) to be found") }
         try Console.print(unique.joined())
+    }
+
+    /// All certificates in a file or message.
+    static func certificates(of inspection: Inspection, _ opened: OpenedPKCS12?) -> [Certificate] {
+        inspection.certificates + inspection.outlines.flatMap(\.certificates)
+            + (opened.map { $0.own + $0.others } ?? [])
     }
 
     private static func line(_ address: String) -> String { "\(address.escapedForDisplay)\n" }

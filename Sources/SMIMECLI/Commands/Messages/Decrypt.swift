@@ -54,7 +54,7 @@ extension SMIMECommand {
                 let status = await asked.status(for: opened.report)
                 return (
                     (report: opened.report, learnable: opened.learnable),
-                    opened.report.signers.isEmpty ? .success : status
+                    verification.check(opened.report, of: path, opened.report.signers.isEmpty ? .success : status)
                 )
             }
             try await asked.finish()
@@ -70,13 +70,21 @@ extension SMIMECommand {
                 try FileReport.print(
                     outcomes.map { outcome in
                         let name = InputFile.name(outcome.path)
-                        let report = outcome.value.map { VerificationOutput($0.report, learned: learned, file: name) }
+                        let report = outcome.value.map { output($0.report, learned, name) }
                         return (name, report, outcome.problem)
                     }
                 )
             }
             if learned.changesStore { await teacher?.learnAndReport(messages) }
             try outcomes.map(\.status).throwWorst()
+        }
+
+        private func output(
+            _ report: VerificationReport,
+            _ learned: LearningReport,
+            _ file: String
+        ) -> VerificationOutput {
+            VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)
         }
 
         /// - Throws: what opening throws. If the user gave a secret, every failure says that it may be the wrong one.

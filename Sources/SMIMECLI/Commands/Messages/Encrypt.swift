@@ -135,7 +135,7 @@ extension SMIMECommand {
             }
             try await common.asked.finish()
             let written = outcomes.compactMap(\.value).flatMap(\.self)
-            if json, !written.isEmpty { try Report.print(EncryptionReport(written)) }
+            if json { try Report.print(EncryptionReport(written, failed: [UnreadableFile](outcomes))) }
             try outcomes.map(\.status).throwWorst()
         }
 

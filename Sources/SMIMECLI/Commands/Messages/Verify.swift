@@ -44,13 +44,6 @@ extension SMIMECommand {
         var detachedSignature: String?
         @Flag(help: "With -b: FILE is mail content, and was signed with CRLF line ends.")
         var canonical = false
-        @Option(
-            help: ArgumentHelp(
-                "Succeed if and only if the signer with this address or fingerprint signed all of it; ignore other signers.",
-                valueName: "addr|fpr"
-            )
-        )
-        var assertSigner: String?
         @OptionGroup var verification: VerificationOptions
         @OptionGroup var global: GlobalOptions
 
@@ -60,9 +53,6 @@ extension SMIMECommand {
             }
             if verification.json, let content, Output.isStandard(content) {
                 throw ValidationError("--json needs a file for --content")
-            }
-            if let assertSigner, AssertedSigner(assertSigner) == nil {
-                throw ValidationError("--assert-signer: '\(assertSigner)' is neither an address nor a fingerprint")
             }
         }
 
@@ -84,7 +74,7 @@ extension SMIMECommand {
                 let result = try await verify(path, opener)
                 try writeContent(of: result)
                 let status = await asked.status(for: result.report)
-                return (result, check(result.report, of: path, status))
+                return (result, verification.check(result.report, of: path, status))
             }
             try await asked.finish()
             let learning = Learning(in: try await batch.store(opening), onChange: verification.onChange)
@@ -93,23 +83,6 @@ extension SMIMECommand {
             try print(outcomes, learned)
             if learned.changesStore { await learning.learnAndReport(messages) }
             try outcomes.map(\.status).throwWorst()
-        }
-
-        /// The status for a report, which is `status` without --assert-signer.
-        private func check(_ report: VerificationReport, of path: String, _ status: ExitStatus) -> ExitStatus {
-            guard let assertion = assertion(on: report) else { return status }
-            let verdict = report.status == .valid ? nil : "the verdict on the message is \(report.status.rawValue)"
-            let (file, signer) = (InputFile.name(path), assertion.signer)
-            guard assertion.ok else {
-                if !verification.quiet {
-                    Console.error("\(file): not validly signed by \(signer)\(verdict.map { "; \($0)" } ?? "")")
-                }
-                return max(status, .negative)
-            }
-            if let verdict {
-                Console.warning("\(file): signed by \(signer), but \(verdict), for another signature in it")
-            }
-            return status == .negative ? .success : status
         }
 
         private func print(_ outcomes: [Batch.Outcome<VerifiedContent>], _ learned: LearningReport) throws {
@@ -147,12 +120,7 @@ extension SMIMECommand {
             _ learned: LearningReport,
             _ file: String
         ) -> VerificationOutput {
-            VerificationOutput(report, learned: learned, assertion: assertion(on: report), file: file)
-        }
-
-        /// The result for `--assert-signer`; nil without it.
-        private func assertion(on report: VerificationReport) -> VerificationOutput.Assertion? {
-            assertSigner.map { .init(signer: $0, ok: AssertedSigner($0).map(report.isSigned) ?? false) }
+            VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)
         }
 
         private func verify(_ path: String, _ opener: MessageOpener) async throws -> VerifiedContent {
