@@ -13,13 +13,6 @@ enum Console {
     /// Leaves out all messages but errors from now on.
     static func silence() { quiet.store(true, ordering: .relaxed) }
 
-    /// Writes lines of text to standard output, and fails if they do not arrive.
-    static func print(_ text: String) throws {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let text = lines.map { String($0).escapedForDisplay }.joined(separator: "\n")
-        try Output.write(to: nil) { try $0.write(text.hasSuffix("\n") || text.isEmpty ? text : text + "\n") }
-    }
-
     static func error(_ message: String) { say("error", "31", message) }
     static func warning(_ message: String) { if !isQuiet { say("warning", "33", message) } }
 
