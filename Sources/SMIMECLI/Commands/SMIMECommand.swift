@@ -107,7 +107,8 @@ struct SMIMECommand: AsyncParsableCommand {
         let names = verbs.compactMap { $0.configuration.commandName }
         guard let name = Invocation.current.words.first, !name.hasPrefix("-"), name != "help", !names.contains(name)
         else { return nil }
-        return Failure(.usage, "unknown command '\(name)'", hints: hints(verbs))
+        let meant = Suggestion.closest(to: name, among: names).map { "did you mean `smime \($0)`?" }
+        return Failure(.usage, "unknown command '\(name)'", hints: meant.map { [$0] } ?? hints(verbs))
     }
 
     /// The error for an option that the verb does not have.
@@ -118,7 +119,8 @@ struct SMIMECommand: AsyncParsableCommand {
         let known = Set(Invocation.current.help.matches(of: /--[A-Za-z0-9-]+/).map { String($0.output) })
         let names = Invocation.current.options.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
         guard let name = names.first(where: { !known.contains($0) }) else { return nil }
-        return Failure(.usage, "unknown option '\(name)'", hints: usage.map { [$0] } ?? [])
+        let meant = Suggestion.closest(to: name, among: known).map { "did you mean \($0)?" }
+        return Failure(.usage, "unknown option '\(name)'", hints: [meant ?? usage].compactMap(\.self))
     }
 
     /// The usage line of the verb.
