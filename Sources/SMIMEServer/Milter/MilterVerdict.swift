@@ -21,6 +21,11 @@ package struct MilterRefusal: Hashable, Sendable {
     /// What the sender reads; a line feed begins another line of the reply.
     package let text: String
 
+    /// For a message of which it is not known what became of it.
+    static let undetermined = MilterRefusal(temporary: "4.3.0", "the message could not be handled now; try again later")
+
+    private init(temporary status: String, _ text: String) { (code, self.status, self.text) = (451, status, text) }
+
     /// - Returns: nil for codes that are none, or of different classes: mail servers take such a reply for a broken milter.
     package init?(code: Int, status: String, text: String) {
         let numbers = status.split(separator: ".", omittingEmptySubsequences: false)

@@ -124,6 +124,9 @@ public final class Store: Sendable {
     /// What it reads first and what it reads last may be of two moments, as with any store. It is closed with this one.
     package func atOneMoment() -> Store { Store(location, database.atOneMoment(), unlocker, exists: exists) }
 
+    /// How many look-ups what is remembered has answered, and how many went to the files.
+    package var cacheUse: (hits: Int, misses: Int) { database.cacheUse }
+
     /// Whether changes are refused.
     package var isReadOnly: Bool { database.isReadOnly }
 

@@ -78,6 +78,8 @@ package struct SMTPServerSession: Sendable {
     var client = Client()
     var transaction: Transaction?
     var counters = Counters()
+    /// Whether the connection ends because the client broke the protocol.
+    package internal(set) var wasViolated = false
 
     package init(_ settings: Settings) {
         self.settings = settings
