@@ -32,7 +32,7 @@ struct Batch {
         let value: Value?
         let status: ExitStatus
         /// Why there is no value.
-        var problem: Problem?
+        var failure: FileFailure?
     }
 
     /// Runs `work` for every input and returns the outcomes in the order of the inputs. Errors are reported as they
@@ -78,10 +78,10 @@ struct Batch {
             return Outcome(path: path, value: value, status: status)
         } catch {
             let name = InputFile.name(path)
-            let status = say(error, of: name).status
+            let failure = say(error, of: name)
             // The command may have put words of its own around the error.
             let cause = (error as? Failure)?.cause ?? error
-            return Outcome(path: path, value: nil, status: status, problem: Problem(cause, Failure(error, in: name)))
+            return Outcome(path: path, value: nil, status: failure.status, failure: FileFailure(cause, failure))
         }
     }
 

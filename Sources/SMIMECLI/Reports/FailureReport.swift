@@ -1,6 +1,6 @@
 /// The JSON of a command that failed before it had a report.
 struct FailureReport: Encodable {
-    struct Cause: Encodable {
+    struct Cause: Encodable, Sendable {
         let code: String
         let exitStatus: Int32
         let hints: [String]

@@ -71,7 +71,7 @@ extension SMIMECommand {
                     outcomes.map { outcome in
                         let name = InputFile.name(outcome.path)
                         let report = outcome.value.map { output($0.report, learned, name) }
-                        return (name, report, outcome.problem)
+                        return (name, report, outcome.failure)
                     }
                 )
             }

@@ -84,7 +84,7 @@ extension SMIMECommand {
                         let report = outcome.value.map { value, opened in
                             InspectionOutput(value, opened: opened, file: name, at: times.date)
                         }
-                        return (name, report, outcome.problem)
+                        return (name, report, outcome.failure)
                     }
                 )
             }

@@ -94,7 +94,7 @@ extension SMIMECommand {
             try FileReport.print(
                 outcomes.map { outcome in
                     let file = InputFile.name(outcome.path)
-                    return (file, outcome.value.map { output($0.report, learned, file) }, outcome.problem)
+                    return (file, outcome.value.map { output($0.report, learned, file) }, outcome.failure)
                 }
             )
         }
