@@ -169,6 +169,17 @@ import Testing
         #expect(try await !store.atOneMoment().recipients.preview([sighting], at: later).changesStore)
     }
 
+    @Test func `a store that is taken away is missed by the next message, and found when it is back`() async throws {
+        let home = try await filledHome()
+        let store = try await home.open(.readOnly)
+        let before = try await asked(store)
+        let path = home.location.database
+        for file in [path, path + "-wal", path + "-shm"] { _ = rename(file, file + ".away") }
+        await #expect(throws: KeystoreError.missing(path: path)) { try await store.atOneMoment().settings.all() }
+        for file in [path, path + "-wal", path + "-shm"] { _ = rename(file + ".away", file) }
+        #expect(try await asked(store) == before)
+    }
+
     @Test func `a closed store gives nothing that is remembered`() async throws {
         let home = try await filledHome()
         let store = try await home.open(.readOnly)

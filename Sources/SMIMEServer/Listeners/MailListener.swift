@@ -24,7 +24,7 @@ struct MailListener {
                 return MilterConnection(core, role: endpoint.role, milter, channel)
             case .smtp, .lmtp:
                 return SMTPConnection(core, role: endpoint.role, Self.session(endpoint, settings), channel) {
-                    nextHop?.deliver($0, from: $1, $2)
+                    nextHop?.deliver($0)
                 }
             }
         }

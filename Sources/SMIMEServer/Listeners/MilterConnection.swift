@@ -101,9 +101,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     private func begin(_ envelope: MilterEnvelope) {
-        let flow = MessageFlow(core, role: role, journalName: \.milterName) { [self] forms, slot, done in
-            place(forms, slot, done)
-        }
+        let flow = MessageFlow(core, role: role, journalName: \.milterName) { [self] in place($0) }
         self.flow = flow
         (size, isWaiting) = (0, true)
         flow.begin(SMTPEnvelope(envelope)) { [self] refusal in
@@ -175,21 +173,22 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
 
 extension MilterConnection {
     /// Gives all forms but one to the next hop; that one takes the message's place.
-    private func place(
-        _ forms: [MessageFlow.Form],
-        _ slot: MessageSlot,
-        _ done: @escaping (MessageFlow.Placement) -> Void
-    ) {
-        let place = Self.stayingForm(of: forms, sender: envelope.sender.address)
-        let others = forms.enumerated().filter { $0.offset != place }.map(\.element)
-        guard !others.isEmpty else { return send(forms[place], slot, MessageFlow.Placement(), done) }
+    private func place(_ parcel: MessageFlow.Parcel) {
+        let place = Self.stayingForm(of: parcel.forms, sender: envelope.sender.address)
+        let form = parcel.forms[place]
+        var others = parcel.forms
+        others.remove(at: place)
+        guard !others.isEmpty else { return send(form, parcel, MessageFlow.Placement()) }
         guard let hop = settings.nextHop else {
             let reply = SMTPReply(451, "4.3.5", "the gateway cannot send the recipients different messages")
-            return done(.failed(reply, "--next-hop \(role.rawValue)=smtp:ADDRESS is needed for it"))
+            return parcel.done(.failed(reply, "--next-hop \(role.rawValue)=smtp:ADDRESS is needed for it"))
         }
-        hop.deliver(others, from: slot) { [self] placement in
-            if placement.failure == nil { send(forms[place], slot, placement, done) } else { done(placement) }
+        let copies = MessageFlow.Parcel(forms: others, slot: parcel.slot, record: parcel.record) { [self] placement in
+            guard placement.failure == nil else { return parcel.done(placement) }
+            // The mail server may be killed before it has our verdict.
+            parcel.record(placement.served) { [self] in send(form, parcel, placement) }
         }
+        hop.deliver(copies)
     }
 
     /// The form that needs no other sender and is for most recipients.
@@ -199,19 +198,14 @@ extension MilterConnection {
             .max { forms[$0].envelope.recipients.count < forms[$1].envelope.recipients.count } ?? 0
     }
 
-    private func send(
-        _ form: MessageFlow.Form,
-        _ slot: MessageSlot,
-        _ placement: MessageFlow.Placement,
-        _ done: @escaping (MessageFlow.Placement) -> Void
-    ) {
+    private func send(_ form: MessageFlow.Form, _ parcel: MessageFlow.Parcel, _ placement: MessageFlow.Placement) {
         var failed = placement
         guard !isOver else {
             failed.failure = .undetermined
-            return done(failed)
+            return parcel.done(failed)
         }
         do {
-            let sender = try InPlaceSender(form, slot, over: channel)
+            let sender = try InPlaceSender(form, parcel.slot, over: channel)
             let first = try session.finish(sender.verdict(for: envelope))
             channel.write(first, promise: nil)
             self.sender = sender
@@ -222,19 +216,19 @@ extension MilterConnection {
                         (failed.failure, failed.reason) = (.undetermined, failure)
                         // Half of a body cannot be taken back.
                         close()
-                        return done(failed)
+                        return parcel.done(failed)
                     }
                     channel.writeAndFlush(session.finishBody(), promise: nil)
-                    done(placement)
+                    parcel.done(placement)
                 }
             )
         } catch let error as MilterEditError {
             failed.failure = error.reply
             failed.reason = "\(error)"
-            done(failed)
+            parcel.done(failed)
         } catch {
             (failed.failure, failed.reason) = (.undetermined, "\(error)")
-            done(failed)
+            parcel.done(failed)
         }
     }
 }

@@ -26,8 +26,20 @@ final class MessageFlow {
         var reason: String?
     }
 
-    /// Gives the forms away, and says what became of them.
-    typealias Place = (_ forms: [Form], _ slot: MessageSlot, _ done: @escaping (Placement) -> Void) -> Void
+    /// The forms of one message, on their way to wherever they go.
+    struct Parcel {
+        var forms: [Form]
+        /// Where spooled forms are.
+        let slot: MessageSlot
+        /// Records that these recipients have their form, and calls `then`. If the service is killed before all forms are sent, the
+        /// next attempt reaches the others alone.
+        let record: (_ served: [String], _ then: @escaping () -> Void) -> Void
+        /// Says what became of all forms.
+        let done: (Placement) -> Void
+    }
+
+    /// Gives the forms away.
+    typealias Place = (Parcel) -> Void
 
     private let core: GatewayCore
     let role: GatewayRole
@@ -193,7 +205,17 @@ final class MessageFlow {
             guard zip(placed, forms).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {
                 return end(SMTPReply(451, "4.3.0", "the gateway lost a recipient"))
             }
-            place(placed, slot) { [self] in self.placed($0) }
+            place(
+                Parcel(
+                    forms: placed,
+                    slot: slot,
+                    record: { [self] served, then in
+                        guard let worker else { return then() }
+                        worker.settle(number, served: served, learns: false, then)
+                    },
+                    done: { [self] in self.placed($0) }
+                )
+            )
         }
     }
 

@@ -26,14 +26,8 @@ final class NextHop {
         self.loop = loop
     }
 
-    /// Sends `forms` one after the other over one connection, and says what became of them.
-    func deliver(
-        _ forms: [MessageFlow.Form],
-        from slot: MessageSlot,
-        _ done: @escaping (MessageFlow.Placement) -> Void
-    ) {
-        run(HandOver(forms, from: slot, done))
-    }
+    /// Sends the forms of `parcel` one after the other over one connection, and says what became of them.
+    func deliver(_ parcel: MessageFlow.Parcel) { run(HandOver(parcel)) }
 
     /// Closes what is not in use.
     func close() {

@@ -25,5 +25,5 @@ struct FinishedMails {
         order.removeFirst(Self.maximum)
     }
 
-    mutating func take(_ number: UInt64) -> Mail? { mails.removeValue(forKey: number) }
+    subscript(_ number: UInt64) -> Mail? { mails[number] }
 }

@@ -136,9 +136,9 @@ package struct MessageWorker {
     }
 
     /// Does what is left to do after a message: nothing that fails here is a failure of the message.
-    private mutating func settle(_ number: UInt64, served: [String], learns: Bool) async -> WorkerLog {
+    private func settle(_ number: UInt64, served: [String], learns: Bool) async -> WorkerLog {
         var log = WorkerLog()
-        guard let mail = finished.take(number) else { return log }
+        guard let mail = finished[number] else { return log }
         if !served.isEmpty, let entry = mail.entry {
             do throws(KeystoreError) {
                 let store = try await Store.open(tools.store.location, mode: .readWriteExisting)
