@@ -67,6 +67,9 @@ extension Invocation {
         isFilter && has("--queue-id") && !options.contains("--stdout") && !options.contains("--dry-run")
     }
 
+    /// Whether a failure is reported as JSON on standard output, which a filter needs for mail.
+    var reportsFailures: Bool { options.contains("--json") && (!isFilter || options.contains("--dry-run")) }
+
     /// Whether messages are made of one: then a process waits that can rescue it if the one that works on it dies.
     var isSupervised: Bool { isFilter && !options.contains("--dry-run") }
 
