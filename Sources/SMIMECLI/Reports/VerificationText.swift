@@ -13,7 +13,7 @@ extension VerificationReport {
         lines.append("  summary     \(summary.rawValue)")
         for layer in layers {
             lines.append("  layer       \(text(of: layer))")
-            // An error stands with the signers whose integrity it is about.
+            // Errors are shown with the signer whose integrity they concern.
             lines += layer.problems.filter { $0.level == .warning }.map { "  \($0.line)" }
         }
         if let headers, isHeaderKnown { lines += headers.lines }

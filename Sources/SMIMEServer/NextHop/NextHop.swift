@@ -12,7 +12,7 @@ final class NextHop {
         let hostName: String
         /// How many connections stay open without work.
         var maximumIdle = 16
-        /// How long they do: less than mail servers under load wait (Postfix's `smtpd_timeout`, 10 seconds then).
+        /// How long such a connection stays open: shorter than mail servers under load wait (10 seconds, Postfix's `smtpd_timeout`).
         var idleTime = Duration.seconds(9)
         var connectTime = TimeAmount.seconds(10)
     }

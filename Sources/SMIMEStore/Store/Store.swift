@@ -14,7 +14,7 @@ import PKIX
 public final class Store: Sendable {
     /// How the store is opened.
     public enum Mode: Sendable {
-        /// Looking. Where there is no store yet, an empty one is seen and nothing is made.
+        /// Reading. A missing store looks empty, and is not created.
         case readOnly
         /// Reading and writing. Creates a missing store, but not in the place of one that has sent mail.
         case readWrite

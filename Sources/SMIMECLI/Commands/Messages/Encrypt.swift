@@ -19,9 +19,9 @@ extension SMIMECommand {
                 certificate, nothing is written. The message is also encrypted to the sender, unless the sender's \
                 certificate is revoked (a warning says so).
 
-                A Bcc field needs -O. NAME.eml is for To and Cc, and each Bcc recipient gets a separate copy \
-                NAME.bcc1.eml, …, that names no other Bcc recipient. Send it to that address only, as in `sendmail \
-                ADDR < FILE`.
+                A Bcc field needs -O DIR. Of NAME.eml, DIR/NAME.eml is for To and Cc, and each Bcc recipient gets a \
+                copy of its own, DIR/NAME.bcc1.eml, …, that names no other Bcc recipient. Send it to that address \
+                only, as in `sendmail ADDR < FILE`.
 
                 With a shared secret key or password only the recipients in --to need a certificate.
 

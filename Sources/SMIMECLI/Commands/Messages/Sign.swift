@@ -36,7 +36,7 @@ extension SMIMECommand {
         @OptionGroup var signing: SigningOptions
         @Flag(help: "The input is plain text, not a message.")
         var text = false
-        @Flag(help: "Compress the content first. Only S/MIME readers can show it then.")
+        @Flag(help: "Compress the content first. Mail programs without S/MIME cannot show it then.")
         var compress = false
         @OptionGroup var files: FileOptions
         @OptionGroup var protection: ProtectionOptions
