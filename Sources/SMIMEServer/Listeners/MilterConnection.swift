@@ -73,7 +73,9 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         if flow == nil, refusal == nil { close() }
     }
 
-    func close() { channel.close(promise: nil) }
+    func stop() { close() }
+
+    private func close() { channel.close(promise: nil) }
 
     /// Does what there is to do, up to a message that waits for a place.
     private func work() {

@@ -102,7 +102,12 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         work()
     }
 
-    func close() { channel.close(promise: nil) }
+    func stop() {
+        session.close(SMTPReply(421, "4.3.2", "the gateway is stopping"))
+        work()
+    }
+
+    private func close() { channel.close(promise: nil) }
 
     /// Does what there is to do. Answers of flows come in the midst of it, and are taken up in the same turn.
     private func work() {

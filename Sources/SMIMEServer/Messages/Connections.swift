@@ -4,8 +4,8 @@ import NIOCore
 protocol ListenerConnection: AnyObject {
     /// Ends the connection as soon as no message is in flight.
     func drain()
-    /// Ends it now.
-    func close()
+    /// Ends it now; whoever waits for a reply is told to come again.
+    func stop()
 }
 
 /// The connections that are open. Everything here happens on the event loop.
@@ -38,5 +38,5 @@ final class Connections {
     }
 
     /// Ends all connections now.
-    func closeAll() { for connection in Array(all.values) { connection.close() } }
+    func stopAll() { for connection in Array(all.values) { connection.stop() } }
 }

@@ -83,7 +83,7 @@ final class GatewayRuntime {
     }
 
     private func watchWorkers(_ opened: EventLoopPromise<Void>) {
-        var isOpened = false
+        var (isOpened, lastTrouble) = (false, String?.none)
         core.pool.warn = { [logger] in logger.warning("\($0)") }
         core.pool.onSettled = { [logger] log in
             var line = LogLine()
@@ -95,7 +95,12 @@ final class GatewayRuntime {
         core.pool.onExpiring = { [core] in core.metrics.expiringCertificates = $0 }
         core.pool.onChange = { [self] in
             let trouble = core.pool.trouble
-            if let trouble { logger.error("the store cannot be used: \(trouble.reason)") } else { countExpiring() }
+            if trouble == nil { countExpiring() }
+            // Every worker says so, and what ends the start is said once, as its error.
+            if let trouble, trouble.reason != lastTrouble, isOpened || !trouble.isLasting {
+                logger.error("the store cannot be used: \(trouble.reason)")
+            }
+            lastTrouble = trouble?.reason
             guard !isOpened else { return }
             isOpened = true
             // One that cannot be reached now is waited for; mail gets 451 meanwhile.
@@ -182,7 +187,7 @@ final class GatewayRuntime {
         for case .unix(let path) in settings.listeners.map(\.socket) where !isStarting { unlink(path) }
         let limit = loop.assumeIsolated().scheduleTask(in: .seconds(Int64(settings.grace))) { [self] in
             logger.warning("messages were still in flight after \(settings.grace) s; their mail server has them")
-            core.connections.closeAll()
+            core.connections.stopAll()
             endWorkers()
         }
         core.connections.drain { [self] in

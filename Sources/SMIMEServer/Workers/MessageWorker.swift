@@ -41,13 +41,13 @@ package struct MessageWorker {
     ///
     /// - Parameter open: opens the store.
     /// - Throws: what the socket throws; there is nobody left to tell.
-    package static func run(_ role: ServerWorker, open: () async throws(KeystoreError) -> Tools) async throws {
+    package static func run(_ role: ServerWorker, open: () async throws(WorkerTrouble) -> Tools) async throws {
         let socket = WorkerSocket(role.socket)
         let tools: Tools
-        do throws(KeystoreError) {
+        do throws(WorkerTrouble) {
             tools = try await open()
         } catch {
-            return try socket.send(WorkerAnswer.unusable(reason: "\(error)", isLasting: error.isLasting).frame)
+            return try socket.send(WorkerAnswer.unusable(reason: error.reason, isLasting: error.isLasting).frame)
         }
         var worker = MessageWorker(socket, role.spools, tools)
         try worker.socket.send(WorkerAnswer.ready.frame)
@@ -158,16 +158,6 @@ package struct MessageWorker {
 
     private func countExpiring() async -> Int? {
         try? await tools.store.lapsingCertificates(from: .now, within: 30 * 86_400).count
-    }
-}
-
-extension KeystoreError {
-    /// Whether the service has to be mended before it can work: another attempt is no use.
-    fileprivate var isLasting: Bool {
-        switch self {
-        case .corrupt, .missing, .newer, .older: true
-        default: false
-        }
     }
 }
 

@@ -130,7 +130,7 @@ import Testing
             (["--listen", "outgoing=smtp:unix:\(scene.path("out"))"] + hop, 73, "cannot listen on"),
             (
                 ["--home", scene.path("none"), "--listen", "outgoing=smtp:unix:\(scene.path("x"))"] + hop, 78,
-                "not there"
+                "there is no store"
             ),
         ]
         let environment = ["SMIME_HOME": scene.path("home"), "PATH": "/usr/bin:/bin"]

@@ -8,6 +8,7 @@ import SMIMEStore
 extension SMIMECommand {
     struct Serve: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "serve",
             _superCommandName: SMIMECommand.name,
             abstract: "Sign, encrypt, verify, and decrypt for a mail server, as a service.",
             discussion: """
@@ -78,7 +79,7 @@ extension SMIMECommand {
 
         func run() async throws {
             if let worker = ServerWorker.current {
-                return try await MessageWorker.run(worker) { () throws(KeystoreError) in try await tools() }
+                return try await MessageWorker.run(worker) { () throws(WorkerTrouble) in try await tools() }
             }
             do throws(ServerError) {
                 try await GatewayServer.run(settings, log: log)
@@ -88,17 +89,19 @@ extension SMIMECommand {
         }
 
         /// What a worker works with.
-        private func tools() async throws(KeystoreError) -> MessageWorker.Tools {
+        private func tools() async throws(WorkerTrouble) -> MessageWorker.Tools {
             let origin = PassphraseOrigin("password", passwordFile, nil, nil)
             let store: Store
             do {
                 store = try await global.store(.readOnly, password: origin)
             } catch let error as KeystoreError {
-                throw error
+                throw WorkerTrouble(error)
             } catch {
-                throw .unexpected("\(Failure(error).message)")
+                throw WorkerTrouble(Failure(error).message, isLasting: false)
             }
-            guard store.exists else { throw .missing(path: store.location.path) }
+            guard store.exists else {
+                throw WorkerTrouble("\(store.location.path): there is no store", isLasting: true)
+            }
             var options = GatewayEngine.Options()
             options.systemAnchors = !noSystemAnchors
             options.validation = ValidationOptions(revocation: revocation ?? .soft)
